@@ -1,4 +1,4 @@
-"""How many examples a test takes: a sample in `make test`, all of them in `make check-full`."""
+"""The number of examples of a test: a sample in `make test`, all of them in `make check-full`."""
 
 from __future__ import annotations
 
@@ -23,12 +23,12 @@ def examples(sample: int, *, full: int) -> int:
 
 
 def seeds(sample: int, *, full: int) -> list[ParameterSet]:
-    """Return the seeds 0 to `full - 1` as parameters, of which those after the first `sample` are marked slow."""
+    """Return the seeds 0 to `full - 1` as parameters. Those after the first `sample` are marked slow."""
     return [pytest.param(seed, marks=[pytest.mark.slow] if seed >= sample else []) for seed in range(full)]
 
 
 def fuzzed_seeds(sample: int, *, full: int) -> list[ParameterSet]:
-    """Return the same for tests that hold for any seed; `make fuzz` runs them with as many new seeds."""
+    """Return seeds like `seeds`, or `full` new ones in `make fuzz`: for tests that must pass with any seed."""
     first = os.environ.get(FUZZ_SEED)
     if first is None:
         return seeds(sample, full=full)

@@ -1,6 +1,6 @@
-"""Valid market files for hypothesis, as JSON-ready documents and as parsed markets.
+"""Hypothesis strategies for valid market files, as JSON-ready documents and as parsed markets.
 
-Draws cover every family that a file can hold; a document is small, so that a failure shrinks to something readable.
+They cover every family that a file can contain. Documents are small, so that a failure shrinks to something readable.
 """
 
 from __future__ import annotations
@@ -26,14 +26,14 @@ PROTOCOLS = {
     "stableswap": "curveFi",
     "weighted": "balancerV2Weighted",
 }
-"""The families of market files, each with the protocol that its pools have here."""
+"""The families of market files, and the protocol of their pools in these tests."""
 
 PRINTABLE = st.text(st.characters(exclude_categories=("Cc", "Cs")), max_size=12)
 ADDRESSES = st.integers(1, 2**160 - 1).map("0x{:040x}".format).filter(lambda address: set(address[2:]) != {"e"})
 
 
-def no_networks(name: str) -> Network:
-    """A catalogue that knows nothing, so that a file has to describe its network."""
+def raise_unknown_network(name: str) -> Network:
+    """Look up a network in an empty catalogue, so that a file has to describe its network."""
     raise UnknownNetwork(f'no network "{name}"')
 
 
@@ -105,7 +105,7 @@ _STATES = {
 
 @st.composite
 def token_entries(draw: st.DrawFn, address: str) -> Document:
-    """One entry of `tokens`; every family takes its decimals."""
+    """Draw an entry of `tokens`, with decimals that every family accepts."""
     entry = {
         "address": address,
         "symbol": draw(PRINTABLE),
@@ -128,36 +128,36 @@ _TRANSFERS = _FEES.map(lambda fees: {"kind": "fee", **fees}) | st.sampled_from([
 
 @st.composite
 def pool_entries(draw: st.DrawFn, address: str, tokens: list[str]) -> Document:
-    """One entry of `pools`, of any family, over two or more of `tokens`."""
+    """Draw an entry of `pools`, of any family, with two or more of `tokens`."""
     family = draw(st.sampled_from(sorted(PROTOCOLS)))
-    most = min(len(tokens), 4) if family in ("stableswap", "weighted") else 2
-    count = draw(st.integers(2, most))
-    chosen = draw(st.permutations(tokens))[:count]
+    max_tokens = min(len(tokens), 4) if family in ("stableswap", "weighted") else 2
+    count = draw(st.integers(2, max_tokens))
+    pool_tokens = draw(st.permutations(tokens))[:count]
     shared = {
         "address": address,
         "protocol": PROTOCOLS[family],
         "family": family,
-        "tokens": sorted(chosen),
+        "tokens": sorted(pool_tokens),
         "fee_ppm": draw(st.integers(0, 100_000)),
     }
-    invented: Document = {"address_modelled": True} if draw(st.booleans()) else {}
-    return {**shared, **invented, **draw(_STATES[family](count))}
+    address_flag: Document = {"address_modelled": True} if draw(st.booleans()) else {}
+    return {**shared, **address_flag, **draw(_STATES[family](count))}
 
 
 @st.composite
 def market_documents(draw: st.DrawFn, max_pools: int = 4) -> Document:
-    """A valid market file that describes its network, as an object ready for `json.dumps`."""
+    """Draw a valid market file that describes its network, ready for `json.dumps`."""
     addresses = draw(st.lists(ADDRESSES, min_size=2, max_size=5, unique=True))
     tokens = [draw(token_entries(address)) for address in addresses]
     tokens[0]["decimals"] = 18
     keys = draw(st.lists(ADDRESSES, max_size=max_pools, unique=True))
     pools = [draw(pool_entries(key, addresses)) for key in keys]
     pools = list({pool.get("pool_id", pool["address"]): pool for pool in pools}.values())
-    moments = st.none() | st.integers(0, 2**40)
+    optional_numbers = st.none() | st.integers(0, 2**40)
     return {
         "format": "swap-market/1",
         "network": {
-            "name": "somewhere",
+            "name": "testnet",
             "chain_id": draw(st.integers(1, 2**53)),
             "native": {"symbol": "ETH", "name": "Ether", "decimals": 18},
             "wrapped_native": draw(st.sampled_from([addresses[0], None])),
@@ -167,8 +167,8 @@ def market_documents(draw: st.DrawFn, max_pools: int = 4) -> Document:
                 for number, amm_name in enumerate(PROTOCOLS.values())
             ],
         },
-        "block": draw(moments),
-        "timestamp": draw(moments),
+        "block": draw(optional_numbers),
+        "timestamp": draw(optional_numbers),
         "provenance": draw(st.sampled_from([each.value for each in FILE_PROVENANCES])),
         "source": draw(PRINTABLE),
         "gas_price_wei": draw(_decimal(0, 2**128)),
@@ -178,10 +178,10 @@ def market_documents(draw: st.DrawFn, max_pools: int = 4) -> Document:
 
 
 def markets(max_pools: int = 4) -> st.SearchStrategy[Market]:
-    """A valid market."""
-    return market_documents(max_pools).map(parsed)
+    """Return a strategy for valid markets."""
+    return market_documents(max_pools).map(parse_document)
 
 
-def parsed(document: Document) -> Market:
-    """The market in a document that describes its network."""
-    return parse_market(json.dumps(document), networks=no_networks).market
+def parse_document(document: Document) -> Market:
+    """Parse the market in a document that describes its network."""
+    return parse_market(json.dumps(document), networks=raise_unknown_network).market

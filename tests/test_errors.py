@@ -1,4 +1,4 @@
-"""The drawing of the errors is the tree that there is, and programs can tell its branches apart."""
+"""The documented tree of errors matches the classes, and every error has a code, a message and JSON details."""
 
 from __future__ import annotations
 
@@ -9,7 +9,7 @@ from collections.abc import Iterator
 from swapcli import errors
 from swapcli.errors import AmbiguousToken, InvalidPoolState, SameToken, SwapcliError
 
-DRAWN = re.compile(r"^([│ ]*)[├└]── (\w+)", re.MULTILINE)
+TREE_LINE = re.compile(r"^([│ ]*)[├└]── (\w+)", re.MULTILINE)
 
 
 def tree(root: type[SwapcliError], depth: int = 0) -> Iterator[tuple[int, str]]:
@@ -19,18 +19,18 @@ def tree(root: type[SwapcliError], depth: int = 0) -> Iterator[tuple[int, str]]:
             yield from tree(child, depth + 1)
 
 
-def test_the_drawing_shows_every_error_in_its_place() -> None:
-    drawn = [(len(lines) // 4, name) for lines, name in DRAWN.findall(errors.__doc__)]
-    assert drawn == list(tree(SwapcliError))
+def test_the_documented_tree_matches_the_classes() -> None:
+    documented = [(len(lines) // 4, name) for lines, name in TREE_LINE.findall(errors.__doc__)]
+    assert documented == list(tree(SwapcliError))
 
 
-def test_every_error_has_a_code_of_its_own() -> None:
+def test_every_error_has_its_own_code() -> None:
     classes = [getattr(errors, name) for _, name in tree(SwapcliError)]
     assert len({each.code for each in classes}) == len(classes)
     assert all(re.fullmatch(r"[A-Z_]+", each.code) for each in classes)
 
 
-def test_details_are_ready_for_json_and_messages_for_people() -> None:
+def test_details_are_json_and_messages_are_printable() -> None:
     raised = [
         SameToken(),
         AmbiguousToken("X", "base", ("0x1", "0x2")),

@@ -1,4 +1,4 @@
-"""The house: imports go down only, and a pool family that lands is in every list."""
+"""Imports go down only, heavy libraries load on demand, and every pool family is in every list."""
 
 from __future__ import annotations
 
@@ -13,13 +13,13 @@ from swapcli import pools
 from swapcli.model.pool import Pool
 
 PACKAGE = Path(pools.__file__).parents[1]
-ASKING = (
+REMOTE_STATE_MODULES = (
     "engine/sources/remote.py", "engine/sources/stored.py", "engine/sources/live.py", "engine/block_snapshot.py",
     "engine/sync/", "engine/payload_checks.py", "engine/market_follower.py", "cli/commands/market.py",
     "cli/store_paths.py", "cli/commands/sync.py", "cli/sync_filter_options.py", "cli/render/store_view.py",
     "cli/render/sync_view.py",
 )  # fmt: skip
-"""Imported only by who asks a service, a store or a node."""
+"""Modules that load only when a quote uses a service, a store or a node."""
 
 LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"errors", "startup"}),
@@ -35,7 +35,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"service"}),
     frozenset({"cli"}),
 )
-"""From the ground up. A part may import itself and what lies below it, but not its neighbours."""
+"""The layers from the bottom up. A package may import itself and lower layers, but not other packages of its layer."""
 
 STRICTER = {
     "routing": {"errors", "model", "pools"},
@@ -45,40 +45,42 @@ STRICTER = {
     "evm": {"errors", "model", "networks"},
     "starknet": {"errors", "model", "networks"},
 }
-"""Routing knows no network, the wire no pool."""
+"""Packages that may import only these packages of the layers below (and `encoding` and `validation`)."""
 
 NARROWER = {
     "api": {"swapcli.networks": "swapcli.networks.address."},
 }
-"""Of some parts only one module. How an address is read and shown is a matter of the kind of network, and has one home;
-what is known of networks is handed to the wire."""
+"""Packages that may import only one module of another package.
+
+The format of an address depends on the kind of network, so `api` uses `networks.address`. Callers pass every other
+property of a network to `api`."""
 
 HEAVY = {"rich", "yaml", "Crypto", "numpy", "scipy", "web3", "httpx", "starlette", "uvicorn", "msgspec", "eth_abi"}
-"""Never imported by a module as it loads, but for modules that are themselves loaded on demand."""
+"""Libraries that no module imports at the top level, except modules that are loaded on demand."""
 LOADED_ON_DEMAND = (
     "cli/render/table.py", "cli/render/progress.py", "config/yaml_text.py", "remote/", "service/", "chain/", "store/",
 )  # fmt: skip
-"""Modules, and parts of which nothing else imports anything as it loads."""
+"""Modules and packages that no other module imports at the top level."""
 
 
 ENTRY_POINTS = ("__init__", "__main__", "startup")
-"""They import what they start. `startup` also has functions for the command line, and lies at the ground for it."""
+"""Modules that may import anything. `startup` also has functions for the command line, hence its lowest layer."""
 
 
-def level(part: str) -> int:
-    return next(height for height, parts in enumerate(LAYERS) if part in parts)
+def layer_index(package: str) -> int:
+    return next(index for index, packages in enumerate(LAYERS) if package in packages)
 
 
-def part_of(file: Path) -> str:
+def package_of(file: Path) -> str:
     return file.relative_to(PACKAGE).parts[0].removesuffix(".py")
 
 
 def modules() -> list[Path]:
-    return [file for file in sorted(PACKAGE.rglob("*.py")) if part_of(file) not in ENTRY_POINTS]
+    return [file for file in sorted(PACKAGE.rglob("*.py")) if package_of(file) not in ENTRY_POINTS]
 
 
 def imports(file: Path) -> Iterator[str]:
-    """Every module that a file imports, anywhere in it."""
+    """Yield every module that a file imports, at any level."""
     for node in ast.walk(ast.parse(file.read_text())):
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
@@ -87,28 +89,28 @@ def imports(file: Path) -> Iterator[str]:
             yield from (f"{node.module}.{alias.name}" for alias in node.names)
 
 
-def parts_imported(file: Path) -> set[str]:
+def imported_packages(file: Path) -> set[str]:
     own = (name.split(".") for name in imports(file) if name.startswith("swapcli."))
     return {name[1] for name in own if name[1] != "__version__"}
 
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_imports_go_down_only(file: Path) -> None:
-    part = part_of(file)
-    for other in parts_imported(file) - {part}:
-        assert level(other) < level(part), f"{part} imports {other}"
-        assert other in STRICTER.get(part, {other}) | {"encoding", "validation"}, f"{part} must not know {other}"
+    package = package_of(file)
+    for other in imported_packages(file) - {package}:
+        assert layer_index(other) < layer_index(package), f"{package} imports {other}"
+        assert other in STRICTER.get(package, {other}) | {"encoding", "validation"}, f"{package} must not know {other}"
 
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_some_parts_may_use_only_one_module_of_another(file: Path) -> None:
-    for whole, allowed in NARROWER.get(part_of(file), {}).items():
-        assert all(name.startswith(allowed) for name in imports(file) if name.startswith(f"{whole}."))
+def test_a_package_imports_only_its_allowed_modules(file: Path) -> None:
+    for package, allowed in NARROWER.get(package_of(file), {}).items():
+        assert all(name.startswith(allowed) for name in imports(file) if name.startswith(f"{package}."))
 
 
-def test_every_layer_is_named_once() -> None:
+def test_every_package_is_in_one_layer() -> None:
     assert all(not (lower & upper) for lower, upper in pairwise(LAYERS))
-    assert {part_of(file) for file in modules()} <= frozenset().union(*LAYERS)
+    assert {package_of(file) for file in modules()} <= frozenset().union(*LAYERS)
 
 
 def top_level_imports(file: Path) -> Iterator[str]:
@@ -120,37 +122,39 @@ def top_level_imports(file: Path) -> Iterator[str]:
 
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_no_module_imports_something_heavy_as_it_loads(file: Path) -> None:
+def test_heavy_libraries_are_imported_on_demand(file: Path) -> None:
     if not str(file.relative_to(PACKAGE)).startswith(LOADED_ON_DEMAND):
         assert not {name.split(".")[0] for name in top_level_imports(file)} & HEAVY
 
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_what_is_loaded_on_demand_is_not_imported_by_anything_that_loads_at_once(file: Path) -> None:
-    demanded = {name.rstrip("/") for name in LOADED_ON_DEMAND if name.endswith("/")}
-    if not str(file.relative_to(PACKAGE)).startswith((*LOADED_ON_DEMAND, *ASKING)):
-        assert not {part for name in top_level_imports(file) for part in name.split(".")[1:2]} & demanded
+def test_on_demand_packages_are_not_imported_at_start(file: Path) -> None:
+    on_demand_packages = {name.rstrip("/") for name in LOADED_ON_DEMAND if name.endswith("/")}
+    if not str(file.relative_to(PACKAGE)).startswith((*LOADED_ON_DEMAND, *REMOTE_STATE_MODULES)):
+        assert (
+            not {package for name in top_level_imports(file) for package in name.split(".")[1:2]} & on_demand_packages
+        )
 
 
 PURE = ("errors", "model", "networks", "pools", "routing", "selection", "api", "markets", "evm", "starknet")
-PURE_MODULES = [file for file in modules() if part_of(file) in PURE]
+PURE_MODULES = [file for file in modules() if package_of(file) in PURE]
 IMPURE = {"time", "random", "secrets", "socket", "subprocess", "urllib", "environ", "getenv"}
 
 
 @pytest.mark.parametrize("file", PURE_MODULES, ids=lambda file: str(file.relative_to(PACKAGE)))
-def test_what_lies_below_the_engine_reads_no_clock_and_no_environment(file: Path) -> None:
+def test_pure_packages_read_no_clock_and_no_environment(file: Path) -> None:
     attributes = {node.attr for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Attribute)}
     assert not ({name.split(".")[0] for name in imports(file)} | attributes) & IMPURE
 
 
 def families() -> dict[str, type[Pool]]:
-    """Every pool class that a module in `pools/` defines, by family."""
+    """Return every pool class in `pools/`, by family."""
     for file in (PACKAGE / "pools").glob("*.py"):
         __import__(f"swapcli.pools.{file.stem}")
     return {cls.family: cls for cls in Pool.__subclasses__() if cls.__module__.startswith("swapcli.pools.")}
 
 
-def test_every_family_is_in_the_list_and_every_name_in_the_list_is_a_family() -> None:
+def test_the_list_of_families_is_complete() -> None:
     assert set(families()) == set(pools.FAMILIES)
     for name, cls in families().items():
         assert pools.family(name) is cls

@@ -17,8 +17,8 @@ from typing import Any, NamedTuple
 from tests.contracts.evm import (
     DEPLOYER,
     NODE_MODULES,
-    AnyChain,
     Artifact,
+    BaseChain,
     Contract,
     MissingPackagesError,
     RevertedError,
@@ -81,7 +81,7 @@ def _result(answer: Mapping[str, Any]) -> Any:
     raise RevertedError(bytes.fromhex(data[2:]) if isinstance(data, str) else b"", str(error.get("message")))
 
 
-class AnvilChain(AnyChain):
+class AnvilChain(BaseChain):
     """Contracts on a node; whoever is named sends, without a key. Every transaction is a block of its own."""
 
     def __init__(self, node: Node) -> None:
@@ -89,15 +89,15 @@ class AnvilChain(AnyChain):
         self.fund(DEPLOYER, _ETHER_SUPPLY)
 
     def fund(self, address: str, wei: int) -> None:
-        """As `AnyChain.fund`."""
+        """As `BaseChain.fund`."""
         self.node.ask("anvil_setBalance", address, hex(wei))
 
     def native_balance(self, address: str) -> int:
-        """As `AnyChain.native_balance`."""
+        """As `BaseChain.native_balance`."""
         return int(self.node.ask("eth_getBalance", address, "latest"), 16)
 
     def create(self, code: bytes, sender: str = DEPLOYER) -> str:
-        """As `AnyChain.create`."""
+        """As `BaseChain.create`."""
         call = {"from": sender, "data": f"0x{code.hex()}", "gas": hex(_GAS)}
         receipt = self.receipt(self.node.ask("eth_sendTransaction", call))
         if not receipt.succeeded or receipt.created is None:
@@ -111,19 +111,19 @@ class AnvilChain(AnyChain):
         return self.at(address, artifact)
 
     def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
-        """As `AnyChain.send`."""
+        """As `BaseChain.send`."""
         call = {"from": sender, "to": to, "data": f"0x{calldata.hex()}", "value": hex(value), "gas": hex(_GAS)}
         told = self.node.ask("eth_call", call, "latest")
         assert self.receipt(self.node.ask("eth_sendTransaction", call)).succeeded
         return bytes.fromhex(told[2:])
 
-    def ask(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
-        """As `AnyChain.ask`."""
+    def call(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
+        """As `BaseChain.call`."""
         (request,) = _calls([(to, calldata)], sender, "latest")
         return bytes.fromhex(self.node.ask(request[0], *request[1])[2:])
 
-    def ask_all(self, questions: Sequence[tuple[str, bytes]]) -> list[bytes]:
-        """As `AnyChain.ask_all`: one batch, pinned to one block."""
+    def call_all(self, questions: Sequence[tuple[str, bytes]]) -> list[bytes]:
+        """As `BaseChain.call_all`: one batch, pinned to one block."""
         block = self.node.ask("eth_blockNumber")
         return [bytes.fromhex(each[2:]) for each in self.node.ask_all(_calls(questions, DEPLOYER, block))]
 
@@ -147,8 +147,8 @@ class AnvilChain(AnyChain):
         raise RuntimeError(f"{transaction} was not mined")
 
     @contextmanager
-    def undone(self) -> Iterator[None]:
-        """As `AnyChain.undone`."""
+    def revert_after(self) -> Iterator[None]:
+        """As `BaseChain.revert_after`."""
         mark = self.snapshot()
         try:
             yield

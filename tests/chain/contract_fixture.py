@@ -17,7 +17,7 @@ from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.networks.address import v4_pool_id
-from tests.contracts.evm import DEPLOYER, AnyChain, Artifact, Contract, compile_solidity, load_artifact
+from tests.contracts.evm import DEPLOYER, Artifact, BaseChain, Contract, compile_solidity, load_artifact
 from tests.pools.real_pools import slipstream_pool
 
 WETH = "WETH"
@@ -77,7 +77,7 @@ class Place:
 class ContractFixture:
     """`tokens` by symbol; `places` are the pools; `router` is ours, deployed as its payload says."""
 
-    def __init__(self, chain: AnyChain, *, pools: bool = True) -> None:
+    def __init__(self, chain: BaseChain, *, pools: bool = True) -> None:
         self.chain = chain
         self.kit = compile_solidity("kit.sol")
         self.sources = compile_solidity("world.sol")
@@ -106,8 +106,8 @@ class ContractFixture:
         """Of a token by address; of the native one by the zero address."""
         if token == ZERO_ADDRESS:
             return self.chain.native_balance(owner)
-        (amount,) = self.contracts["USDC"].decoded(
-            "balanceOf", self.chain.ask(token, self.contracts["USDC"].calldata("balanceOf", owner))
+        (amount,) = self.contracts["USDC"].decode_output(
+            "balanceOf", self.chain.call(token, self.contracts["USDC"].calldata("balanceOf", owner))
         )
         return int(amount)
 

@@ -40,7 +40,7 @@ def read_pools(world: ContractFixture, places: Iterable[Place]) -> list[Pool]:
     """The pools at `places`, in order, all on one state."""
     readers = [READERS[place.protocol](world, place) for place in places]
     questions = [next(reader) for reader in readers]
-    answers = iter(world.chain.ask_all([each for some in questions for each in some]))
+    answers = iter(world.chain.call_all([each for some in questions for each in some]))
     pools = []
     for reader, asked in zip(readers, questions, strict=True):
         try:
@@ -56,7 +56,7 @@ _Reader = Iterator[Any]
 
 def _pair(world: ContractFixture, place: Place) -> Any:
     (answer,) = yield [_question(place.contract, "getReserves")]
-    reserves = [str(each) for each in place.contract.decoded("getReserves", answer)[:2]]
+    reserves = [str(each) for each in place.contract.decode_output("getReserves", answer)[:2]]
     state: dict[str, object] = {"reserves": reserves}
     if place.protocol == "solidlyVolatile":
         state["variant"] = "solidly"
@@ -69,9 +69,9 @@ def _v3(world: ContractFixture, place: Place) -> Any:
     first = "globalState" if algebra else "slot0"
     asked = [_question(pool, first), _question(pool, "liquidity"), *(_question(pool, "ticks", t) for t in place.ticks)]
     position, liquidity, *ticks = yield asked
-    sqrt_price, tick = pool.decoded(first, position)[:2]
-    ladder = [(t, pool.decoded("ticks", each)[:2]) for t, each in zip(place.ticks, ticks, strict=True)]
-    state = _concentrated(place, sqrt_price, tick, pool.decoded("liquidity", liquidity)[0], ladder)
+    sqrt_price, tick = pool.decode_output(first, position)[:2]
+    ladder = [(t, pool.decode_output("ticks", each)[:2]) for t, each in zip(place.ticks, ticks, strict=True)]
+    state = _concentrated(place, sqrt_price, tick, pool.decode_output("liquidity", liquidity)[0], ladder)
     return _made(world, place, {**state, **({"variant": "algebra_integral"} if algebra else {})})
 
 
@@ -111,7 +111,7 @@ def _weighted(world: ContractFixture, place: Place) -> Any:
         (vault, selector("getPoolTokens(bytes32)") + pool_id),
     ]
     _, reserves, _ = decode(["address[]", "uint256[]", "uint256"], held)
-    (parts,) = place.contract.decoded("getNormalizedWeights", weights)
+    (parts,) = place.contract.decode_output("getNormalizedWeights", weights)
     return _made(world, place, {"reserves": [str(each) for each in reserves], "weights": [str(each) for each in parts]})
 
 

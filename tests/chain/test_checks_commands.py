@@ -97,7 +97,7 @@ def test_a_payload_is_simulated_on_the_block_of_its_quote(
     assert found["amount_received"] == found["expected"] == document["route"]["outputAmount"]
     assert found["matches"] is True
     assert (found["sender"].lower(), found["overrides"]) == (BOB, lacking)
-    with client.trader.chain.undone():
+    with client.trader.chain.revert_after():
         before = client.trader.world.balance(address_of(client, bought), BOB)
         for each in client.calldata(sold, bought, amount, "--with-approval", "--json").json["transactions"]:
             assert client.mine(each)
@@ -172,7 +172,7 @@ def test_an_allowance_that_is_too_small_is_remarked_on_and_mended(client: Client
         (7 * 10**6, ["revoke", "approve", "swap"]),
         (2_000 * 10**6, ["swap"]),
     ):
-        with trader.chain.undone():
+        with trader.chain.revert_after():
             assert client.mine(document_of(build_approval(usdt, router, allowed)))
             plain = client.calldata("USDT", "ETH", "2000", "--from", USER)
             assert plain.exit_code == 0, plain.stderr
@@ -197,7 +197,7 @@ def document_of(transaction: Transaction) -> dict[str, Any]:
 def test_people_read_what_is_taken_back_first(client: Client) -> None:
     usdt, router = client.trader.world.address("USDT"), client.trader.world.network.router
     assert router
-    with client.trader.chain.undone():
+    with client.trader.chain.revert_after():
         assert client.mine(document_of(build_approval(usdt, router, 5)))
         out = client.calldata("USDT", "ETH", "2000", "--from", USER, "--with-approval", "--plain").stdout
     titles = [line for line in out.splitlines() if line[:3] in ("1. ", "2. ", "3. ")]
@@ -211,7 +211,7 @@ def test_people_read_what_is_taken_back_first(client: Client) -> None:
 def test_too_little_for_gas_is_a_remark(client: Client) -> None:
     trader = client.trader
     sender = "0x" + "95" * 20
-    with trader.chain.undone():
+    with trader.chain.revert_after():
         trader.world.give("USDC", sender, 2_000 * 10**6)
         for wei, words in ((0, "0 ETH"), (10**12, "0.000001 ETH"), (10**18, None)):
             trader.chain.fund(sender, wei)
@@ -231,7 +231,7 @@ def test_a_market_file_of_a_block_is_held_against_that_block(client: Client) -> 
     file = client.folder / "market.json"
     market = replace(read_market(trader.world), block=client.block(), timestamp=1, provenance=Provenance.RECORDED)
     options = ("--market", str(file), "--slippage", "1", "--simulate", "--json")
-    with trader.chain.undone():
+    with trader.chain.revert_after():
         move(client)
         file.write_text(render_market(market))
         then = client.calldata("WETH", "USDC", "1", *options)
@@ -259,7 +259,7 @@ def test_on_modelled_state_what_really_arrives_is_told(client: Client) -> None:
     market = replace(read_market(trader.world), block=3, timestamp=1, provenance=Provenance.MODELLED)
     file.write_text(render_market(market))
     words = ("WETH", "USDC", "1", "--market", str(file), "--slippage", "1", "--simulate")
-    with trader.chain.undone():
+    with trader.chain.revert_after():
         move(client)
         ran = client.calldata(*words, "--json")
         assert ran.exit_code == 0, ran.stderr

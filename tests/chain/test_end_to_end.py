@@ -111,7 +111,7 @@ def test_a_payload_that_the_market_has_moved_against_reverts_and_costs_only_gas(
         for each in approvals:
             assert trader.send(each).succeeded
         sold = trade.payload.call.route.token_in
-        with trader.chain.undone():
+        with trader.chain.revert_after():
             before = trader.world.balance(sold, USER)
             if not trader.send(swap).succeeded:
                 assert trader.world.balance(sold, USER) == before

@@ -47,7 +47,7 @@ def shared() -> ContractFixture:
 
 @pytest.fixture
 def world(shared: ContractFixture) -> Iterator[ContractFixture]:
-    with shared.chain.undone():
+    with shared.chain.revert_after():
         yield shared
     forget_tokens(shared, "ODD")
 
@@ -152,7 +152,7 @@ def test_every_fee_is_found_to_a_few_parts_in_a_million(
     shared: ContractFixture, fees: tuple[int, int, int], amount: int
 ) -> None:
     """Of a million units or more, a fee of 3 ppm is three units, or two after other fees: never taken for rounding."""
-    with shared.chain.undone():
+    with shared.chain.revert_after():
         token = add_token(shared, "FeeCoin", *fees)
         holder = "0x" + "78" * 20
         token.send("setPool", holder)
@@ -170,7 +170,7 @@ def test_every_fee_is_found_to_a_few_parts_in_a_million(
 def test_a_token_that_keeps_shares_is_never_taken_for_an_ordinary_one(shared: ContractFixture, seed: int) -> None:
     """At what stETH's and its like are worth; where a share is worth hardly anything, nothing is lost either."""
     rng = Random(seed)
-    with shared.chain.undone():
+    with shared.chain.revert_after():
         token = add_token(shared, "ShareCoin", int(10**30 * rng.uniform(1.01, 1.9)))
         holder = "0x" + "79" * 20
         token.send("mint", holder, int(10 ** rng.uniform(10, 30)))

@@ -1,7 +1,7 @@
 """Compiles the project's own contracts and writes their artifacts: `python -m tests.contracts.build`.
 
-The compiler, its settings and the sources alone decide what comes out: no paths, no metadata, no time. With `--input`
-and the name of a contract it prints what the compiler is given, for tools that want to compile themselves.
+The artifacts depend only on the compiler, its settings and the sources: not on paths, metadata or time. With `--input`
+and the name of a contract it prints the compiler's standard JSON input, for other tools.
 """
 
 from __future__ import annotations
@@ -15,9 +15,9 @@ from swapcli.evm import router, simulation, transfer_probe
 from tests.contracts.evm import NODE_MODULES, run_solc
 
 SETTINGS = {
-    # Nothing that came later is needed, and no chain lacks this. The lock does without transient storage.
+    # Every supported chain has Paris, and the contracts need no later opcode: their lock uses ordinary storage.
     "evmVersion": "paris",
-    # Deployed once, called often.
+    # The contracts are deployed once and called often.
     "optimizer": {"enabled": True, "runs": 1_000_000},
     "viaIR": True,
     "metadata": {"appendCBOR": False, "bytecodeHash": "none"},
@@ -25,8 +25,10 @@ SETTINGS = {
 
 
 class Source(NamedTuple):
-    """A contract in the folder `contracts` of a package; `code` is what is kept of it: what deploys it (`bytecode`), or
-    what runs (`runtime`)."""
+    """A contract in the folder `contracts` of a package.
+
+    `code` says which code the artifact contains: the creation code (`bytecode`) or the runtime code (`runtime`).
+    """
 
     contract: str
     home: Path
@@ -34,12 +36,12 @@ class Source(NamedTuple):
 
     @property
     def artifact(self) -> Path:
-        """The file that is written."""
+        """The path of the artifact."""
         return self.home / "artifact.json"
 
     @property
     def folder(self) -> Path:
-        """Where its Solidity is."""
+        """The folder of the Solidity sources."""
         return self.home / "contracts"
 
 
@@ -50,7 +52,7 @@ SOURCES = (ROUTER, SIMULATION, TRANSFER_PROBE)
 
 
 def build(source: Source) -> str:
-    """The artifact as text."""
+    """Return the artifact as text."""
     contract = json.loads(run_solc([f"{source.contract}.sol"], SETTINGS, source.folder))[source.contract]
     artifact = {
         "contract": source.contract,
@@ -63,10 +65,10 @@ def build(source: Source) -> str:
 
 
 def standard_input(source: Source) -> str:
-    """All sources and settings in solc's own format, asking for all that it can tell."""
+    """Return all sources and settings as standard JSON input of solc that selects every output."""
     sources = {file.name: {"content": file.read_text()} for file in sorted(source.folder.glob("*.sol"))}
-    told = ["abi", "metadata", "devdoc", "userdoc", "evm.bytecode", "evm.deployedBytecode"]
-    settings = {**SETTINGS, "outputSelection": {"*": {"": ["ast"], "*": told}}}
+    outputs = ["abi", "metadata", "devdoc", "userdoc", "evm.bytecode", "evm.deployedBytecode"]
+    settings = {**SETTINGS, "outputSelection": {"*": {"": ["ast"], "*": outputs}}}
     return json.dumps({"language": "Solidity", "sources": sources, "settings": settings})
 
 

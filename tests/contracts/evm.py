@@ -5,8 +5,8 @@
     token.send("transfer", bob, 5)
     (balance,) = token.call("balanceOf", bob)
 
-Artifacts are read from `node_modules` beside this file; what has no published bytecode is compiled there with solc and
-kept in `node_modules/.cache`. Nothing of it is ever committed.
+Artifacts are read from `node_modules` beside this file. Contracts without published bytecode are compiled with solc and
+cached in `node_modules/.cache`. None of this is committed.
 """
 
 from __future__ import annotations
@@ -32,7 +32,7 @@ from eth_abi.abi import decode, encode
 HERE = Path(__file__).parent
 NODE_MODULES = HERE / "node_modules"
 SOLC, OLD_SOLC = "solc", "solc-0.7"
-"""Packages with a compiler."""
+"""npm packages of the two compiler versions."""
 DEPLOYER = "0x" + "d0" * 20
 ZERO_ADDRESS = "0x" + "0" * 40
 _EVM_VERSIONS = {SOLC: "cancun", OLD_SOLC: "istanbul"}
@@ -45,14 +45,14 @@ class MissingPackagesError(RuntimeError):
     """The npm packages with the contracts are not installed."""
 
     def __init__(self, path: Path) -> None:
-        super().__init__(f"{path} not found: run `npm ci` in {HERE}")
+        super().__init__(f"{path} not match: run `npm ci` in {HERE}")
 
 
 class RevertedError(Exception):
-    """A call reverted or ran out of gas; `data` is what it returned, the message its reason where it gave one."""
+    """A call reverted or ran out of gas. `data` is the return data, the message the revert reason if any."""
 
     def __init__(self, data: bytes, detail: str) -> None:
-        super().__init__(_reason(data) or detail)
+        super().__init__(_decode_reason(data) or detail)
         self.data = data
 
 
@@ -64,8 +64,8 @@ class Artifact:
     bytecode: bytes
 
 
-class AnyChain(ABC):
-    """What contracts live on. `DEPLOYER` sends whatever names no sender."""
+class BaseChain(ABC):
+    """A chain to deploy contracts on. `DEPLOYER` is the default sender."""
 
     @abstractmethod
     def fund(self, address: str, wei: int) -> None:
@@ -73,40 +73,40 @@ class AnyChain(ABC):
 
     @abstractmethod
     def native_balance(self, address: str) -> int:
-        """The native balance of `address` in wei."""
+        """Return the native balance of `address` in wei."""
 
     @abstractmethod
     def create(self, code: bytes, sender: str = DEPLOYER) -> str:
-        """Run creation code; the address of what it made. Raises `RevertedError`."""
+        """Run creation code and return the address of the new contract. Raises `RevertedError`."""
 
     @abstractmethod
     def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
-        """One transaction; returns what the call returned. Raises `RevertedError` and leaves the state as it was."""
+        """Send a transaction and return its return data. Raises `RevertedError` and then leaves the state unchanged."""
 
     @abstractmethod
-    def ask(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
-        """Like `send`, its effects undone."""
+    def call(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
+        """Call like `send`, without changing the state."""
 
-    def ask_all(self, questions: Sequence[tuple[str, bytes]]) -> list[bytes]:
-        """The answers to many calls, each (to, calldata), on one and the same state."""
-        return [self.ask(to, calldata) for to, calldata in questions]
+    def call_all(self, calls: Sequence[tuple[str, bytes]]) -> list[bytes]:
+        """Return the return data of calls (to, calldata), all on the same state."""
+        return [self.call(to, calldata) for to, calldata in calls]
 
     def deploy(self, artifact: Artifact, *arguments: object, sender: str = DEPLOYER) -> Contract:
-        """Deploy with constructor arguments. Raises `RevertedError`."""
+        """Deploy a contract with constructor arguments. Raises `RevertedError`."""
         types = next((_types(f["inputs"]) for f in artifact.abi if f["type"] == "constructor"), [])
         return self.at(self.create(artifact.bytecode + encode(types, arguments), sender), artifact)
 
     def at(self, address: str, artifact: Artifact) -> Contract:
-        """The contract at `address`, spoken to through the ABI of `artifact`."""
+        """Return the contract at `address` with the ABI of `artifact`."""
         return Contract(self, address.lower(), artifact)
 
     @abstractmethod
-    def undone(self) -> AbstractContextManager[None]:
-        """Whatever happens inside leaves no trace."""
+    def revert_after(self) -> AbstractContextManager[None]:
+        """Revert every state change made inside the context."""
 
 
-class Chain(AnyChain):
-    """One EVM with its own state, in process; gas is free and unlimited."""
+class Chain(BaseChain):
+    """An in-process EVM with its own state; gas is free and unlimited."""
 
     def __init__(self, timestamp: int = 1_700_000_000) -> None:
         self._evm = pyrevm.EVM(gas_limit=_BLOCK_GAS, spec_id="CANCUN")
@@ -118,98 +118,98 @@ class Chain(AnyChain):
         self._evm.set_balance(address, wei)
 
     def set_time(self, timestamp: int, number: int = 1) -> None:
-        """The block's timestamp (Unix seconds) and number from now on."""
+        """Set the block timestamp (Unix seconds) and number."""
         self._evm.set_block_env(pyrevm.BlockEnv(number=number, timestamp=timestamp, gas_limit=_BLOCK_GAS))
 
     def native_balance(self, address: str) -> int:
-        """As `AnyChain.native_balance`."""
+        """As `BaseChain.native_balance`."""
         return int(self._evm.get_balance(address))
 
     def create(self, code: bytes, sender: str = DEPLOYER) -> str:
-        """As `AnyChain.create`."""
+        """As `BaseChain.create`."""
         try:
-            with _translated():
+            with _raise_reverted():
                 return str(self._evm.deploy(sender, code)).lower()
         finally:
             self._evm.reset_transient_storage()
 
-    def ask(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
-        """As `AnyChain.ask`."""
-        with self.undone():
+    def call(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
+        """As `BaseChain.call`."""
+        with self.revert_after():
             return self.send(to, calldata, sender=sender)
 
     @property
     def logs(self) -> list[tuple[str, list[str], bytes]]:
-        """What the last transaction logged: (address, topics in hex, bytes)."""
+        """The logs of the last transaction: (address, topics in hex, data)."""
         result = self._evm.result
         assert result is not None
         return [(log.address.lower(), list(log.topics), bytes(log.data[1])) for log in result.logs]
 
     def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
-        """One transaction; returns what the call returned. Raises `RevertedError` and leaves the state as it was."""
+        """Send a transaction and return its return data. Raises `RevertedError` and then leaves the state unchanged."""
         try:
-            with _translated():
+            with _raise_reverted():
                 return bytes(self._evm.message_call(sender, to, calldata=calldata, value=value))
         finally:
             self._evm.reset_transient_storage()
 
     def set_code(self, address: str, code: bytes) -> None:
-        """Let `address`, which keeps its balance, run `code`."""
+        """Set the code of `address`; its balance stays."""
         self._evm.insert_account_info(address, pyrevm.AccountInfo(self.native_balance(address), code=code))
 
     def place(self, address: str, artifact: Artifact) -> Contract:
-        """The contract at an address that it has by decree, as a network's own have; its constructor takes nothing."""
+        """Deploy a contract without constructor arguments at a given address, as for system contracts."""
         code = self.code(self.create(artifact.bytecode))
         self._evm.insert_account_info(address, pyrevm.AccountInfo(code=code))
         return self.at(address, artifact)
 
     def code(self, address: str) -> bytes:
-        """What a contract runs."""
+        """Return the runtime code of a contract."""
         return bytes(self._evm.get_code(address) or b"")
 
     def storage(self, address: str, slot: int) -> int:
-        """The storage word of a contract at `slot`."""
+        """Return the storage word of a contract at `slot`."""
         return int(self._evm.storage(address, slot))
 
     @contextmanager
-    def undone(self) -> Iterator[None]:
-        """Whatever happens inside leaves no trace."""
-        mark = self._evm.snapshot()
+    def revert_after(self) -> Iterator[None]:
+        """Revert every state change made inside the context."""
+        snapshot = self._evm.snapshot()
         try:
             yield
         finally:
-            self._evm.revert(mark)
+            self._evm.revert(snapshot)
 
 
 class Contract:
-    """A deployed contract: `call` and `send` encode by name; a full signature picks one of several overloads."""
+    """A deployed contract. `call` and `send` take a function name, or a full signature to select an overload."""
 
-    def __init__(self, chain: AnyChain, address: str, artifact: Artifact) -> None:
+    def __init__(self, chain: BaseChain, address: str, artifact: Artifact) -> None:
         self.chain, self.address, self._artifact = chain, address, artifact
         self._functions: dict[str, _Function] = {}
 
     @property
     def abi(self) -> tuple[Mapping[str, Any], ...]:
-        """The ABI through which it is spoken to."""
+        """The ABI of the contract."""
         return self._artifact.abi
 
     def send(self, function: str, *arguments: object, value: int = 0, sender: str = DEPLOYER) -> tuple[Any, ...]:
-        """Run `function` as a transaction; returns its decoded outputs. Raises `RevertedError`."""
+        """Send a transaction that calls `function`; return its decoded outputs. Raises `RevertedError`."""
         coder = self._coder(function)
         calldata = coder.selector + coder.encode(arguments)
         return coder.decode(self.chain.send(self.address, calldata, value=value, sender=sender))
 
     def call(self, function: str, *arguments: object, sender: str = DEPLOYER) -> tuple[Any, ...]:
-        """Like `send`, its effects undone."""
+        """Call like `send`, without changing the state."""
         coder = self._coder(function)
-        return coder.decode(self.chain.ask(self.address, coder.selector + coder.encode(arguments), sender=sender))
+        return coder.decode(self.chain.call(self.address, coder.selector + coder.encode(arguments), sender=sender))
 
-    def decoded(self, function: str, output: bytes) -> tuple[Any, ...]:
-        """What `function` returned, from its bytes."""
+    def decode_output(self, function: str, output: bytes) -> tuple[Any, ...]:
+        """Decode the return data of `function`."""
         return self._coder(function).decode(output)
 
     def calldata(self, function: str, *arguments: object) -> bytes:
-        """Selector and encoded arguments."""
+        """Return the selector and the encoded arguments."""
         coder = self._coder(function)
         return coder.selector + coder.encode(arguments)
 
@@ -229,13 +229,13 @@ class _Function:
 
 @cache
 def load_artifact(path: str) -> Artifact:
-    """The artifact at `path` under `node_modules`, as Truffle, Hardhat, Foundry or solc write it."""
+    """Read the artifact at `path` under `node_modules`, in the format of Truffle, Hardhat, Foundry or solc."""
     document = load_json(path)
     return Artifact(tuple(document["abi"]), parse_bytecode(document["bytecode"]))
 
 
 def load_json(path: str) -> Any:
-    """The JSON file at `path` under `node_modules`. Raises `MissingPackagesError`."""
+    """Read the JSON file at `path` under `node_modules`. Raises `MissingPackagesError`."""
     file = NODE_MODULES / path
     if not file.is_file():
         raise MissingPackagesError(file)
@@ -243,32 +243,32 @@ def load_json(path: str) -> Any:
 
 
 def parse_bytecode(value: str | Mapping[str, Any]) -> bytes:
-    """Creation bytecode as hex text, or wrapped as `{"object": hex}` or `{"creationCode": hex}`; libraries linked."""
+    """Parse creation bytecode: hex text, `{"object": hex}` or `{"creationCode": hex}`, with libraries linked."""
     text = value if isinstance(value, str) else value.get("object") or value["creationCode"]
     return bytes.fromhex(text.removeprefix("0x"))
 
 
 @cache
 def compile_solidity(*entries: str, runs: int = 200, solc: str = SOLC) -> dict[str, Artifact]:
-    """The contracts of the Solidity files `entries`, by name: paths under this folder or under `node_modules`.
+    """Compile the Solidity files `entries`, paths under this folder or `node_modules`; return their contracts by name.
 
-    Compiled by a pinned `solc` (about a second) when the sources are first seen, then kept in `node_modules/.cache`.
+    A pinned `solc` compiles new sources (about a second); the result is cached in `node_modules/.cache`.
     """
-    kept = NODE_MODULES / ".cache" / "swapcli" / f"{_fingerprint(entries, runs, solc)}.json"
-    if not kept.is_file():
+    cached_file = NODE_MODULES / ".cache" / "swapcli" / f"{_fingerprint(entries, runs, solc)}.json"
+    if not cached_file.is_file():
         settings = {"evmVersion": _EVM_VERSIONS[solc], "optimizer": {"enabled": True, "runs": runs}}
-        _write_atomically(kept, run_solc(entries, settings, solc=solc))
-    contracts = json.loads(kept.read_text())
+        _write_atomically(cached_file, run_solc(entries, settings, solc=solc))
+    contracts = json.loads(cached_file.read_text())
     return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
 
 
 def selector(signature: str) -> bytes:
-    """The first four bytes of the Keccak-256 of `name(type,...)`."""
+    """Return the first four bytes of the Keccak-256 of `name(type,...)`."""
     return keccak.new(digest_bits=256, data=signature.encode()).digest()[:4]
 
 
 def _fingerprint(entries: Sequence[str], runs: int, solc: str) -> str:
-    # Everything that is imported comes from this folder or from packages that the lock file pins.
+    # All imports come from this folder or from packages that the lock file pins.
     content = [*sorted(HERE.glob("*.sol")), HERE / "compile.cjs", HERE / "package-lock.json"]
     digest = hashlib.sha256(json.dumps([entries, runs, solc]).encode())
     for file in content:
@@ -277,9 +277,9 @@ def _fingerprint(entries: Sequence[str], runs: int, solc: str) -> str:
 
 
 def run_solc(entries: Sequence[str], settings: Mapping[str, object], root: Path | None = None, solc: str = SOLC) -> str:
-    """What a pinned solc makes of `entries`, as JSON: `{contract: {abi, bytecode, runtime}}`.
+    """Compile `entries` with a pinned solc; return JSON: `{contract: {abi, bytecode, runtime}}`.
 
-    Paths are looked up under `root`, this folder and `node_modules`; with `root` no warning passes.
+    Paths are relative to `root`, this folder or `node_modules`. With `root`, warnings are errors.
     """
     if not (NODE_MODULES / solc).is_dir():
         raise MissingPackagesError(NODE_MODULES / solc)
@@ -301,15 +301,15 @@ def _write_atomically(path: Path, text: str) -> None:
 
 
 @contextmanager
-def _translated() -> Iterator[None]:
+def _raise_reverted() -> Iterator[None]:
     try:
         yield
     except RuntimeError as error:
-        found = _REVERTED.search(str(error))
-        raise RevertedError(bytes.fromhex(found[1]) if found else b"", str(error)) from None
+        match = _REVERTED.search(str(error))
+        raise RevertedError(bytes.fromhex(match[1]) if match else b"", str(error)) from None
 
 
-def _reason(data: bytes) -> str | None:
+def _decode_reason(data: bytes) -> str | None:
     if data[:4] == selector("Error(string)"):
         return str(decode(["string"], data[4:])[0])
     return f"0x{data.hex()}" if data else None
@@ -337,7 +337,7 @@ def _signature_type(parameter: Mapping[str, Any]) -> str:
     return f"({','.join(_types(parameter['components']))}){kind.removeprefix('tuple')}"
 
 
-# eth_abi costs tens of microseconds a call; plain words are most of what thousands of swaps encode.
+# eth_abi takes tens of microseconds per call, and most arguments of thousands of swaps are plain words.
 _INTEGER = re.compile(r"(u?)int\d+").fullmatch
 
 

@@ -39,7 +39,7 @@ def test_a_call_leaves_no_trace_however_often(token: Contract) -> None:
     for _ in range(1_500):
         assert token.call("transfer", BOB, 5) == (True,)
     assert token.send("balanceOf", BOB) == (0,)
-    with token.chain.undone():
+    with token.chain.revert_after():
         token.send("mint", BOB, 7)
         assert token.send("balanceOf", BOB) == (7,)
     assert token.send("balanceOf", BOB) == (0,)

@@ -19,7 +19,7 @@ from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network, network_names
-from tests.strategies import Document, market_documents, markets, no_networks, parsed
+from tests.strategies import Document, market_documents, markets, parse_document, raise_unknown_network
 
 WETH = Token("0x" + "ab" * 20, "WETH", "Wrapped Ether", 18)
 USDC = Token("0x" + "cd" * 20, "USDC", "USD Coin", 6)
@@ -103,41 +103,41 @@ def described(**changes: object) -> Document:
 
 @given(markets())
 def test_reading_what_was_written_gives_the_same_market(market: Market) -> None:
-    again = parse_market(render_market(market), networks=no_networks)
+    again = parse_market(render_market(market), networks=raise_unknown_network)
     assert again == ParsedMarket(market)
 
 
 @given(markets())
 def test_writing_is_settled_after_one_round(market: Market) -> None:
     written = render_market(market)
-    assert render_market(parse_market(written, networks=no_networks).market) == written
+    assert render_market(parse_market(written, networks=raise_unknown_network).market) == written
 
 
 @given(market_documents())
 def test_text_and_bytes_and_a_byte_order_mark_read_the_same(entry: Document) -> None:
     text = json.dumps(entry, ensure_ascii=False)
-    from_text = parse_market(text, networks=no_networks)
-    assert parse_market(text.encode(), networks=no_networks) == from_text
-    assert parse_market(text.encode("utf-8-sig"), networks=no_networks) == from_text
+    from_text = parse_market(text, networks=raise_unknown_network)
+    assert parse_market(text.encode(), networks=raise_unknown_network) == from_text
+    assert parse_market(text.encode("utf-8-sig"), networks=raise_unknown_network) == from_text
 
 
 @given(market_documents())
 def test_letter_case_of_addresses_does_not_matter(entry: Document) -> None:
     shouted = json.loads(json.dumps(entry), object_hook=_with_upper_case_addresses)
-    assert parsed(shouted) == parsed(entry)
+    assert parse_document(shouted) == parse_document(entry)
 
 
 @given(market_documents())
 def test_numbers_and_decimal_strings_mean_the_same(entry: Document) -> None:
     as_numbers = {**entry, "gas_price_wei": int(entry["gas_price_wei"]), "pools": _unquoted(entry["pools"])}
     as_texts = {**entry, "network": {**entry["network"], "chain_id": str(entry["network"]["chain_id"])}}
-    assert parsed(as_numbers) == parsed(as_texts) == parsed(entry)
+    assert parse_document(as_numbers) == parse_document(as_texts) == parse_document(entry)
 
 
 @given(market_documents(), st.sampled_from(["x", "note", "price_usd_", "Format"]))
 def test_unknown_keys_are_ignored_at_every_level(entry: Document, extra: str) -> None:
     everywhere = json.loads(json.dumps(entry), object_hook=lambda item: {**item, extra: [{"deep": None}]})
-    assert parsed(everywhere) == parsed(entry)
+    assert parse_document(everywhere) == parse_document(entry)
 
 
 def test_every_member_of_a_file_is_read() -> None:
@@ -214,12 +214,12 @@ def test_a_starknet_market_has_long_addresses_and_a_chain_id_beyond_doubles() ->
     market = parse(entry).market
     assert list(market.pools) == ["0x" + "333".zfill(64)]
     assert json.loads(render_market(market))["network"]["chain_id"] == str(2**60)
-    assert parse_market(render_market(market), networks=no_networks).market == market
+    assert parse_market(render_market(market), networks=raise_unknown_network).market == market
 
 
 def test_a_real_excerpt_of_ethereum_is_read_whole() -> None:
     entry = json.loads(EXCERPT.read_bytes())
-    market = parse_market(EXCERPT.read_bytes(), networks=no_networks).market
+    market = parse_market(EXCERPT.read_bytes(), networks=raise_unknown_network).market
     assert list(market.pools) == [pool["address"] for pool in entry["pools"]]
     assert {pool.family for pool in market.pools.values()} == {"constant_product", "concentrated"}
     for pool, written in zip(market.pools.values(), entry["pools"], strict=True):
@@ -242,9 +242,9 @@ def test_bad_pools_are_left_out_and_reported_where_they_may_be_skipped() -> None
 def test_skipping_keeps_exactly_the_good_pools(entry: Document, data: st.DataObject) -> None:
     spoiled = {index for index in range(len(entry["pools"])) if data.draw(st.booleans())}
     pools = [{**pool, "family": "x"} if index in spoiled else pool for index, pool in enumerate(entry["pools"])]
-    result = parse_market(json.dumps({**entry, "pools": pools}), networks=no_networks, skip_bad_pools=True)
+    result = parse_market(json.dumps({**entry, "pools": pools}), networks=raise_unknown_network, skip_bad_pools=True)
     kept = [pool for index, pool in enumerate(entry["pools"]) if index not in spoiled]
-    assert result.market == parsed({**entry, "pools": kept})
+    assert result.market == parse_document({**entry, "pools": kept})
     assert len(result.skipped) == len(spoiled)
     assert all(isinstance(error, InvalidPoolState) and error.field == "family" for error in result.skipped)
 

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from swapcli.errors import MarketError
 from swapcli.markets.format import parse_market, render_market
 from swapcli.model.market import Market
-from tests.strategies import Document, market_documents, no_networks
+from tests.strategies import Document, market_documents, raise_unknown_network
 
 Path = tuple[str | int, ...]
 
@@ -36,12 +36,12 @@ JSON_VALUES = st.recursive(
 def read(document: str | bytes) -> Market | None:
     """The market; None where the file is refused. What is read must be sound."""
     try:
-        market = parse_market(document, networks=no_networks).market
+        market = parse_market(document, networks=raise_unknown_network).market
     except MarketError:
         return None
     assert all(key == pool.key and set(pool.tokens) <= set(market.tokens) for key, pool in market.pools.items())
     assert all(key == token.address for key, token in market.tokens.items())
-    assert parse_market(render_market(market), networks=no_networks).market == market
+    assert parse_market(render_market(market), networks=raise_unknown_network).market == market
     return market
 
 
@@ -98,7 +98,7 @@ def test_a_file_with_a_changed_byte_is_read_soundly_or_refused(document: Documen
 def test_skipping_bad_pools_never_lets_another_error_through(document: Document, data: st.DataObject) -> None:
     for pool in document["pools"]:
         spoil(data, pool)
-    result = parse_market(json.dumps(document), networks=no_networks, skip_bad_pools=True)
+    result = parse_market(json.dumps(document), networks=raise_unknown_network, skip_bad_pools=True)
     assert len(result.market.pools) + len(result.skipped) == len(document["pools"])
 
 
@@ -110,7 +110,7 @@ def test_no_control_character_of_a_file_reaches_a_message(document: Document, da
         holder = holder[key]
     holder[path[-1]] = f"\x1b{text}"
     with pytest.raises(MarketError) as caught:
-        parse_market(json.dumps(document), networks=no_networks)
+        parse_market(json.dumps(document), networks=raise_unknown_network)
     assert caught.value.message.isprintable()
 
 

@@ -18,9 +18,7 @@ slippages = st.integers(0, 1_000_000)
 
 
 @given(amounts, slippages)
-def test_min_received_is_the_output_less_the_floor_of_the_slippage_in_exact_decimals(
-    out: int, slippage_ppm: int
-) -> None:
+def test_min_received_subtracts_the_floor_of_the_slippage(out: int, slippage_ppm: int) -> None:
     lost = EXACT.divide(EXACT.multiply(Decimal(out), Decimal(format_percent(slippage_ppm))), Decimal(100))
     assert min_received(out, slippage_ppm) == out - int(lost.to_integral_value(ROUND_DOWN))
 

@@ -68,7 +68,7 @@ def test_uniswap_v4_refuses_what_a_signed_128_bit_amount_cannot_hold() -> None:
     real.mint(-887_220, 887_220, 2**112)
     pool = real.read({-887_220, 887_220})
     most = 2**127 - 1
-    with real.world.chain.undone():
+    with real.world.chain.revert_after():
         assert real.swap(True, most).got == pool.swap(pool.tokens[0], pool.tokens[1], most)[0]
     with pytest.raises(SwapReverts):
         pool.swap(pool.tokens[0], pool.tokens[1], most + 1)
@@ -83,11 +83,11 @@ def compare_one_swap(rng: Random, world: ContractFixture, real: RealConcentrated
     try:
         amount_out, after = pool.swap(token_in, token_out, amount_in)
     except InsufficientLiquidity:
-        with world.chain.undone():
+        with world.chain.revert_after():
             assert real.swap(down, amount_in).paid < amount_in
         return pool
     except SwapReverts:
-        with world.chain.undone():
+        with world.chain.revert_after():
             assert pays_nothing(real, down, amount_in)
         return pool
     outcome = real.swap(down, amount_in)

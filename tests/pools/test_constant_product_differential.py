@@ -90,7 +90,7 @@ def sell(pool: ConstantProduct, down: bool, amount_in: int) -> tuple[int, Consta
 
 def accepts(real: RealPair, down: bool, amount_in: int, amount_out: int) -> bool:
     try:
-        with real.world.chain.undone():
+        with real.world.chain.revert_after():
             real.swap(down, amount_in, amount_out)
     except RevertedError:
         return False

@@ -132,7 +132,7 @@ def test_the_most_that_the_curve_sells_is_the_most_that_the_vault_takes(factory:
         real = RealWeighted(balancer, factory, pool)
         token_in, token_out = pool.tokens[:2]
         most = int(pool.curve(token_in, token_out).capacity)
-        with balancer.chain.undone():
+        with balancer.chain.revert_after():
             assert most == 0 or real.swap(token_in, token_out, most) >= 0
         beyond = most + (most >> 50) + 4  # what a float and a fee rounded up leave open
         with pytest.raises(RevertedError, match="BAL#304"):
@@ -145,7 +145,7 @@ def compare_one_swap(rng: Random, balancer: Balancer, real: RealWeighted, pool: 
     try:
         amount_out, after = pool.swap(token_in, token_out, amount_in)
     except PoolError:
-        with balancer.chain.undone():
+        with balancer.chain.revert_after():
             assert refused_or_worthless(real, token_in, token_out, amount_in)
         return pool
     assert real.swap(token_in, token_out, amount_in) == amount_out

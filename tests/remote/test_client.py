@@ -28,7 +28,7 @@ GET = ServiceRequest("GET", ("base", "v2", "route"), (("amount", "1"),))
 POST = ServiceRequest("POST", ("base", "execute"), body={"slippage": 0.5})
 OK = http_response(200, "{}")
 KEEP_ALIVE = b"HTTP/1.1 200 OK\r\nContent-Length: 2\r\n\r\n{}"
-"""The same from a server that announces to keep the connection."""
+"""The same response from a server that offers to keep the connection open."""
 SLACK_S = 1.5
 """Allowance for a busy machine."""
 
@@ -54,11 +54,11 @@ def error_of_response(
         return error_of_request(running.url, service_request, timeout_s=timeout_s)
 
 
-def drip(answer: bytes, every_s: float) -> Responder:
+def drip(response: bytes, every_s: float) -> Responder:
     """Return a responder that sends a response one byte at a time."""
 
     def send(exchange: FakeExchange) -> None:
-        for byte in answer:
+        for byte in response:
             if exchange.closing.is_set():
                 return
             exchange.send(bytes([byte]))
@@ -124,8 +124,8 @@ class TestRequest:
 
     def test_cookies_do_not_matter(self) -> None:
         with loopback_server(respond_with(http_response(200, "{}", "Set-Cookie: a=b; Path=/"))) as running:
-            asking = build_client(running.url)
-            assert [asking.send(POST).status for _ in range(2)] == [200, 200]
+            client = build_client(running.url)
+            assert [client.send(POST).status for _ in range(2)] == [200, 200]
 
 
 class TestResponse:
@@ -253,8 +253,8 @@ class TestConnection:
         assert error.message == f"127.0.0.1:{port} refuses connections"
 
     def test_an_unknown_host_name_is_reported(self) -> None:
-        error = error_of_request("http://nobody.invalid:8000")
-        assert error.message == "the host name of nobody.invalid:8000 cannot be resolved"
+        error = error_of_request("http://missing.invalid:8000")
+        assert error.message == "the host name of missing.invalid:8000 cannot be resolved"
 
     def test_a_host_name_that_is_too_long_is_reported(self) -> None:
         assert isinstance(error_of_request(f"http://{'a' * 300}.example"), Unreachable)

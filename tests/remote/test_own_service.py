@@ -1,4 +1,4 @@
-"""Our client gets from our service, over a real socket, what the local source returns."""
+"""The client gets from the service, over a real socket, the same results as from the local source."""
 
 from __future__ import annotations
 
@@ -65,10 +65,10 @@ def test_an_unlisted_token_is_unknown(service_url: str) -> None:
 
 
 def test_a_missing_route_is_reported(service_url: str) -> None:
-    ask = SELL_V2.build_request()
-    alone = ask.order.token_out._replace(address="0x" + "66" * 20)
+    request = SELL_V2.build_request()
+    unlisted = request.order.token_out._replace(address="0x" + "66" * 20)
     with pytest.raises(NoRoute):
-        source(service_url, "base").quote(ask._replace(order=replace(ask.order, token_out=alone)))
+        source(service_url, "base").quote(request._replace(order=replace(request.order, token_out=unlisted)))
 
 
 def test_an_integrator_without_a_key_is_unauthorized(service_url: str) -> None:
@@ -88,10 +88,10 @@ def test_concurrent_requests_get_their_own_responses(service_url: str) -> None:
     cases = [case for case in CASES if case.api_version is ApiVersion.V2][:4]
     results: dict[Case, object] = {}
 
-    def ask(case: Case) -> None:
+    def request_quote(case: Case) -> None:
         results[case] = without_times(source(service_url, case.network).quote(case.build_request()).result)
 
-    threads = [threading.Thread(target=ask, args=(case,)) for case in cases]
+    threads = [threading.Thread(target=request_quote, args=(case,)) for case in cases]
     for thread in threads:
         thread.start()
     for thread in threads:

@@ -1,4 +1,4 @@
-"""Changed responses are rejected, or the transaction still is what was ordered."""
+"""A changed response is rejected, or its transaction still matches the order."""
 
 from __future__ import annotations
 

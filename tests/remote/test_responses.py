@@ -1,4 +1,4 @@
-"""Answers that are no answers: not JSON, JSON of another shape, errors of the service."""
+"""Invalid responses: not JSON, JSON of another shape, errors of the service."""
 
 from __future__ import annotations
 

@@ -73,11 +73,11 @@ class TestRetries:
             assert len(running.exchanges) == 1
 
     def test_a_post_uses_a_new_connection(self) -> None:
-        """The server closes every connection after a response, although it announces to keep it."""
+        """The server closes every connection after a response, although it offers to keep it open."""
         with loopback_server(respond_with(KEEP_ALIVE)) as running:
-            asking = build_client(running.url, retries=2)
+            client = build_client(running.url, retries=2)
             assert {
-                asking.send(service_request).status for service_request in (GET, POST, POST, POST) for _ in range(5)
+                client.send(service_request).status for service_request in (GET, POST, POST, POST) for _ in range(5)
             } == {200}
 
     def test_gets_share_a_connection(self) -> None:
@@ -87,10 +87,10 @@ class TestRetries:
                 exchange.connection.recv(65_536)
 
         with loopback_server(keep) as running:
-            asking = build_client(running.url)
-            assert {asking.send(GET).status for _ in range(3)} == {200}
+            client = build_client(running.url)
+            assert {client.send(GET).status for _ in range(3)} == {200}
             assert len(running.exchanges) == 1
-            asking.close()
+            client.close()
 
     @pytest.mark.parametrize(("header", "waited_s"), [("1", 1), ("2", 2), ("0", 0.25), ("soon", 0.25), ("-5", 0.25)])
     def test_retry_after_is_respected(self, header: str, waited_s: float) -> None:

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from swapcli.remote.retry import MAX_WAIT_S, RetryPolicy
 
 NOW = datetime(2026, 1, 24, 21, 46, 40, tzinfo=UTC)
-PACING = RetryPolicy(now_s=NOW.timestamp)
+POLICY = RetryPolicy(now_s=NOW.timestamp)
 
 
 @given(st.integers(0, 10**6), st.floats(0, 1))
@@ -32,13 +32,13 @@ def test_waits_are_random() -> None:
 
 @given(st.integers(0, 10**9 - 1))
 def test_retry_after_in_seconds_is_parsed(seconds: int) -> None:
-    assert PACING.retry_after_s(f" {seconds} ") == seconds
+    assert POLICY.retry_after_s(f" {seconds} ") == seconds
 
 
 @given(st.integers(-(10**6), 10**6))
 def test_retry_after_as_a_date_is_never_negative(seconds: int) -> None:
     header = format_datetime(NOW + timedelta(seconds=seconds), usegmt=True)
-    assert PACING.retry_after_s(header) == max(0, seconds)
+    assert POLICY.retry_after_s(header) == max(0, seconds)
 
 
 @pytest.mark.parametrize(
@@ -47,10 +47,10 @@ def test_retry_after_as_a_date_is_never_negative(seconds: int) -> None:
      "Fri, 01 Jan 99999 00:00:00 GMT", "\x00"],
 )  # fmt: skip
 def test_an_invalid_retry_after_is_ignored(header: str | None) -> None:
-    assert PACING.retry_after_s(header) is None
+    assert POLICY.retry_after_s(header) is None
 
 
 @given(st.text(max_size=40))
 def test_any_text_is_a_valid_or_ignored_retry_after(header: str) -> None:
-    asked_s = PACING.retry_after_s(header)
-    assert asked_s is None or asked_s >= 0
+    wait_s = POLICY.retry_after_s(header)
+    assert wait_s is None or wait_s >= 0

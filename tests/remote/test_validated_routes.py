@@ -1,4 +1,4 @@
-"""A route is refused that is not the one that was asked for."""
+"""Routes that differ from the requested one are rejected."""
 
 from __future__ import annotations
 
@@ -50,16 +50,16 @@ from tests.support.markets import embedded_source
             lambda route: route.update(integratorAddress=UNTRUSTED_ADDRESS, integratorFeePercentageBps=500),
             "500 bps fee",
         ),
-        (lambda route: _lead(route, 0, "fromTokenAddress"), "hops that do not lead"),
-        (lambda route: _lead(route, -1, "toTokenAddress"), "hops that do not lead"),
+        (lambda route: _redirect_hop(route, 0, "fromTokenAddress"), "hops that do not lead"),
+        (lambda route: _redirect_hop(route, -1, "toTokenAddress"), "hops that do not lead"),
     ],
 )
 def test_a_route_that_differs_from_the_order_is_rejected(change: DocumentChange, message: str) -> None:
     assert message in mismatch_error(SELL_V2, change, request_quote).message
 
 
-def _lead(route: Any, hop: int, end: str) -> None:
-    """Makes all swaps of a hop begin or end at another token."""
+def _redirect_hop(route: Any, hop: int, end: str) -> None:
+    """Change the input or output token of all swaps of a hop."""
     for segment in route["route"]:
         for swap in segment["swaps"][hop]:
             swap[end] = UNTRUSTED_ADDRESS
@@ -90,7 +90,6 @@ def test_an_output_below_the_requested_one_is_rejected() -> None:
 
 
 def test_an_output_far_above_the_requested_one_is_rejected() -> None:
-    """Nobody sells more than it takes."""
     assert (
         "far more than the 100000000"
         in mismatch_error(REVERSE, set_value("101000100", "outputAmount"), request_quote).message
@@ -100,7 +99,7 @@ def test_an_output_far_above_the_requested_one_is_rejected() -> None:
 @settings(max_examples=50)
 @given(st.integers(1, 10**10), st.booleans())
 def test_the_smallest_input_for_any_output_is_accepted(amount: int, swapped: bool) -> None:
-    """Also where a unit of the one token buys many of the other."""
+    """Accept it even if one unit of one token buys many of the other."""
     ends = ("HYPE", "USDC") if swapped else ("USDC", "HYPE")
     case = REVERSE._replace(token_in=ends[0], token_out=ends[1], amount=amount)
     result = embedded_source("hyperevm").quote(case.build_request()).result

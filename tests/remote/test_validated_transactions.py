@@ -1,4 +1,4 @@
-"""A transaction that does something else than ordered is rejected."""
+"""Transactions that differ from the order are rejected."""
 
 from __future__ import annotations
 
@@ -70,15 +70,15 @@ def test_a_call_that_differs_from_the_order_is_rejected(
 @pytest.mark.parametrize("build", [request_quote_and_build, post_route])
 def test_the_guarantee_may_exceed_the_slippage_limit_only(build: Any) -> None:
     inside = CALL if build is request_quote_and_build else ()
-    least = expected_quote(SELL_V2)[1].call.route.min_received
+    minimum = expected_quote(SELL_V2)[1].call.route.min_received
     assert (
         "less than"
-        in mismatch_error(SELL_V2, set_value(str(least - 1), *inside, "route", "min_received"), build).message
+        in mismatch_error(SELL_V2, set_value(str(minimum - 1), *inside, "route", "min_received"), build).message
     )
 
     def generous(_: str, document: Any) -> Any:
         if "swap_parameters" in document or "calldata" in document:
-            set_value(str(least + 1), *inside, "route", "min_received")(document)
+            set_value(str(minimum + 1), *inside, "route", "min_received")(document)
         return document
 
     with remote_source("base", generous) as (source, _):
@@ -88,7 +88,7 @@ def test_the_guarantee_may_exceed_the_slippage_limit_only(build: Any) -> None:
             else post_route(source, SELL_V2)
         )
     assert isinstance(payload, UnsignedTransaction)
-    assert decode_call(payload.calldata).route.min_received == least + 1
+    assert decode_call(payload.calldata).route.min_received == minimum + 1
 
 
 @pytest.mark.parametrize("more", [-1, 1])

@@ -16,14 +16,14 @@ from swapcli.networks.catalogue import network
 from swapcli.store import create_store, open_store
 from swapcli.store.schema import MIGRATIONS
 from tests.store.build import TOKENS, create, imported, pool, reopen, rows
-from tests.strategies import markets, no_networks
+from tests.strategies import markets, raise_unknown_network
 
 
 def through_a_store(market: Market, folder: Path) -> Market:
     path = str(folder / "store")
-    with create_store(path, market.network, no_networks) as store:
+    with create_store(path, market.network, raise_unknown_network) as store:
         store.write_market(market)
-    with open_store(path, no_networks, market.network.name) as store:
+    with open_store(path, raise_unknown_network, market.network.name) as store:
         return store.read_market()
 
 
@@ -38,7 +38,7 @@ def test_any_market_comes_out_as_it_went_in(market: Market) -> None:
 @given(markets(), markets())
 def test_a_market_takes_the_place_of_all_that_was_there(first: Market, second: Market) -> None:
     second = replace(second, network=first.network, pools={}, placeholder_pools=frozenset())
-    with TemporaryDirectory() as folder, create_store(f"{folder}/store", first.network, no_networks) as store:
+    with TemporaryDirectory() as folder, create_store(f"{folder}/store", first.network, raise_unknown_network) as store:
         store.write_market(first)
         store.write_market(second)
         assert store.read_market() == second
@@ -60,7 +60,10 @@ def test_embedded_markets_come_out_as_they_went_in_and_are_written_alike(name: s
 @given(markets(max_pools=6))
 def test_a_part_holds_the_pools_asked_for_and_their_tokens(market: Market) -> None:
     selected = [*market.pools][::2]
-    with TemporaryDirectory() as folder, create_store(f"{folder}/store", market.network, no_networks) as store:
+    with (
+        TemporaryDirectory() as folder,
+        create_store(f"{folder}/store", market.network, raise_unknown_network) as store,
+    ):
         store.write_market(market)
         part = store.read_pools([*selected, "0xunknown"])
     assert part.pools == {key: market.pools[key] for key in selected}
@@ -140,8 +143,8 @@ def test_an_empty_store_of_a_network_that_nobody_knows_can_be_opened(tmp_path: P
     """It describes the network itself, and needs the token that stands for the native one."""
     path = str(tmp_path / "store")
     known = network("base")
-    create_store(path, known, no_networks).close()
-    with open_store(path, no_networks) as store:
+    create_store(path, known, raise_unknown_network).close()
+    with open_store(path, raise_unknown_network) as store:
         stored = store.network
         assert (stored.name, stored.chain_id, stored.wrapped_native) == (
             known.name,

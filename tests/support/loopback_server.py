@@ -55,20 +55,20 @@ class LoopbackServer:
     exchanges: list[FakeExchange] = field(default_factory=list)
 
 
-def http_response(status: int, body: bytes | str = b"", *headers: str, reason: str = "Whatever") -> bytes:
+def http_response(status: int, body: bytes | str = b"", *headers: str, reason: str = "Status") -> bytes:
     """Return a well-formed response, the last one on its connection."""
     body = body.encode() if isinstance(body, str) else body
     lines = [f"HTTP/1.1 {status} {reason}", f"Content-Length: {len(body)}", "Connection: close", *headers]
     return "\r\n".join(lines).encode() + b"\r\n\r\n" + body
 
 
-def respond_with(*answers: bytes) -> Responder:
+def respond_with(*responses: bytes) -> Responder:
     """Return a responder that sends the responses in order, and repeats the last one."""
 
-    def answer(exchange: FakeExchange) -> None:
-        exchange.send(answers[min(exchange.index, len(answers) - 1)])
+    def respond(exchange: FakeExchange) -> None:
+        exchange.send(responses[min(exchange.index, len(responses) - 1)])
 
-    return answer
+    return respond
 
 
 @contextmanager
@@ -107,7 +107,7 @@ def loopback_server(responder: Responder, tls: ssl.SSLContext | None = None) -> 
 def _serve(
     connection: socket.socket,
     running: LoopbackServer,
-    behaviour: Responder,
+    responder: Responder,
     closing: threading.Event,
     tls: ssl.SSLContext | None,
 ) -> None:
@@ -118,7 +118,7 @@ def _serve(
         if request := _read_request(connection):
             exchange = FakeExchange(*request, len(running.exchanges), connection, closing)
             running.exchanges.append(exchange)
-            behaviour(exchange)
+            responder(exchange)
     connection.close()
 
 
@@ -151,5 +151,7 @@ def build_client(
     url: str, *, timeout_s: float = 2.0, retries: int = 0, key: RevealKey | None = None, no_sleep: NoSleep | None = None
 ) -> ServiceClient:
     """Return a client that does not sleep between attempts."""
-    pacing = (no_sleep or NoSleep()).retry_policy()
-    return ServiceClient(ServiceUrl.parse(url), key=key, timeout_s=timeout_s, retries=retries, retry_policy=pacing)
+    retry_policy = (no_sleep or NoSleep()).retry_policy()
+    return ServiceClient(
+        ServiceUrl.parse(url), key=key, timeout_s=timeout_s, retries=retries, retry_policy=retry_policy
+    )

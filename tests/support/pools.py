@@ -70,32 +70,32 @@ def build_concentrated(
     return family("concentrated").from_state(_identity(number, (first, second), fee_ppm, protocol), state)
 
 
-def build_solidly_stable(number: int, a: Token, b: Token, worth: float, price: float, fee_ppm: int) -> Pool:
-    """A pool of about `worth` of token `b` whose tilt makes one unit of `a` worth `price` units of `b`."""
+def build_solidly_stable(number: int, a: Token, b: Token, value: float, price: float, fee_ppm: int) -> Pool:
+    """Return a pool with `value` units of `b`, so imbalanced that a unit of `a` costs `price` units of `b`."""
     s = cbrt((1 - price) / (1 + price))
-    reserves = [str(int(worth * (1 + s) / (1 - s) * UNIT)), str(int(worth * UNIT))]
+    reserves = [str(int(value * (1 + s) / (1 - s) * UNIT)), str(int(value * UNIT))]
     return family("solidly_stable").from_state(_identity(number, (a, b), fee_ppm, "solidly"), {"reserves": reserves})
 
 
 def build_stableswap(
-    number: int, tokens: Sequence[Token], values: Sequence[float], worth: float, amp: int, fee_ppm: int
+    number: int, tokens: Sequence[Token], prices: Sequence[float], value: float, amp: int, fee_ppm: int
 ) -> Pool:
-    """A balanced pool that holds `worth` of each token, a unit of which counts as its value."""
+    """Return a balanced pool with the same `value` in each token; `prices` are its rates."""
     state = {
-        "reserves": [str(int(worth / value * UNIT)) for value in values],
-        "rates": [str(int(value * UNIT)) for value in values],
+        "reserves": [str(int(value / price * UNIT)) for price in prices],
+        "rates": [str(int(price * UNIT)) for price in prices],
         "amp": amp,
     }
     return family("stableswap").from_state(_identity(number, tokens, fee_ppm, "stable"), state)
 
 
 def build_weighted(
-    number: int, tokens: Sequence[Token], values: Sequence[float], worth: float, parts: Sequence[int], fee_ppm: int
+    number: int, tokens: Sequence[Token], prices: Sequence[float], value: float, parts: Sequence[int], fee_ppm: int
 ) -> Pool:
-    """A pool of `worth` in all that weighs the tokens in proportion to `parts`."""
+    """Return a pool of this total `value` whose weights are proportional to `parts`."""
     weights = [UNIT * part // sum(parts) for part in parts]
     weights[0] += UNIT - sum(weights)
-    reserves = [str(int(worth * weight / value)) for weight, value in zip(weights, values, strict=True)]
+    reserves = [str(int(value * weight / price)) for weight, price in zip(weights, prices, strict=True)]
     state = {"reserves": reserves, "weights": [str(weight) for weight in weights]}
     return family("weighted").from_state(_identity(number, tokens, fee_ppm, "weighted"), state)
 
@@ -109,20 +109,20 @@ def build_random_market(
     gas_price_wei: int = 0,
     every_family: bool = False,
 ) -> Market:
-    """Pools around fair prices, each off by less than `noise` times its fee: below 1 there is no arbitrage.
+    """Return a random market. Each pool's price differs from the fair one by less than `noise` times its fee.
 
-    Constant product and concentrated pools; with `every_family` half of the pools are of the others, some with more
-    than two tokens. Every token is in a pool.
+    With `noise` below 1 there is no arbitrage. Pools are constant product and concentrated; with `every_family` half
+    of them belong to the other families, some with more than two tokens. Every token is in a pool.
     """
     rng = random.Random(seed)
     known = [build_token(k) for k in range(tokens)]
     fair = [10 ** rng.uniform(-2, 2) for _ in known]
-    made: list[Pool] = []
+    built: list[Pool] = []
     for number in range(pools):
         i = number if number < tokens else rng.randrange(tokens)
-        drawn = _other_pool if every_family and rng.random() < 0.5 else _common_pool
-        made.append(drawn(rng, number, i, known, fair, noise))
-    return build_market(made, known, gas_price_wei)
+        build = _other_pool if every_family and rng.random() < 0.5 else _common_pool
+        built.append(build(rng, number, i, known, fair, noise))
+    return build_market(built, known, gas_price_wei)
 
 
 def _common_pool(
@@ -130,14 +130,14 @@ def _common_pool(
 ) -> Pool:
     j = rng.choice([k for k in range(len(known)) if k != i])
     fee = rng.choice(_FEES)
-    off = 1 + rng.uniform(-noise, noise) * fee / 1e6
-    worth = 10 ** rng.uniform(2, 7)
+    price_factor = 1 + rng.uniform(-noise, noise) * fee / 1e6
+    value = 10 ** rng.uniform(2, 7)
     if rng.random() < 0.6:
-        reserves = int(worth / fair[i] * UNIT), int(worth / fair[j] * off * UNIT)
+        reserves = int(value / fair[i] * UNIT), int(value / fair[j] * price_factor * UNIT)
         return build_constant_product(number, known[i], known[j], *reserves, fee)
     a, b = sorted((i, j))
-    price = fair[a] / fair[b] * off
-    liquidity = int(worth / fair[b] * UNIT / sqrt(price)) * 10
+    price = fair[a] / fair[b] * price_factor
+    liquidity = int(value / fair[b] * UNIT / sqrt(price)) * 10
     return build_concentrated(number, known[a], known[b], liquidity, price, rng.choice([600, 6000, 60000]), fee)
 
 
@@ -148,19 +148,21 @@ def _other_pool(
     name = rng.choice(["solidly_stable", "stableswap", "weighted"])
     others = rng.sample([k for k in range(len(known)) if k != i], min(rng.choice([1, 1, 2, 3]), len(known) - 1))
     members = sorted([i, *(others[:1] if name == "solidly_stable" else others)])
-    values = [fair[k] * (1 + rng.uniform(-noise, noise) * fee / 2e6) for k in members]
-    worth = 10 ** rng.uniform(2, 7)
-    held = [known[k] for k in members]
+    prices = [fair[k] * (1 + rng.uniform(-noise, noise) * fee / 2e6) for k in members]
+    value = 10 ** rng.uniform(2, 7)
+    pool_tokens = [known[k] for k in members]
     if name == "solidly_stable":
-        return build_solidly_stable(number, held[0], held[1], worth / values[1], values[0] / values[1], fee)
+        return build_solidly_stable(
+            number, pool_tokens[0], pool_tokens[1], value / prices[1], prices[0] / prices[1], fee
+        )
     if name == "stableswap":
-        return build_stableswap(number, held, values, worth, rng.choice([10, 100, 1000]), fee)
-    return build_weighted(number, held, values, worth, [rng.randint(10, 80) for _ in members], fee)
+        return build_stableswap(number, pool_tokens, prices, value, rng.choice([10, 100, 1000]), fee)
+    return build_weighted(number, pool_tokens, prices, value, [rng.randint(10, 80) for _ in members], fee)
 
 
-def build_order(held: Market, i: int, j: int, amount: int) -> Order:
+def build_order(market: Market, i: int, j: int, amount: int) -> Order:
     """Return an order that sells `amount` of token i for token j."""
-    listed = list(held.tokens.values())
+    listed = list(market.tokens.values())
     return Order(listed[i], listed[j], amount)
 
 
@@ -169,10 +171,10 @@ amounts = st.floats(12, 22).map(lambda digits: int(10**digits))
 
 
 def build_wide_market(count: int, seed: int = 1, noise: float = 1.0) -> Market:
-    """`count` pools over a fifth as many tokens: a few hubs, many tokens beside them, prices off by up to `noise` times
-    the fee: above 1 there is arbitrage.
+    """Return a market of `count` pools over `count / 5` tokens, most of them paired with one of five hub tokens.
 
-    Token 0 is the wrapped native one, token 1 the dollar.
+    Prices differ from the fair ones by up to `noise` times the fee; above 1 there is arbitrage. Token 0 is the wrapped
+    native token, token 1 the dollar.
     """
     rng = random.Random(seed)
     tokens = [
@@ -190,12 +192,16 @@ def _wide_pool(rng: random.Random, number: int, tokens: Sequence[Token], prices:
     i = rng.randrange(hubs)
     others = [k for k in (rng.randrange(len(tokens)), 0, 1) if k != i]
     j = number if hubs <= number < len(tokens) else rng.choice(others)
-    worth, fee_ppm = 1e4 * rng.random() ** -0.9, rng.choice((500, 3000, 10000))
-    off = 1.0 + noise * rng.uniform(-1, 1) * fee_ppm / 1e6
-    amounts = [worth / prices[k] * 10 ** tokens[k].decimals for k in (i, j)]
+    value, fee_ppm = 1e4 * rng.random() ** -0.9, rng.choice((500, 3000, 10000))
+    price_factor = 1.0 + noise * rng.uniform(-1, 1) * fee_ppm / 1e6
+    amounts = [value / prices[k] * 10 ** tokens[k].decimals for k in (i, j)]
     if rng.random() < 0.3:
         first, second = sorted((i, j), key=lambda k: tokens[k].address)
-        price = prices[first] / prices[second] * 10.0 ** (tokens[second].decimals - tokens[first].decimals) * off
+        price = (
+            prices[first] / prices[second] * 10.0 ** (tokens[second].decimals - tokens[first].decimals) * price_factor
+        )
         liquidity = int((amounts[0] * amounts[1]) ** 0.5 * rng.uniform(2, 20))
         return build_concentrated(number, tokens[i], tokens[j], liquidity, price, rng.choice((600, 6000)), fee_ppm)
-    return build_constant_product(number, tokens[i], tokens[j], int(amounts[0]), int(amounts[1] * off), fee_ppm)
+    return build_constant_product(
+        number, tokens[i], tokens[j], int(amounts[0]), int(amounts[1] * price_factor), fee_ppm
+    )

@@ -122,7 +122,7 @@ def build_quote(
     api_version: ApiVersion = ApiVersion.V2,
     integrator: Integrator | None = None,
 ) -> LocalQuote:
-    """25 ETH for USDC over a route that is written here, so that its rendering does not hang on the router's choice."""
+    """Return a quote for 25 ETH in USDC over the fixed `ROUTE`, so that it does not depend on the router."""
     market = market or build_testnet_market()
     native, usdc = market.network.native, market.tokens[USDC]
     order = Order(native, usdc, 25 * 10**18)
@@ -145,14 +145,14 @@ def build_quote(
         if certified
         else None,
     )
-    invented = market.placeholder_pools.intersection(step.pool for step in done.steps)
+    placeholders = market.placeholder_pools.intersection(step.pool for step in done.steps)
     state_source = StateSource.of(market, NOW_S)
     now_ms = int(NOW_S * 1000)
     result = build_result(
         quote, order, market.network, market.pools, api_version, timestamp_ms=now_ms, integrator=integrator
     )
     return LocalQuote(
-        order, result, market.network, market.tokens, state_source, now_ms, quote, market.pools, invented, {}
+        order, result, market.network, market.tokens, state_source, now_ms, quote, market.pools, placeholders, {}
     )
 
 

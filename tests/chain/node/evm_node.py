@@ -22,7 +22,7 @@ from swapcli.chain.node import (
 )
 from swapcli.encoding.abi import WORD
 from swapcli.errors import UpstreamError
-from tests.contracts.evm import AnyChain, Artifact, Chain, RevertedError, parse_bytecode, run_solc
+from tests.contracts.evm import Artifact, BaseChain, Chain, RevertedError, parse_bytecode, run_solc
 
 BLOCK = 1
 """Of the EVM in process, which never mines another."""
@@ -34,7 +34,7 @@ class EvmNode:
 
     shown = "an EVM in process"
 
-    def __init__(self, chain: AnyChain) -> None:
+    def __init__(self, chain: BaseChain) -> None:
         self.chain = chain
         self.kept: list[Log] = []
         self.asked: list[int] = []
@@ -104,16 +104,16 @@ class EvmNode:
     def _answer(self, call: ContractCall) -> ReturnData:
         if not call.to:
             assert isinstance(self.chain, Chain)
-            with self.chain.undone():
+            with self.chain.revert_after():
                 # The EVM pads code with zeros; what is run here returns a word.
                 return self.chain.code(self.chain.create(call.calldata))[:WORD]
         try:
-            return self.chain.ask(call.to, call.calldata)
+            return self.chain.call(call.to, call.calldata)
         except RevertedError:
             return None
 
 
-def view_of(chain: AnyChain, multicall: str | None = None) -> BlockReader:
+def view_of(chain: BaseChain, multicall: str | None = None) -> BlockReader:
     """The chain as it is now."""
     return BlockReader(EvmNode(chain), BLOCK, multicall)
 
@@ -126,5 +126,5 @@ def sources() -> dict[str, Artifact]:
     return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
 
 
-def deploy_multicall(chain: AnyChain) -> str:
+def deploy_multicall(chain: BaseChain) -> str:
     return chain.deploy(sources()["Multicall"]).address

@@ -10,7 +10,7 @@ from swapcli.chain.pool_ref import ContractKind
 from swapcli.model.network import ProtocolInfo
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
 from tests.chain.node.evm_node import sources
-from tests.contracts.evm import DEPLOYER, OLD_SOLC, ZERO_ADDRESS, AnyChain, Contract, compile_solidity, load_artifact
+from tests.contracts.evm import DEPLOYER, OLD_SOLC, ZERO_ADDRESS, BaseChain, Contract, compile_solidity, load_artifact
 from tests.pools.real_pools import slipstream_pool
 
 V2 = ProtocolInfo(1, "v2", "V2", "constant_product")
@@ -40,13 +40,13 @@ class FactoryFixture(NamedTuple):
     make: Callable[[str, str, int], object]
 
 
-def uniswap_v2(chain: AnyChain) -> FactoryFixture:
+def uniswap_v2(chain: BaseChain) -> FactoryFixture:
     contract = chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
     home = Factory(contract.address, ContractKind.UNISWAP_V2, V2, fee_ppm=3_000)
     return FactoryFixture(home, (0,), lambda a, b, _: contract.send("createPair", a, b))
 
 
-def solidly(chain: AnyChain) -> FactoryFixture:
+def solidly(chain: BaseChain) -> FactoryFixture:
     pool = chain.deploy(compile_solidity(f"{_SOLIDLY}/Pool.sol")["Pool"])
     contract = chain.deploy(compile_solidity(f"{_SOLIDLY}/factories/PoolFactory.sol")["PoolFactory"], pool.address)
     home = Factory(contract.address, ContractKind.SOLIDLY, VOLATILE, STABLE)
@@ -55,14 +55,14 @@ def solidly(chain: AnyChain) -> FactoryFixture:
     )
 
 
-def uniswap_v3(chain: AnyChain) -> FactoryFixture:
+def uniswap_v3(chain: BaseChain) -> FactoryFixture:
     """With a fee that its governance added."""
     contract = chain.deploy(load_artifact(_UNISWAP_V3))
     contract.send("enableFeeAmount", 200, 4)
     return _by_fee(contract, V3, (200, 500, 3_000, 10_000))
 
 
-def pancake_v3(chain: AnyChain) -> FactoryFixture:
+def pancake_v3(chain: BaseChain) -> FactoryFixture:
     code = load_artifact(f"{_PANCAKE}/PancakeV3Pool.sol/PancakeV3Pool.json").bytecode
     deployer = chain.deploy(sources()["PoolDeployer"], code)
     contract = chain.deploy(load_artifact(f"{_PANCAKE}/PancakeV3Factory.sol/PancakeV3Factory.json"), deployer.address)
@@ -74,7 +74,7 @@ def _by_fee(contract: Contract, protocol: ProtocolInfo, fees: Sequence[int]) -> 
     return FactoryFixture(home, fees, lambda a, b, fee: contract.send("createPool", a, b, fee))
 
 
-def slipstream(chain: AnyChain) -> FactoryFixture:
+def slipstream(chain: BaseChain) -> FactoryFixture:
     """With a voter, and an older factory, that know of nothing."""
     nobody = chain.deploy(sources()["OddToken"])
     for signature in ("factoryRegistry()", "getPool(address,address,int24)"):
@@ -86,11 +86,11 @@ def slipstream(chain: AnyChain) -> FactoryFixture:
     return FactoryFixture(home, (1, 50, 60, 2_000), lambda a, b, key: contract.send("createPool", a, b, key, _PRICE))
 
 
-def algebra(chain: AnyChain) -> FactoryFixture:
+def algebra(chain: BaseChain) -> FactoryFixture:
     """The factory and its deployer must know each other's address before they are there."""
     deployer = load_artifact(f"{_ALGEBRA}/AlgebraPoolDeployer.sol/AlgebraPoolDeployer.json")
     artifact = load_artifact(f"{_ALGEBRA}/AlgebraFactory.sol/AlgebraFactory.json")
-    with chain.undone():
+    with chain.revert_after():
         address = chain.deploy(artifact, chain.deploy(deployer, DEPLOYER).address).address
     contract = chain.deploy(artifact, chain.deploy(deployer, address).address)
     assert contract.address == address
@@ -98,7 +98,7 @@ def algebra(chain: AnyChain) -> FactoryFixture:
     return FactoryFixture(home, (0,), lambda a, b, _: contract.send("createPool", a, b, b""))
 
 
-def uniswap_v4(chain: AnyChain, wrapped: str) -> FactoryFixture:
+def uniswap_v4(chain: BaseChain, wrapped: str) -> FactoryFixture:
     """A negative fee makes the pool with native currency where one of the tokens is `wrapped`."""
     manager = chain.deploy(load_artifact(_V4), DEPLOYER)
 

@@ -17,11 +17,11 @@ from swapcli.pools import FAMILIES
 from swapcli.pools.weighted import Weighted
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.node.evm_node import BLOCK, EvmNode, view_of
-from tests.contracts.evm import AnyChain, Chain
+from tests.contracts.evm import BaseChain, Chain
 from tests.pools.test_weighted_differential import FACTORIES, Balancer, RealWeighted, random_pool
 
 
-def read(chain: AnyChain, place: PoolRef) -> Pool:
+def read(chain: BaseChain, place: PoolRef) -> Pool:
     (pool,) = load_pools(view_of(chain), [place])
     assert not isinstance(pool, SkippedItem), pool
     return pool

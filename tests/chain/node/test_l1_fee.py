@@ -12,7 +12,7 @@ from swapcli.chain.node import ReturnData
 from swapcli.evm.l1_fee import L1FeeParams
 from swapcli.networks.catalogue import network
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall
-from tests.contracts.evm import AnyChain, Chain
+from tests.contracts.evm import BaseChain, Chain
 from tests.evm.l1_oracle import ORACLE, RealOracle, l1_block
 
 WORD = st.integers(0, 2**256 - 1)
@@ -20,7 +20,7 @@ SCALAR = st.integers(0, 2**32 - 1)
 REAL = RealOracle()
 
 
-def read(chain: AnyChain, *, in_company: bool = False) -> tuple[L1FeeParams | SkippedItem | None, list[int]]:
+def read(chain: BaseChain, *, in_company: bool = False) -> tuple[L1FeeParams | SkippedItem | None, list[int]]:
     """The terms, and how many calls each exchange had."""
     node = EvmNode(chain)
     view = BlockReader(node, BLOCK, deploy_multicall(chain) if in_company else None)

@@ -20,7 +20,7 @@ from swapcli.networks.address import v4_pool_id
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.tick_math import MAX_TICK, sqrt_ratio_at_tick
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, view_of
-from tests.contracts.evm import AnyChain, RevertedError, load_artifact
+from tests.contracts.evm import BaseChain, RevertedError, load_artifact
 from tests.pools.real_pools import (
     AlgebraIntegral,
     ContractFixture,
@@ -39,13 +39,13 @@ TIERS = ((100, 1), (500, 10), (3_000, 60), (10_000, 200))
 CONCENTRATED = (UniswapV3, PancakeV3, Slipstream, AlgebraIntegral, UniswapV4)
 
 
-def read(chain: AnyChain, *places: PoolRef, multicall: str | None = None) -> list[Pool]:
+def read(chain: BaseChain, *places: PoolRef, multicall: str | None = None) -> list[Pool]:
     found = list(load_pools(view_of(chain, multicall), places))
     assert [each for each in found if isinstance(each, SkippedItem)] == []
     return [each for each in found if not isinstance(each, SkippedItem)]
 
 
-def why_skipped(chain: AnyChain, place: PoolRef) -> str:
+def why_skipped(chain: BaseChain, place: PoolRef) -> str:
     (found,) = load_pools(view_of(chain), [place])
     assert isinstance(found, SkippedItem)
     assert found.key == place.key
@@ -71,7 +71,7 @@ def place_of_real(real: RealConcentrated) -> PoolRef:
     return place._replace(pool_id=v4_pool_id(identity.tokens[0], identity.tokens[1], real.fee_ppm, real.tick_spacing))
 
 
-def chain_of(real: RealConcentrated) -> AnyChain:
+def chain_of(real: RealConcentrated) -> BaseChain:
     assert isinstance(real, UniswapV3 | UniswapV4)
     return real.world.chain
 
@@ -243,7 +243,7 @@ def test_pairs_that_were_read_swap_as_the_contract_does(solidly: bool) -> None:
                 amount_out, after = sold(pool, down, amount_in)
             except PoolError:
                 continue
-            with pytest.raises(RevertedError), real.world.chain.undone():
+            with pytest.raises(RevertedError), real.world.chain.revert_after():
                 real.swap(down, amount_in, amount_out + 1)
             real.swap(down, amount_in, amount_out)
             (pool,) = read(real.world.chain, place)

@@ -269,7 +269,7 @@ class TestChain:
 
     def _end_gauges(self) -> None:
         """Slipstream asks its voter about each pool that trades."""
-        voter = self.chain.ask(self.factories["slipstream"].home.address, selector("voter()"))
+        voter = self.chain.call(self.factories["slipstream"].home.address, selector("voter()"))
         contract = self.chain.at(f"0x{voter[-20:].hex()}", sources()["OddToken"])
         for signature in ("gauges(address)", "isAlive(address)"):
             contract.send("say", signature, bytes(32))

@@ -42,7 +42,7 @@ def local_chain() -> Iterator[TestChain]:
 @pytest.fixture
 def store(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> Iterator[Store]:
     """Each test has the chain as it was."""
-    with local_chain.chain.undone(), store_at(tmp_path / "store", local_chain.network) as made:
+    with local_chain.chain.revert_after(), store_at(tmp_path / "store", local_chain.network) as made:
         synced(made, node)
         yield made
 
@@ -94,7 +94,7 @@ def test_every_pool_comes_into_the_sample(local_chain: TestChain, node: RpcNode,
 
 def _reserve_slot(local_chain: TestChain, made: CreatedPool) -> int:
     """Where a Solidly pair keeps its first reserve; what it has issued, which may be as much, lies before."""
-    reserve = int.from_bytes(local_chain.chain.ask(made.key, selector("getReserves()"))[:32])
+    reserve = int.from_bytes(local_chain.chain.call(made.key, selector("getReserves()"))[:32])
     return max(slot for slot in range(40) if _word(local_chain, made, slot) == reserve)
 
 

@@ -85,7 +85,7 @@ def test_thin_pools_are_not_followed_and_new_ones_are_held_if_they_are_deep(
     bound = between(depths, 12)
     synced(store, node, SyncFilter(min_liquidity_usd=bound))
     thin = [each for each in local_chain.pools if each.key in list(depths)[:12]]
-    with local_chain.chain.undone():
+    with local_chain.chain.revert_after():
         for _ in range(6):
             local_chain.use(rng, rng.choice(thin))
             advance = follow(store, node)
@@ -110,7 +110,7 @@ def test_a_thin_pool_that_grows_deep_is_held_from_then_on(
 ) -> None:
     synced(store, node, SyncFilter(min_liquidity_usd=between(depths, 6)))
     thin = next(each for each in local_chain.pools if each.key == list(depths)[5])
-    with local_chain.chain.undone():
+    with local_chain.chain.revert_after():
         for token in thin.tokens:
             local_chain.coins[token].send("mint", thin.key, 10**6 * 10 ** local_chain.coins[token].call("decimals")[0])
         thin.contract.send("mint", local_chain.keeper.address)

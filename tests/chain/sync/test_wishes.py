@@ -114,7 +114,7 @@ def test_new_pools_of_wanted_tokens_and_protocols_are_followed_and_no_others(
     rng = Random("new")
     wanted = set(list(local_chain.coins)[:3])
     protocols = {"v2", "stable", "v4", "weighted", "slipstream"}
-    with local_chain.chain.undone():
+    with local_chain.chain.revert_after():
         synced(store, node, SyncFilter(frozenset(protocols), frozenset(wanted)))
         for _ in range(25):
             made = local_chain.create_pool(rng)
@@ -146,7 +146,7 @@ def test_without_events_the_lists_are_still_read_and_the_rest_is_told_with_its_r
         == "the node did not return events of the creation of its pools: a lesser node refused: not these blocks"
     )
     assert reason.count == len(EVERY_PROTOCOL) - len(PAIRS)
-    with local_chain.chain.undone():
+    with local_chain.chain.revert_after():
         rng = Random("silent")
         for _ in range(5):
             local_chain.use(rng, rng.choice(of(local_chain, {*PAIRS})))
@@ -176,7 +176,7 @@ def test_many_missed_blocks_are_made_up_for_by_reading_everything(
 ) -> None:
     rng = Random("missed")
     synced(store, node)
-    with local_chain.chain.undone():
+    with local_chain.chain.revert_after():
         for _ in range(60):
             local_chain.use(rng)
         silent = NoLogsNode(node, 2)
@@ -194,7 +194,7 @@ def test_what_a_node_did_not_tell_for_a_while_is_made_up_for(
     moody = FlakyNode(node)
     synced(store, moody)
     made = list(local_chain.pools)
-    with local_chain.chain.undone():
+    with local_chain.chain.revert_after():
         for name in ("v3", "weighted", "v4"):
             moody.is_well = False
             for _ in range(3):

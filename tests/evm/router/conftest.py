@@ -24,5 +24,5 @@ def market(shared: ContractFixture) -> Market:
 
 @pytest.fixture
 def world(shared: ContractFixture) -> Iterator[ContractFixture]:
-    with shared.chain.undone():
+    with shared.chain.revert_after():
         yield shared

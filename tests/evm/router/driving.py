@@ -108,7 +108,7 @@ def error(signature: str, *numbers: int | str) -> bytes:
 
 def refusal(world: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> bytes:
     """The error with which the call reverts; everything is as before."""
-    with world.chain.undone():
+    with world.chain.revert_after():
         provide(world, payload, sender)
         before = {token.address: world.balance(token.address, sender) for token in world.tokens.values()}
         try:

@@ -23,7 +23,7 @@ def send_raw(world: ContractFixture, call: RouterCall, *, value: int | None = No
 
 def raw_refusal(world: ContractFixture, call: RouterCall, *, value: int | None = None) -> bytes:
     """The error with which Alice's call reverts, though she has the input and approved more than it."""
-    with world.chain.undone():
+    with world.chain.revert_after():
         world.chain.fund(ALICE, min(2 * call.route.amount_in, 2**128) + 10**18)
         token = next((t for t in world.tokens.values() if t.address == call.route.token_in), None)
         if token is not None:

@@ -83,7 +83,7 @@ def test_no_call_moves_anything_but_the_callers_input_and_his_output(
     world: ContractFixture, market: Market, seed: int
 ) -> None:
     call = random_call(Random(seed), world, market)
-    with world.chain.undone():
+    with world.chain.revert_after():
         prepare(world)
         router, alice, bob = (wealth(world, each) for each in (world.router.address, ALICE, BOB))
         try:

@@ -72,7 +72,7 @@ def test_a_pool_is_paid_once_what_it_was_sold_whatever_its_callback_is_called(
     good = (attack.router, callback(name, AMOUNT, -1, payment(attack.usdc, AMOUNT)))
     other_side = (attack.router, callback(name, -1, AMOUNT, payment(attack.usdc, AMOUNT)))
     for each in (good, other_side):
-        with world.chain.undone():
+        with world.chain.revert_after():
             attack.plan(each, attack.gift(7))
             world.give("USDC", ALICE, AMOUNT)
             world.contracts["USDC"].send("approve", attack.router, AMOUNT, sender=ALICE)
@@ -194,7 +194,7 @@ def test_a_token_that_calls_in_the_middle_of_its_transfer_changes_nothing(world:
     collect = callback(CALLBACKS[0], AMOUNT, -1, payment(coin.address, AMOUNT))
     stranger = error("UnexpectedCaller(address)", script.address)
     for action, expected in ((enter, error("Reentered()")), (collect, stranger)):
-        with world.chain.undone():
+        with world.chain.revert_after():
             script.send("plan", [(world.router.address, action)], b"")
             assert send_raw(world, call) == AMOUNT
             assert coin.call("failures") == ((expected, expected),)
@@ -306,7 +306,7 @@ def test_tokens_that_others_left_neither_help_nor_are_taken(world: ContractFixtu
             built = build(market, route, random_amount(rng, world, token_in), swap_type)
         except PoolError:
             continue
-        with world.chain.undone():
+        with world.chain.revert_after():
             assert carry_out(world, built.payload) == built.replay.amount_out
             assert allowances(world, market) == {0}
 

@@ -60,7 +60,7 @@ def test_a_fee_is_what_the_quote_says(
     world: ContractFixture, market: Market, swap_type: SwapType, fee_bps: int
 ) -> None:
     out_token = NATIVE if swap_type is SwapType.TOKEN_TO_NATIVE else weth(world)
-    with world.chain.undone():
+    with world.chain.revert_after():
         quoted = earning(world, market, Integrator(CAROL, fee_bps=fee_bps), swap_type)
         left = after_fee(quoted.replay.amount_out, fee_bps)
         exact = earning(world, market, Integrator(CAROL, fee_bps=fee_bps), swap_type, left)
@@ -73,7 +73,7 @@ def test_a_fee_is_what_the_quote_says(
 def test_a_surplus_share_is_of_what_exceeds_the_quote_alone(
     world: ContractFixture, market: Market, surplus_bps: int, more: int
 ) -> None:
-    with world.chain.undone():
+    with world.chain.revert_after():
         built = earning(world, market, Integrator(CAROL, surplus_bps=surplus_bps), SwapType.TOKEN_TO_TOKEN, more=more)
         earned = more * surplus_bps // 10_000
         assert carry_out(world, built.payload) == built.replay.amount_out - earned
@@ -82,7 +82,7 @@ def test_a_surplus_share_is_of_what_exceeds_the_quote_alone(
 
 def test_a_route_that_falls_short_of_its_quote_earns_no_surplus(world: ContractFixture, market: Market) -> None:
     promised = earning(world, market, Integrator(CAROL, surplus_bps=5_000), SwapType.TOKEN_TO_TOKEN)
-    with world.chain.undone():
+    with world.chain.revert_after():
         carry_out(world, earning(world, market, Integrator(CAROL), SwapType.TOKEN_TO_TOKEN).payload)
         assert 0 < carry_out(world, promised.payload) < promised.replay.amount_out
         assert world.balance(weth(world), CAROL) == 0

@@ -246,7 +246,7 @@ def test_a_later_market_that_pays_less_is_refused_and_one_that_pays_more_is_not(
     promised = build(market, single(curve, usdc, dai), AMOUNT)
     against = build(market, single(curve, usdc, dai), 50_000 * AMOUNT // 1_000)
     along = build(market, single(curve, dai, usdc), 50_000 * 10**18)
-    with world.chain.undone():
+    with world.chain.revert_after():
         carry_out(world, along.payload)
         assert carry_out(world, promised.payload) > promised.replay.amount_out
     carry_out(world, against.payload)

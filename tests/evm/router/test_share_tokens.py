@@ -57,7 +57,7 @@ def test_a_share_token_is_swapped_with_every_family_that_takes_one(
     rng = Random(f"{family} {is_sold}")
     for _ in range(8):
         amount = int(10 ** rng.uniform(6, 23))
-        with odd.chain.undone():
+        with odd.chain.revert_after():
             amount = provide(odd, sold, amount)
             route = single(pool.key, odd.address(sold), odd.address(bought))
             check_swap(odd, market, build(market, route, amount, min_received=0), amount)
@@ -87,7 +87,7 @@ def test_random_routes_through_share_tokens_settle_at_whatever_a_share_is_worth(
     shared: ContractFixture, seed: int, pot: int
 ) -> None:
     rng = Random(seed)
-    with shared.chain.undone():
+    with shared.chain.revert_after():
         try:
             add_token(shared, "ShareCoin", pot)
             open_pair(shared, "ODD", "DAI")
@@ -133,7 +133,7 @@ def test_the_minimum_holds_for_share_tokens_to_the_unit(odd: ContractFixture) ->
     dai, token = odd.address("DAI"), odd.address("ODD")
     pool = next(each for each in market.pools.values() if token in each.tokens)
     amount = provide(odd, "ODD", 10**21 + 1)
-    with odd.chain.undone():
+    with odd.chain.revert_after():
         received = check_swap(odd, market, build(market, single(pool.key, token, dai), amount, min_received=0), amount)
     least = build(market, single(pool.key, token, dai), amount, min_received=received + 1)
     with pytest.raises(RevertedError) as caught:

@@ -50,7 +50,7 @@ class Scene:
 
     def simulate(self, swap: SimulatedCall, own: bytes = b"") -> SimulationRun:
         """Alice's own code is `own`."""
-        with self.chain.undone():
+        with self.chain.revert_after():
             self.chain.set_code(ALICE, runtime_code(HOME if own else ZERO_ADDRESS))
             if own:
                 self.chain.set_code(HOME, own)

@@ -86,7 +86,7 @@ def test_calls_are_passed_to_the_probe_or_to_a_pools_own_code() -> None:
         as_token.send("transfer", OTHER, 1)
     token.send("mint", holder, 10**9)
     call = selector("tryToken(address,address,address)") + encode(["address"] * 3, [token.address, wallet, wallet])
-    (words,) = decode(["uint256[24]"], chain.ask(holder, call))
+    (words,) = decode(["uint256[24]"], chain.call(holder, call))
     assert words[:4] == (1, 5 * 10**6, 5 * 10**6, 5 * 10**6)
 
 
