@@ -10,7 +10,7 @@ from typing import cast
 
 from swapcli.model.pool import Pool
 
-_HOMES: dict[str, str] = {
+_CLASS_NAMES: dict[str, str] = {
     "constant_product": "ConstantProduct",
     "concentrated": "Concentrated",
     "solidly_stable": "SolidlyStable",
@@ -19,11 +19,11 @@ _HOMES: dict[str, str] = {
     "wrapper": "WrappedNative",
 }
 
-FAMILIES: tuple[str, ...] = tuple(_HOMES)
+FAMILIES: tuple[str, ...] = tuple(_CLASS_NAMES)
 """Names as in the `family` field of market files."""
 
 
 def family(name: str) -> type[Pool]:
     """The class of the family called `name`, from `swapcli/pools/<name>.py`. Raises `KeyError` for an unknown one."""
-    module = import_module(f"swapcli.pools.{name}") if name in _HOMES else None
-    return cast(type[Pool], getattr(module, _HOMES[name]))
+    module = import_module(f"swapcli.pools.{name}") if name in _CLASS_NAMES else None
+    return cast(type[Pool], getattr(module, _CLASS_NAMES[name]))

@@ -25,7 +25,7 @@ from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
 from swapcli.pools.two_token import PPM, check_pair, is_forward, slot_setters
 
-_WORD = 1 << 256
+_UINT256_LIMIT = 1 << 256
 CROSSING_GAS = 37_400
 _LOG_TICK = log(1.0001)
 
@@ -60,15 +60,21 @@ class Concentrated(Pool):
         sell = _sell_token0 if is_forward(self, token_in, token_out) else _sell_token1
         amount_out, sqrt_price_x96, tick, liquidity = sell(self, amount_in)
         if amount_out <= 0 or (amount_in | amount_out) >> self.tick_list.amount_bits:
-            raise _refused(self, amount_in, amount_out)
-        return amount_out, self._at(sqrt_price_x96, tick, liquidity)
+            raise _unusable_amount(self, amount_in, amount_out)
+        return amount_out, self._with_position(sqrt_price_x96, tick, liquidity)
 
     def curve(self, token_in: str, token_out: str) -> ConcentratedCurve:
         """The direction in floats; its table of ticks is built when first needed."""
         down = is_forward(self, token_in, token_out)
-        ladder = self.tick_list
+        tick_list = self.tick_list
         return ConcentratedCurve(
-            self.sqrt_price_x96, self.tick, self.liquidity, ladder.ticks, ladder.liquidity_nets, self.fee_ppm, down
+            self.sqrt_price_x96,
+            self.tick,
+            self.liquidity,
+            tick_list.ticks,
+            tick_list.liquidity_nets,
+            self.fee_ppm,
+            down,
         )
 
     def state(self) -> dict[str, object]:
@@ -122,18 +128,18 @@ class Concentrated(Pool):
 
     def api_extra_data(self) -> dict[str, int | str]:
         """`fee` (ppm) and `tickSpacing`; of a Uniswap V4 pool the rest of its key too."""
-        traits: dict[str, int | str] = {"fee": self.fee_ppm, "tickSpacing": self.tick_list.tick_spacing}
+        extra_data: dict[str, int | str] = {"fee": self.fee_ppm, "tickSpacing": self.tick_list.tick_spacing}
         if self.tick_list.pool_id:
             token0 = ZERO_ADDRESS if self.tick_list.is_native else self.tokens[0]
-            traits |= {
+            extra_data |= {
                 "poolId": self.tick_list.pool_id,
                 "token0": token0,
                 "token1": self.tokens[1],
                 "hooks": ZERO_ADDRESS,
             }
-        return traits
+        return extra_data
 
-    def _at(self, sqrt_price_x96: int, tick: int, liquidity: int) -> Self:
+    def _with_position(self, sqrt_price_x96: int, tick: int, liquidity: int) -> Self:
         after: Self = object.__new__(type(self))
         _set_address(after, self.address)
         _set_protocol(after, self.protocol)
@@ -168,7 +174,7 @@ def _sell_token0(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
     i = bisect_right(ticks, tick) - 1
     while rest > 0:
         if i < 0:
-            raise _exhausted(pool)
+            raise _out_of_liquidity(pool)
         edge = ticks[i]
         if word and liquidity:  # without liquidity a step costs nothing: empty words are skipped
             first = tick // word * word
@@ -202,7 +208,7 @@ def _sell_token1(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
     i = bisect_right(ticks, tick)
     while rest > 0:
         if i == len(ticks):
-            raise _exhausted(pool)
+            raise _out_of_liquidity(pool)
         edge = ticks[i]
         if word and liquidity:
             last = (tick + spacing) // word * word + word - spacing
@@ -232,16 +238,16 @@ def _price_after_token0(price: int, liquidity: int, net: int) -> int:
     """liquidity * price / (liquidity + net * price), rounded up; less precisely where a word would overflow."""
     shifted = liquidity << 96
     denominator = shifted + net * price
-    if denominator < _WORD:
+    if denominator < _UINT256_LIMIT:
         return mul_div_up(shifted, price, denominator)
     return div_up(shifted, shifted // price + net)
 
 
-def _refused(pool: Concentrated, amount_in: int, amount_out: int) -> SwapReverts:
+def _unusable_amount(pool: Concentrated, amount_in: int, amount_out: int) -> SwapReverts:
     if amount_out <= 0:
         return SwapReverts(f"pool {pool.key}: the output for {amount_in} rounds to zero")
     return SwapReverts(f"pool {pool.key}: {amount_in} for {amount_out} exceeds 2^{pool.tick_list.amount_bits} - 1")
 
 
-def _exhausted(pool: Concentrated) -> InsufficientLiquidity:
+def _out_of_liquidity(pool: Concentrated) -> InsufficientLiquidity:
     return InsufficientLiquidity(f"pool {pool.key} runs out of liquidity before the input is spent")

@@ -22,13 +22,13 @@ from swapcli.pools.two_token import PPM
 # Segments by their start: q, input and output so far, liquidity; then the end, where the liquidity is 0.
 _Table = tuple[list[float], list[float], list[float], list[float]]
 
-_HALF_LOG = log1p(1e-4) / 2
+_LOG_SQRT_TICK = log1p(1e-4) / 2
 # Of q, for each whole tick between the price and the next initialised one: a little less than half of the way there.
-_HALF_A_TICK = 2.4e-5
+_SAFE_GROWTH_PER_TICK = 2.4e-5
 _BLOCK_BITS = 9
 _BLOCK_MASK = (1 << _BLOCK_BITS) - 1
 # The contract rounds ratios to whole units of 2^-96: below this tick a float would notice.
-_ROUGH_TICK = -580_000
+_MIN_FLOAT_TICK = -580_000
 # The contracts round inputs up, so the true capacity is never below its real value; a float's might be above.
 _CAPACITY_MARGIN = 1.0 - 2.0**-46
 
@@ -37,7 +37,7 @@ class ConcentratedCurve:
     """See `RateCurve`. `nets` is the liquidity that each of the `ticks` adds on the way up; `down` sells token0."""
 
     __slots__ = (
-        "_down", "_gamma", "_liquidity", "_near", "_nets", "_price", "_start", "_table", "_tick", "_ticks",
+        "_down", "_gamma", "_liquidity", "_first_segment_end", "_liquidity_nets", "_price", "_start_q", "_table", "_tick", "_ticks",
         "start_rate",
     )  # fmt: skip
 
@@ -47,28 +47,28 @@ class ConcentratedCurve:
         tick: int,
         liquidity: int,
         ticks: Sequence[int],
-        nets: Sequence[int],
+        liquidity_nets: Sequence[int],
         fee_ppm: int,
         down: bool,
     ) -> None:
         self._price, self._tick, self._liquidity = sqrt_price_x96, tick, liquidity
-        self._ticks, self._nets, self._down = ticks, nets, down
+        self._ticks, self._liquidity_nets, self._down = ticks, liquidity_nets, down
         self._gamma = (PPM - fee_ppm) / PPM
         self._table: _Table | None = None
-        self._start = q = Q96 / sqrt_price_x96 if down else sqrt_price_x96 / Q96
-        room = self._ticks_ahead() if liquidity else 0
+        self._start_q = q = Q96 / sqrt_price_x96 if down else sqrt_price_x96 / Q96
+        ticks_ahead = self._ticks_ahead() if liquidity else 0
         # Up to here the first segment answers alone, exactly as the table does.
-        self._near = q * (1.0 + room * _HALF_A_TICK) if room else 0.0
-        if room:
+        self._first_segment_end = q * (1.0 + ticks_ahead * _SAFE_GROWTH_PER_TICK) if ticks_ahead else 0.0
+        if ticks_ahead:
             self.start_rate = self._gamma / (q * q)
         else:
-            qs, _, _, liquidities = self._build()
+            qs, _, _, liquidities = self._build_table()
             self.start_rate = self._gamma / (qs[0] * qs[0]) if liquidities[0] else 0.0
 
     @property
     def capacity(self) -> float:
         """The input that runs the pool out of ticks."""
-        return (self._table or self._build())[1][-1]
+        return (self._table or self._build_table())[1][-1]
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """(amount_in, amount_out, slope); see `RateCurve`."""
@@ -76,11 +76,11 @@ class ConcentratedCurve:
             return 0.0, 0.0, 0.0
         gamma = self._gamma
         q = sqrt(gamma / rate)
-        if q < self._near:
-            start, liquidity = self._start, float(self._liquidity)
+        if q < self._first_segment_end:
+            start, liquidity = self._start_q, float(self._liquidity)
             step = liquidity * (q - start)
             return step / gamma, step / (start * q), 0.5 * liquidity * q / gamma
-        qs, ins, outs, liquidities = self._table or self._build()
+        qs, ins, outs, liquidities = self._table or self._build_table()
         i = bisect_right(qs, q) - 1
         if i < 0:
             return 0.0, 0.0, 0.0
@@ -93,13 +93,13 @@ class ConcentratedCurve:
 
     def amount_out(self, amount_in: float) -> float:
         """Output for `amount_in`."""
-        if self._near and amount_in > 0.0:
-            start, liquidity = self._start, float(self._liquidity)
+        if self._first_segment_end and amount_in > 0.0:
+            start, liquidity = self._start_q, float(self._liquidity)
             step = amount_in * self._gamma
             end = start + step / liquidity
-            if end < self._near:
+            if end < self._first_segment_end:
                 return step / (start * end)
-        _, ins, outs, liquidities = table = self._table or self._build()
+        _, ins, outs, liquidities = table = self._table or self._build_table()
         i = bisect_right(ins, amount_in) - 1
         if i < 0:
             return 0.0
@@ -111,7 +111,7 @@ class ConcentratedCurve:
 
     def rate(self, amount_in: float) -> float:
         """Marginal rate after `amount_in` has been sold."""
-        qs, ins, _, liquidities = self._table or self._build()
+        qs, ins, _, liquidities = self._table or self._build_table()
         i = max(bisect_right(ins, amount_in) - 1, 0)
         if not liquidities[i]:
             return 0.0
@@ -125,20 +125,20 @@ class ConcentratedCurve:
             return tick - ticks[bisect_right(ticks, tick) - 1]
         return ticks[bisect_right(ticks, tick)] - tick - 1
 
-    def _build(self) -> _Table:
+    def _build_table(self) -> _Table:
         """Walk the ticks; the table starts at the first liquidity."""
-        ticks, nets, gamma, down = self._ticks, self._nets, self._gamma, self._down
+        ticks, nets, gamma, down = self._ticks, self._liquidity_nets, self._gamma, self._down
         price, liquidity = self._price, self._liquidity
         i = bisect_right(ticks, self._tick)
         way, sign = (range(i - 1, -1, -1), -1) if down else (range(i, len(ticks)), 1)
-        q = self._start
+        q = self._start_q
         table: _Table = ([], [], [], [])
         qs, ins, outs, liquidities = table
         amount_in = amount_out = 0.0
         last: int | None = None
         for i in way:
             tick = ticks[i]
-            width = _first_width(price, tick, down) if last is None else _width(last, tick)
+            width = _relative_growth(price, tick, down) if last is None else _relative_growth_between(last, tick)
             end = 1.0 / _sqrt_price(tick) if down else _sqrt_price(tick)
             depth = float(liquidity)
             if qs or (depth and width):
@@ -150,11 +150,11 @@ class ConcentratedCurve:
             amount_out += depth * width / end
             q, last = end, tick
             liquidity += sign * nets[i]
-        self._close(table, q, amount_in * _CAPACITY_MARGIN)
+        self._close_table(table, q, amount_in * _CAPACITY_MARGIN)
         self._table = table
         return table
 
-    def _close(self, table: _Table, q: float, capacity: float) -> None:
+    def _close_table(self, table: _Table, q: float, capacity: float) -> None:
         """End the table where the input reaches `capacity`."""
         qs, ins, outs, liquidities = table
         amount_out = 0.0
@@ -172,29 +172,29 @@ class ConcentratedCurve:
         liquidities.append(0.0)
 
 
-def _first_width(price: int, tick: int, down: bool) -> float:
+def _relative_growth(price: int, tick: int, down: bool) -> float:
     """The relative growth of q from a price to a tick; 0 where the price is beyond the limit that holds there."""
     edge = limited_sqrt_ratio(tick)
     return max(price - edge if down else edge - price, 0) / min(price, edge)
 
 
-def _width(a: int, b: int) -> float:
+def _relative_growth_between(a: int, b: int) -> float:
     """The relative growth of q from tick to tick."""
     low = min(a, b)
-    if low > _ROUGH_TICK:
-        return _growth(abs(a - b))
-    return _first_width(limited_sqrt_ratio(a), b, b < a)
+    if low > _MIN_FLOAT_TICK:
+        return _growth_over(abs(a - b))
+    return _relative_growth(limited_sqrt_ratio(a), b, b < a)
 
 
 @lru_cache(maxsize=1 << 12)
-def _growth(ticks: int) -> float:
-    return expm1(ticks * _HALF_LOG)
+def _growth_over(ticks: int) -> float:
+    return expm1(ticks * _LOG_SQRT_TICK)
 
 
 @lru_cache(maxsize=1 << 16)
 def _sqrt_price(tick: int) -> float:
     """The square-root price at `tick`, good to 3 units in the last place; far cheaper than the exact one."""
-    if tick <= _ROUGH_TICK:
+    if tick <= _MIN_FLOAT_TICK:
         return limited_sqrt_ratio(tick) / Q96
     return _block_ratio(tick >> _BLOCK_BITS << _BLOCK_BITS) * _block_ratio(tick & _BLOCK_MASK)
 

@@ -66,7 +66,7 @@ def read_tick_list(fields: StateFields) -> TickList:
     spacing = fields.integer("tick_spacing", 1, _MAX_TICK_SPACING)
     in_list = fields.choice("variant", (UNISWAP_V3, ALGEBRA_INTEGRAL), default=UNISWAP_V3) == ALGEBRA_INTEGRAL
     pool_id = fields.optional_hex("pool_id", 32)
-    _refuse_hooks(fields)
+    _check_hooks(fields)
     ticks, nets = _read_ticks(fields)
     # Algebra's spacing can change while older positions stay.
     if not in_list and gcd(spacing, *ticks) != spacing:
@@ -83,7 +83,7 @@ def read_tick_list(fields: StateFields) -> TickList:
     )
 
 
-def read_position(fields: StateFields, ladder: TickList) -> tuple[int, int, int]:
+def read_position(fields: StateFields, tick_list: TickList) -> tuple[int, int, int]:
     """Check and read (sqrt_price_x96, tick, liquidity). Raises `InvalidPoolState`."""
     price = fields.uint("sqrt_price_x96", 160)
     if not MIN_SQRT_RATIO <= price < MAX_SQRT_RATIO:
@@ -94,7 +94,7 @@ def read_position(fields: StateFields, ladder: TickList) -> tuple[int, int, int]
     if tick != actual and not (tick == actual - 1 and price == sqrt_ratio_at_tick(actual)):
         raise InvalidPoolState("tick", f"{tick} does not hold the square-root price {price}")
     liquidity = fields.uint("liquidity", 128)
-    active = sum(ladder.liquidity_nets[: bisect_right(ladder.ticks, tick)])
+    active = sum(tick_list.liquidity_nets[: bisect_right(tick_list.ticks, tick)])
     if liquidity != active:
         raise InvalidPoolState("liquidity", f"{liquidity} differs from {active}, the sum of the ticks up to {tick}")
     return price, tick, liquidity
@@ -103,14 +103,14 @@ def read_position(fields: StateFields, ladder: TickList) -> tuple[int, int, int]
 def _read_ticks(fields: StateFields) -> tuple[tuple[int, ...], tuple[int, ...]]:
     ticks, nets = fields.read("ticks", _parse_columns)
     if nets and not (max(nets) < _NET_LIMIT and min(nets) > -_NET_LIMIT):
-        raise _too_large(nets)
+        raise _net_liquidity_error(nets)
     if ticks and not (ticks[0] >= MIN_TICK and ticks[-1] <= MAX_TICK and all(map(lt, ticks, ticks[1:]))):
-        raise _disorder(ticks)
+        raise _tick_order_error(ticks)
     active = tuple(accumulate(nets))
     if active and active[-1] != 0:
         raise InvalidPoolState("ticks", f"their net liquidity sums to {active[-1]} instead of 0")
     if active and (min(active) < 0 or max(active) >> 128):
-        raise _impossible(active)
+        raise _active_liquidity_error(active)
     return ticks, nets
 
 
@@ -120,23 +120,23 @@ def _parse_columns(value: object) -> tuple[tuple[int, ...], tuple[int, ...]]:
         return (), ()
     pairs = cast(Sequence[tuple[object, object]], entries)
     if not (_PAIR_TYPES.issuperset(map(type, pairs)) and set(map(len, pairs)) == {2}):
-        raise _unpaired(entries)
+        raise _tick_entry_error(entries)
     ticks, nets = zip(*pairs, strict=True)
     return parse_integers(ticks), parse_integers(nets)
 
 
-def _unpaired(entries: Sequence[object]) -> InvalidValue:
+def _tick_entry_error(entries: Sequence[object]) -> InvalidValue:
     is_pair = [type(entry) in _PAIR_TYPES and len(cast(Sequence[object], entry)) == 2 for entry in entries]
     index = is_pair.index(False)
     return InvalidValue("a pair [tick, net liquidity]", entries[index], f"[{index}]")
 
 
-def _too_large(nets: Sequence[int]) -> InvalidPoolState:
+def _net_liquidity_error(nets: Sequence[int]) -> InvalidPoolState:
     i = next(i for i, net in enumerate(nets) if abs(net) >= _NET_LIMIT)
     return InvalidPoolState(f"ticks[{i}]", f"the net liquidity {describe(nets[i])} exceeds 2^127 - 1")
 
 
-def _disorder(ticks: Sequence[int]) -> InvalidPoolState:
+def _tick_order_error(ticks: Sequence[int]) -> InvalidPoolState:
     previous = MIN_TICK - 1
     for i, tick in enumerate(ticks):
         if not MIN_TICK <= tick <= MAX_TICK:
@@ -147,12 +147,12 @@ def _disorder(ticks: Sequence[int]) -> InvalidPoolState:
     raise AssertionError("the ticks are in order")
 
 
-def _impossible(active: Sequence[int]) -> InvalidPoolState:
+def _active_liquidity_error(active: Sequence[int]) -> InvalidPoolState:
     i = next(i for i, liquidity in enumerate(active) if not 0 <= liquidity < 1 << 128)
     return InvalidPoolState(f"ticks[{i}]", f"the active liquidity above it would be {active[i]}")
 
 
-def _refuse_hooks(fields: StateFields) -> None:
+def _check_hooks(fields: StateFields) -> None:
     hooks = fields.optional_hex("hooks", 20)
     if hooks not in (None, ZERO_ADDRESS):
         raise InvalidPoolState(

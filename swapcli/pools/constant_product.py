@@ -41,18 +41,18 @@ class ConstantProduct(Pool):
         x, y = self.reserves if forward else self.reserves[::-1]
         if not (x and y):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
-        trade = _trade_solidly if self.is_solidly else _trade_uniswap
+        trade = _swap_solidly if self.is_solidly else _swap_uniswap
         amount_out, x_after = trade(self, x, y, amount_in)
         if amount_out <= 0:
             raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
         y_after = y - amount_out
-        return amount_out, self._with((x_after, y_after) if forward else (y_after, x_after))
+        return amount_out, self._with_reserves((x_after, y_after) if forward else (y_after, x_after))
 
     def curve(self, token_in: str, token_out: str) -> ConstantProductCurve:
         """The direction in floats."""
         x, y = self.reserves if is_forward(self, token_in, token_out) else self.reserves[::-1]
-        room = (1 << _WORD_BITS) // (y or 1) if self.is_solidly else _MAX_RESERVE - x
-        return ConstantProductCurve(x, y, self.fee_ppm, room)
+        max_in = (1 << _WORD_BITS) // (y or 1) if self.is_solidly else _MAX_RESERVE - x
+        return ConstantProductCurve(x, y, self.fee_ppm, max_in)
 
     def state(self) -> dict[str, object]:
         """`reserves` and, where it is not Uniswap V2's, `variant`."""
@@ -79,7 +79,7 @@ class ConstantProduct(Pool):
         del after
         return SOLIDLY_GAS if self.is_solidly else self.swap_gas
 
-    def _with(self, reserves: tuple[int, int]) -> Self:
+    def _with_reserves(self, reserves: tuple[int, int]) -> Self:
         after: Self = object.__new__(type(self))
         _set_address(after, self.address)
         _set_protocol(after, self.protocol)
@@ -111,12 +111,12 @@ class ConstantProductCurve:
 
     __slots__ = ("_gamma", "_x", "_y", "capacity", "start_rate")
 
-    def __init__(self, x: int, y: int, fee_ppm: int, room: int) -> None:
+    def __init__(self, x: int, y: int, fee_ppm: int, max_in: int) -> None:
         """Reserves of the sold and the bought token; `room` is the most input that the contract can add."""
         self._x, self._y = float(x), float(y)
         self._gamma = (PPM - fee_ppm) / PPM
-        sellable = x > 0 and y > 0 and room > 0
-        self.capacity: float = nextafter(float(room), 0.0) if sellable else 0.0
+        sellable = x > 0 and y > 0 and max_in > 0
+        self.capacity: float = nextafter(float(max_in), 0.0) if sellable else 0.0
         self.start_rate: float = self._gamma * y / x if sellable else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
@@ -139,8 +139,8 @@ class ConstantProductCurve:
             amount_in = self.capacity
         if amount_in <= 0.0:
             return 0.0
-        net = self._gamma * amount_in
-        return self._y * (net / (self._x + net))
+        amount_in_after_fee = self._gamma * amount_in
+        return self._y * (amount_in_after_fee / (self._x + amount_in_after_fee))
 
     def rate(self, amount_in: float) -> float:
         """Marginal rate after `amount_in` has been sold."""
@@ -150,7 +150,7 @@ class ConstantProductCurve:
         return self.start_rate / (q * q)
 
 
-def _trade_uniswap(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tuple[int, int]:
+def _swap_uniswap(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tuple[int, int]:
     x_after = x + amount_in
     if x_after > _MAX_RESERVE:
         raise SwapReverts(f"pool {pool.key}: {amount_in} would lift a reserve above 2^112 - 1")
@@ -158,10 +158,10 @@ def _trade_uniswap(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tup
     return net * y // (x * PPM + net), x_after
 
 
-def _trade_solidly(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tuple[int, int]:
-    net = amount_in - amount_in * pool.fee_ppm // PPM
-    x_after = x + net
-    amount_out = net * y // x_after
-    if (net * y | x_after * (y - amount_out)) >> _WORD_BITS:
+def _swap_solidly(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tuple[int, int]:
+    amount_in_after_fee = amount_in - amount_in * pool.fee_ppm // PPM
+    x_after = x + amount_in_after_fee
+    amount_out = amount_in_after_fee * y // x_after
+    if (amount_in_after_fee * y | x_after * (y - amount_out)) >> _WORD_BITS:
         raise SwapReverts(f"pool {pool.key}: {amount_in} overflows the contract's arithmetic")
     return amount_out, x_after

@@ -42,7 +42,7 @@ _ATANH_TERMS_36 = range(3, 16, 2)
 _MIN_EXPONENT = -41 * ONE
 _MAX_EXPONENT = 130 * ONE
 _NEAR_ONE = (ONE - 10**17, ONE + 10**17)
-_MILD_EXPONENT_BOUND = 2**254 // _ONE_20
+_MAX_POWER_EXPONENT = 2**254 // _ONE_20
 
 
 def power(base: int, exponent: int) -> int:
@@ -51,14 +51,14 @@ def power(base: int, exponent: int) -> int:
         return ONE
     if base == 0:
         return 0
-    if base >> 255 or exponent >= _MILD_EXPONENT_BOUND:
+    if base >> 255 or exponent >= _MAX_POWER_EXPONENT:
         raise SwapReverts("the pool's power function does not accept numbers this large")
     if _NEAR_ONE[0] < base < _NEAR_ONE[1]:
-        whole, rest = _split(_ln_near_one(base))
-        product = whole * exponent + _truncated(rest * exponent, ONE)
+        whole, rest = _divide_by_one(_ln_near_one(base))
+        product = whole * exponent + _divide_towards_zero(rest * exponent, ONE)
     else:
         product = _ln(base) * exponent
-    product = _truncated(product, ONE)
+    product = _divide_towards_zero(product, ONE)
     if not _MIN_EXPONENT <= product <= _MAX_EXPONENT:
         raise SwapReverts("the pool's power function leaves its range")
     return _exp(product)
@@ -114,21 +114,21 @@ def _ln(x: int) -> int:
 def _ln_near_one(x: int) -> int:
     """Natural logarithm of 0.9 < x < 1.1, with 36 decimals."""
     x *= ONE
-    z = _truncated((x - _ONE_36) * _ONE_36, x + _ONE_36)
+    z = _divide_towards_zero((x - _ONE_36) * _ONE_36, x + _ONE_36)
     z_squared = z * z // _ONE_36
     series = term = z
     for n in _ATANH_TERMS_36:
-        term = _truncated(term * z_squared, _ONE_36)
-        series += _truncated(term, n)
+        term = _divide_towards_zero(term * z_squared, _ONE_36)
+        series += _divide_towards_zero(term, n)
     return 2 * series
 
 
-def _split(x: int) -> tuple[int, int]:
+def _divide_by_one(x: int) -> tuple[int, int]:
     """Quotient and remainder of x / 10^18, both with the sign of x."""
-    whole = _truncated(x, ONE)
+    whole = _divide_towards_zero(x, ONE)
     return whole, x - whole * ONE
 
 
-def _truncated(numerator: int, denominator: int) -> int:
+def _divide_towards_zero(numerator: int, denominator: int) -> int:
     """numerator / denominator (> 0), rounded towards zero."""
     return numerator // denominator if numerator >= 0 else -(-numerator // denominator)

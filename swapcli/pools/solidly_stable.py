@@ -20,7 +20,7 @@ from swapcli.pools.two_token import PPM, check_pair, is_forward
 
 _WAD: Final = 10**18
 _WORD_BITS: Final = 256
-_NEWTON_STEPS: Final = 255
+_MAX_NEWTON_STEPS: Final = 255
 _MAX_DECIMALS: Final = 36
 
 
@@ -38,16 +38,16 @@ class SolidlyStable(Pool):
         forward = is_forward(self, token_in, token_out)
         if not all(self.reserves):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
-        net = amount_in - amount_in * self.fee_ppm // PPM
-        k = self._k(*self.reserves)
-        amount_out = self._amount_out(forward, net, k)
+        amount_in_after_fee = amount_in - amount_in * self.fee_ppm // PPM
+        k = self._invariant_of_reserves(*self.reserves)
+        amount_out = self._amount_out(forward, amount_in_after_fee, k)
         if amount_out <= 0:
             raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
         x, y = self.reserves
-        after = (x + net, y - amount_out) if forward else (x - amount_out, y + net)
-        if min(after) <= 0 or self._k(*after) < k:
+        after = (x + amount_in_after_fee, y - amount_out) if forward else (x - amount_out, y + amount_in_after_fee)
+        if min(after) <= 0 or self._invariant_of_reserves(*after) < k:
             raise SwapReverts(f"pool {self.key}: {amount_in} would break the contract's invariant")
-        return amount_out, self._with(after)
+        return amount_out, self._with_reserves(after)
 
     def curve(self, token_in: str, token_out: str) -> SolidlyStableCurve:
         """The direction in floats."""
@@ -69,34 +69,34 @@ class SolidlyStable(Pool):
         x, y = StateFields(state).uints("reserves", 2)
         return cls(identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm, (x, y))
 
-    def _with(self, reserves: tuple[int, int]) -> Self:
+    def _with_reserves(self, reserves: tuple[int, int]) -> Self:
         return type(self)(self.address, self.protocol, self.tokens, self.decimals, self.fee_ppm, reserves)
 
-    def _amount_out(self, forward: bool, net: int, k: int) -> int:
+    def _amount_out(self, forward: bool, amount_in_after_fee: int, k: int) -> int:
         i, j = (0, 1) if forward else (1, 0)
-        unit_in, unit_out = _unit(self.decimals[i]), _unit(self.decimals[j])
-        x = _checked(net * _WAD) // unit_in + self.reserves[i] * _WAD // unit_in
+        unit_in, unit_out = _base_units(self.decimals[i]), _base_units(self.decimals[j])
+        x = checked_uint256(amount_in_after_fee * _WAD) // unit_in + self.reserves[i] * _WAD // unit_in
         y = self.reserves[j] * _WAD // unit_out
-        return (y - self._reserve_out(x, k, y)) * unit_out // _WAD
+        return (y - self._find_reserve_out(x, k, y)) * unit_out // _WAD
 
-    def _reserve_out(self, x: int, k: int, y: int) -> int:
+    def _find_reserve_out(self, x: int, k: int, y: int) -> int:
         """The contract's `_get_y`: the least y that it finds with f(x, y) >= k, starting from the reserve before."""
-        for _ in range(_NEWTON_STEPS):
-            f = _f(x, y)
-            slope = _slope(x, y)
+        for _ in range(_MAX_NEWTON_STEPS):
+            f = _invariant(x, y)
+            slope = _invariant_slope(x, y)
             if not slope:
                 break
             if f < k:
                 step = (k - f) * _WAD // slope
                 if step == 0:
-                    if self._k(x, y + 1) > k:
+                    if self._invariant_of_reserves(x, y + 1) > k:
                         return y + 1
                     step = 1
                 y += step
             else:
                 step = (f - k) * _WAD // slope
                 if step == 0:
-                    if f == k or _f(x, y - 1) < k:
+                    if f == k or _invariant(x, y - 1) < k:
                         return y
                     step = 1
                 y -= step
@@ -104,10 +104,12 @@ class SolidlyStable(Pool):
                     break
         raise SwapReverts(f"pool {self.key}: the contract finds no output reserve")
 
-    def _k(self, x: int, y: int) -> int:
+    def _invariant_of_reserves(self, x: int, y: int) -> int:
         """The contract's `_k`, of amounts in base units."""
         first, second = self.decimals
-        return _f(_checked(x * _WAD) // _unit(first), _checked(y * _WAD) // _unit(second))
+        return _invariant(
+            checked_uint256(x * _WAD) // _base_units(first), checked_uint256(y * _WAD) // _base_units(second)
+        )
 
 
 class SolidlyStableCurve:
@@ -126,7 +128,7 @@ class SolidlyStableCurve:
         self._x, self._y = float(x), float(y)
         unit_in, unit_out = 10.0**decimals_in, 10.0**decimals_out
         self._unit = gamma * unit_out / unit_in
-        self.capacity: float = _room(self._x / unit_in, self._y / unit_out) * unit_in / gamma if x and y else 0.0
+        self.capacity: float = _max_input(self._x / unit_in, self._y / unit_out) * unit_in / gamma if x and y else 0.0
         if self.capacity == 0.0:
             self.start_rate: float = 0.0
             return
@@ -144,7 +146,7 @@ class SolidlyStableCurve:
         if s <= s0:  # a rate that differs from the first unit's by rounding only
             return 0.0, 0.0, 0.0
         apart = (s - s0) / (1.0 - s * s0) if s < 1.0 else 1.0
-        log_t = 2.0 * atanh(apart) if apart < 1.0 else _DEEPEST
+        log_t = 2.0 * atanh(apart) if apart < 1.0 else _MAX_LOG_RATIO
         rise = t0 * expm1(log_t)  # t - t0, which of a small trade would be lost to cancellation
         t = t0 + rise
         log_x = 0.75 * log_t - 0.25 * log1p(rise * (t + t0) / (1.0 + t0 * t0))
@@ -152,24 +154,24 @@ class SolidlyStableCurve:
         if amount_in >= self.capacity:
             return self.capacity, self.amount_out(self.capacity), 0.0
         tt, ss = t * t, s * s
-        steepness = (3.0 + tt) * (1.0 + ss + ss * ss) / (12.0 * (1.0 + tt) * max(ss, _FLAT))
+        steepness = (3.0 + tt) * (1.0 + ss + ss * ss) / (12.0 * (1.0 + tt) * max(ss, _MIN_SQUARED_SKEW))
         return amount_in, -self._y * expm1(log_x - log_t), (self._x / self._gamma + amount_in) * steepness
 
     def amount_out(self, amount_in: float) -> float:
         """Output for `amount_in`, all floats."""
         if amount_in > self.capacity:
             amount_in = self.capacity
-        return self._y * self._share_out(self._gamma * amount_in / self._x) if amount_in > 0.0 else 0.0
+        return self._y * self._fraction_out(self._gamma * amount_in / self._x) if amount_in > 0.0 else 0.0
 
     def rate(self, amount_in: float) -> float:
         """Marginal rate after `amount_in` has been sold."""
         if amount_in >= self.capacity:
             return 0.0
         growth = self._gamma * amount_in / self._x
-        left = 1.0 - self._share_out(growth)
+        left = 1.0 - self._fraction_out(growth)
         return _price(self._t * (1.0 + growth) / left) * self._unit if left > 0.0 else 0.0
 
-    def _share_out(self, growth: float) -> float:
+    def _fraction_out(self, growth: float) -> float:
         """What part of the output reserve leaves when the input reserve grows by the part `growth`.
 
         With y in units of the reserve before: y^3 + p y = q. The root alone would lose small trades to cancellation;
@@ -185,26 +187,26 @@ class SolidlyStableCurve:
         return out + change / (3.0 * y * y + p)
 
 
-_FLAT: Final = 1e-10
-_DEEPEST: Final = 300.0
+_MIN_SQUARED_SKEW: Final = 1e-10
+_MAX_LOG_RATIO: Final = 300.0
 
 
 def _price(t: float) -> float:
     return (3.0 * t + 1.0 / t) / (t * t + 3.0)
 
 
-def _room(x: float, y: float) -> float:
+def _max_input(x: float, y: float) -> float:
     """How many whole input tokens fit before the contract's 256-bit products overflow; 0.0 where they do already."""
     most = cbrt(min(2.0**256 * 1e-36 / (2.0 * y), 2.0**256 * 1e-36)) * 0.99
     return most - x if most > max(x, y) else 0.0
 
 
-def _unit(decimals: int) -> int:
+def _base_units(decimals: int) -> int:
     unit: int = 10**decimals
     return unit
 
 
-def _f(x: int, y: int) -> int:
+def _invariant(x: int, y: int) -> int:
     xx, yy = x * x, y * y
     product = (x * y // _WAD) * (xx // _WAD + yy // _WAD)
     if (xx | yy | product) >> _WORD_BITS:
@@ -212,7 +214,7 @@ def _f(x: int, y: int) -> int:
     return product // _WAD
 
 
-def _slope(x: int, y: int) -> int:
+def _invariant_slope(x: int, y: int) -> int:
     """df/dy. `_f` of the same arguments has shown that their squares fit."""
     mixed, cube = 3 * x * (y * y // _WAD), (x * x // _WAD) * x
     if (mixed | cube) >> _WORD_BITS:
@@ -220,7 +222,7 @@ def _slope(x: int, y: int) -> int:
     return mixed // _WAD + cube // _WAD
 
 
-def _checked(product: int) -> int:
+def checked_uint256(product: int) -> int:
     if product >> _WORD_BITS:
         raise _overflow()
     return product

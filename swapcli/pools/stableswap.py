@@ -27,9 +27,9 @@ _WORD: Final = 1 << 256
 _A_PRECISION: Final = 100
 _FEE_DENOMINATOR: Final = 10**10
 _FEE_PER_PPM: Final = _FEE_DENOMINATOR // PPM
-_MOST_FEE: Final = _FEE_DENOMINATOR // 2
-_MOST_AMP: Final = 10**6
-_NEWTON_STEPS: Final = 255
+_MAX_FEE: Final = _FEE_DENOMINATOR // 2
+_MAX_AMP: Final = 10**6
+_MAX_NEWTON_STEPS: Final = 255
 _PACKED_BITS: Final = 128
 
 
@@ -52,21 +52,23 @@ class StableSwap(Pool):
         """Sell `amount_in` as the contract's `exchange` does. Raises as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         rates = self._contract_rates()
-        balances = _scaled(self.reserves, rates)
+        balances = _scale_to_18_decimals(self.reserves, rates)
         if not all(balances):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
         x = balances[i] + _checked(amount_in * rates[i]) // _WAD
         amount_out, admin_fee = self._exchange(balances, i, j, x, rates[j])
         if amount_out <= 0:
             raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
-        return amount_out, self._with(reserves_after_swap(self.reserves, i, amount_in, j, amount_out + admin_fee))
+        return amount_out, self._with_reserves(
+            reserves_after_swap(self.reserves, i, amount_in, j, amount_out + admin_fee)
+        )
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
         """The direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         rates = self._contract_rates()
         try:
-            balances = _scaled(self.reserves, rates)
+            balances = _scale_to_18_decimals(self.reserves, rates)
             d = invariant(balances, self.amp * _A_PRECISION) if all(balances) else 0
         except SwapReverts:
             d = 0
@@ -100,14 +102,14 @@ class StableSwap(Pool):
         fields = StateFields(state)
         count = len(identity.tokens)
         fee = identity.fee_ppm * _FEE_PER_PPM
-        if fee > _MOST_FEE:
+        if fee > _MAX_FEE:
             raise InvalidPoolState("fee_ppm", f"expected at most half of the output, not {identity.fee_ppm}")
         reserves = fields.uints("reserves", count, _PACKED_BITS)
         rates = fields.uints("rates", count, _PACKED_BITS)
         if not all(rates):
             raise InvalidPoolState("rates", "a rate is zero")
         multiplier = fields.optional_uint("offpeg_fee_multiplier", 64) or 0
-        if multiplier * fee > _MOST_FEE * _FEE_DENOMINATOR:
+        if multiplier * fee > _MAX_FEE * _FEE_DENOMINATOR:
             raise InvalidPoolState("offpeg_fee_multiplier", f"lifts the fee above half of the output, got {multiplier}")
         return cls(
             identity.address,
@@ -116,12 +118,12 @@ class StableSwap(Pool):
             identity.decimals,
             identity.fee_ppm,
             reserves,
-            fields.integer("amp", 1, _MOST_AMP),
+            fields.integer("amp", 1, _MAX_AMP),
             rates,
             multiplier,
         )
 
-    def _with(self, reserves: tuple[int, ...]) -> Self:
+    def _with_reserves(self, reserves: tuple[int, ...]) -> Self:
         return type(self)(
             self.address,
             self.protocol,
@@ -143,15 +145,15 @@ class StableSwap(Pool):
         d = invariant(balances, amp)
         after = list(balances)
         after[i] = x
-        after[j] = y = _balance_out(after, j, amp, d)
+        after[j] = y = _find_balance(after, j, amp, d)
         gross = balances[j] - y - 1
         if gross < 0:
             raise SwapReverts(f"pool {self.key}: the output is less than the contract's rounding")
-        fee = gross * self._fee((balances[i] + x) // 2, (balances[j] + y) // 2) // _FEE_DENOMINATOR
+        fee = gross * self._dynamic_fee((balances[i] + x) // 2, (balances[j] + y) // 2) // _FEE_DENOMINATOR
         _check_price_oracle(after, amp, d)
         return (gross - fee) * _WAD // rate_out, fee // 2 * _WAD // rate_out
 
-    def _fee(self, x: int, y: int) -> int:
+    def _dynamic_fee(self, x: int, y: int) -> int:
         """The fee of 10^10 at the scaled balances `x` and `y`."""
         fee, multiplier = self.fee_ppm * _FEE_PER_PPM, self.offpeg_fee_multiplier
         if multiplier <= _FEE_DENOMINATOR:
@@ -166,7 +168,7 @@ def invariant(balances: Sequence[int], amp: int) -> int:
     ann = amp * n
     n_to_n: int = n**n
     d = total
-    for _ in range(_NEWTON_STEPS):
+    for _ in range(_MAX_NEWTON_STEPS):
         d_p = d
         for balance in balances:
             d_p = _checked(d_p * d) // balance
@@ -176,10 +178,10 @@ def invariant(balances: Sequence[int], amp: int) -> int:
         d = numerator // ((ann - _A_PRECISION) * d // _A_PRECISION + (n + 1) * d_p)
         if -1 <= d - before <= 1:
             return d
-    raise _diverges()
+    raise _no_convergence()
 
 
-def _balance_out(balances: Sequence[int], j: int, amp: int, d: int) -> int:
+def _find_balance(balances: Sequence[int], j: int, amp: int, d: int) -> int:
     """The contract's `get_y`: what the j-th balance must be for the invariant `d` beside the others."""
     n = len(balances)
     ann = amp * n
@@ -191,7 +193,7 @@ def _balance_out(balances: Sequence[int], j: int, amp: int, d: int) -> int:
     c = _checked(c * d * _A_PRECISION) // (ann * n)
     b = total + d * _A_PRECISION // ann
     y = d
-    for _ in range(_NEWTON_STEPS):
+    for _ in range(_MAX_NEWTON_STEPS):
         before = y
         divisor = 2 * y + b - d
         if divisor <= 0:
@@ -199,7 +201,7 @@ def _balance_out(balances: Sequence[int], j: int, amp: int, d: int) -> int:
         y = _checked(y * y + c) // divisor
         if -1 <= y - before <= 1:
             return y
-    raise _diverges()
+    raise _no_convergence()
 
 
 def _check_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
@@ -219,7 +221,7 @@ def _check_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
         raise SwapReverts("the invariant outgrows the contract's oracle")
 
 
-def _scaled(reserves: Sequence[int], rates: Sequence[int]) -> list[int]:
+def _scale_to_18_decimals(reserves: Sequence[int], rates: Sequence[int]) -> list[int]:
     return [_checked(reserve * rate) // _WAD for reserve, rate in zip(reserves, rates, strict=True)]
 
 
@@ -229,5 +231,5 @@ def _checked(product: int) -> int:
     return product
 
 
-def _diverges() -> SwapReverts:
+def _no_convergence() -> SwapReverts:
     return SwapReverts("the contract's iteration does not converge")

@@ -2,7 +2,7 @@
 
 With the other balances fixed and amounts in units of D, the invariant reads x + y + c = k / (x y), so that either of
 the two balances solves a quadratic for the other. A rate has no closed-form inverse: it is found by Newton steps on a
-function that is nearly straight (see `_straightened`), about four whatever the distance.
+function that is nearly straight (see `_linearize_rate`), about four whatever the distance.
 
 A fee that falls as the trade nears balance can make the marginal rate rise for a while. There the curve is replaced by
 its concave hull: a chord of one rate, tilted by 10^-7 so that the amount still is a function of the rate. That is what
@@ -15,15 +15,15 @@ from collections.abc import Sequence
 from math import exp, expm1, inf, log, log1p, sqrt
 from typing import Final, NamedTuple
 
-_NEWTON_STEPS: Final = 60
-_DEEPEST: Final = 200.0
+_MAX_NEWTON_STEPS: Final = 60
+_MAX_LOG_DEPTH: Final = 200.0
 """Trades end where e^-200 of the bought balance is left: far below one unit of any token."""
-_LEAST_RATE: Final = 1e-280
+_MIN_RATE: Final = 1e-280
 """Far below the rate of the deepest trade, and no product with it underflows."""
-_CLOSE: Final = 1e-8
-_ROUNDING: Final = 2e-15
-_SAMPLES: Final = 16
-_TILT: Final = 1e-7
+_STEP_TOLERANCE: Final = 1e-8
+_RATE_TOLERANCE: Final = 2e-15
+_HULL_SAMPLES: Final = 16
+_CHORD_TILT: Final = 1e-7
 
 
 class ZeroCurve:
@@ -60,17 +60,17 @@ class _Chord(NamedTuple):
     rate: float
     low: tuple[float, float]
     high: tuple[float, float]
-    last: float
-    first: _Launch
+    end_t: float
+    restart: _StartPoint
 
 
-class _Launch(NamedTuple):
+class _StartPoint(NamedTuple):
     """Where a search starts: the trade `t`, its rate, that straightened, and d t / d of the latter."""
 
     t: float
     rate: float
-    straightened: float
-    pull: float
+    linearized_rate: float
+    step_scale: float
 
 
 class StableSwapCurve:
@@ -82,7 +82,7 @@ class StableSwapCurve:
         "_chord",
         "_fee",
         "_k",
-        "_launch",
+        "_start",
         "_multiplier",
         "_unit_in",
         "_unit_out",
@@ -119,10 +119,10 @@ class StableSwapCurve:
         self._fee, self._multiplier = fee, multiplier if multiplier > 1.0 else 0.0
         self._unit_in, self._unit_out = units[0] * d, units[1] * d
         self._unit_rate = self._unit_out / self._unit_in
-        self._launch = self._launch_at(0.0)
+        self._start = self._start_point_at(0.0)
         self._chord = self._find_chord() if self._multiplier and x < y else None
         chord = self._chord
-        start = chord.rate if chord is not None and not chord.low[0] else self._launch.rate
+        start = chord.rate if chord is not None and not chord.low[0] else self._start.rate
         self.start_rate: float = start * self._unit_rate
         self.capacity: float = inf
 
@@ -130,19 +130,19 @@ class StableSwapCurve:
         """(amount_in, amount_out, slope); see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
-        rate = max(rate / self._unit_rate, _LEAST_RATE)
+        rate = max(rate / self._unit_rate, _MIN_RATE)
         chord = self._chord
         if chord is None:
-            sold, bought, slope = self._solve(rate, self._launch, _DEEPEST)
+            sold, bought, slope = self._solve(rate, self._start, _MAX_LOG_DEPTH)
         elif rate >= chord.rate:
-            sold, bought, slope = self._solve(rate, self._launch, chord.last)
+            sold, bought, slope = self._solve(rate, self._start, chord.end_t)
         else:
-            part = log(chord.rate / rate) / _TILT
+            part = log(chord.rate / rate) / _CHORD_TILT
             if part >= 1.0:
-                sold, bought, slope = self._solve(rate, chord.first, _DEEPEST)
+                sold, bought, slope = self._solve(rate, chord.restart, _MAX_LOG_DEPTH)
             else:
                 slope, gain = chord.high[0] - chord.low[0], chord.high[1] - chord.low[1]
-                sold, bought, slope = chord.low[0] + part * slope, chord.low[1] + part * gain, slope / _TILT
+                sold, bought, slope = chord.low[0] + part * slope, chord.low[1] + part * gain, slope / _CHORD_TILT
         return sold * self._unit_in, bought * self._unit_out, slope * self._unit_in
 
     def amount_out(self, amount_in: float) -> float:
@@ -154,7 +154,7 @@ class StableSwapCurve:
         if chord is not None and chord.low[0] < sold < chord.high[0]:
             part = (sold - chord.low[0]) / (chord.high[0] - chord.low[0])
             return (chord.low[1] + part * (chord.high[1] - chord.low[1])) * self._unit_out
-        return self._net(sold, self._bought(sold)[0]) * self._unit_out
+        return self._subtract_fee(sold, self._trade_by_input(sold)[0]) * self._unit_out
 
     def rate(self, amount_in: float) -> float:
         """Marginal rate after `amount_in` has been sold; 0.0 where a rising fee takes all that more would bring."""
@@ -162,39 +162,39 @@ class StableSwapCurve:
         chord = self._chord
         if chord is not None and chord.low[0] <= sold <= chord.high[0]:
             part = (sold - chord.low[0]) / (chord.high[0] - chord.low[0])
-            return chord.rate * exp(-part * _TILT) * self._unit_rate
-        return max(self._marginal(sold, *self._bought(sold))[0], 0.0) * self._unit_rate
+            return chord.rate * exp(-part * _CHORD_TILT) * self._unit_rate
+        return max(self._marginal(sold, *self._trade_by_input(sold))[0], 0.0) * self._unit_rate
 
-    def _solve(self, rate: float, launch: _Launch, end: float) -> tuple[float, float, float]:
+    def _solve(self, rate: float, start: _StartPoint, max_t: float) -> tuple[float, float, float]:
         """(sold, bought, slope) of the trade between `launch` and `end` that brings the marginal rate to `rate`."""
-        goal = self._straightened(rate)[0]
-        low, high = launch.t, end
-        t = launch.t + (goal - launch.straightened) * launch.pull
+        goal = self._linearize_rate(rate)[0]
+        low, high = start.t, max_t
+        t = start.t + (goal - start.linearized_rate) * start.step_scale
         sold = gross = slope = miss = step = 0.0
-        for _ in range(_NEWTON_STEPS):
+        for _ in range(_MAX_NEWTON_STEPS):
             if not low < t < high:
                 t = low + min(0.5 * (high - low), 1.0)
-            sold, gross, y = self._sold(t)
+            sold, gross, y = self._trade_by_log_depth(t)
             reached, slope, reach = self._marginal(sold, gross, y)
             miss = log(reached / rate) if reached > 0.0 else -inf
             if miss > 0.0:
                 low = t
             else:
                 high = t
-            if abs(miss) <= _ROUNDING or high - low <= _ROUNDING * high:
+            if abs(miss) <= _RATE_TOLERANCE or high - low <= _RATE_TOLERANCE * high:
                 break
             if miss == -inf:
                 t = inf
                 continue
-            straightened, lean = self._straightened(reached)
+            straightened, lean = self._linearize_rate(reached)
             before, step = step, (goal - straightened) * slope / (lean * reach)
-            if abs(step) <= _CLOSE * t:
+            if abs(step) <= _STEP_TOLERANCE * t:
                 break
             t = t + step if step * before >= -0.5 * before * before else inf  # to and fro: halve the bracket
         rest = miss * slope if abs(miss) < 1e-3 else 0.0  # the last step needs no evaluation
-        return sold + rest, self._net(sold, gross) + rate * rest, slope
+        return sold + rest, self._subtract_fee(sold, gross) + rate * rest, slope
 
-    def _straightened(self, rate: float) -> tuple[float, float]:
+    def _linearize_rate(self, rate: float) -> tuple[float, float]:
         """(h, -d h / d ln rate) for a function of the rate that runs nearly straight in t.
 
         In a pool whose x y stayed as it is, h would be ln sqrt(x / y) at that rate: flat stretch and cliff alike become
@@ -208,11 +208,11 @@ class StableSwapCurve:
         small, large = chi / e, chi * e
         return log(e), 1.0 / (small / (1.0 + small) + large / (1.0 + large))
 
-    def _launch_at(self, t: float) -> _Launch:
-        sold, gross, y = self._sold(t)
+    def _start_point_at(self, t: float) -> _StartPoint:
+        sold, gross, y = self._trade_by_log_depth(t)
         rate, slope, reach = self._marginal(sold, gross, y)
-        straightened, lean = self._straightened(rate)
-        return _Launch(t, rate, straightened, slope / (lean * reach))
+        straightened, lean = self._linearize_rate(rate)
+        return _StartPoint(t, rate, straightened, slope / (lean * reach))
 
     def _find_chord(self) -> _Chord | None:
         """The chord over the stretch where the marginal rate rises; None where it does not.
@@ -222,24 +222,24 @@ class StableSwapCurve:
         """
         shortfall = 1.0 - self._x / self._y
         # Written out, the last one: in floats the shortfall of a pool that is all but one-sided is 1.
-        ts = [*(-log1p(-shortfall * k / _SAMPLES) for k in range(_SAMPLES)), log(self._y / self._x)]
-        rates = [self._marginal(*self._sold(t))[0] for t in ts]
-        valley = next((k for k in range(_SAMPLES) if rates[k + 1] > rates[k] * (1.0 + _ROUNDING)), None)
+        ts = [*(-log1p(-shortfall * k / _HULL_SAMPLES) for k in range(_HULL_SAMPLES)), log(self._y / self._x)]
+        rates = [self._marginal(*self._trade_by_log_depth(t))[0] for t in ts]
+        valley = next((k for k in range(_HULL_SAMPLES) if rates[k + 1] > rates[k] * (1.0 + _RATE_TOLERANCE)), None)
         if valley is None:
             return None
-        peak = next((k for k in range(valley + 1, _SAMPLES) if rates[k + 1] < rates[k]), _SAMPLES)
-        first, rate = self._launch_at(ts[peak]), rates[valley]
+        peak = next((k for k in range(valley + 1, _HULL_SAMPLES) if rates[k + 1] < rates[k]), _HULL_SAMPLES)
+        first, rate = self._start_point_at(ts[peak]), rates[valley]
         low = 0.0, 0.0
-        for _ in range(_NEWTON_STEPS):
-            low = self._solve(rate, self._launch, ts[valley])[:2] if rate < rates[0] and valley else (0.0, 0.0)
-            high = self._solve(rate, first, _DEEPEST)
+        for _ in range(_MAX_NEWTON_STEPS):
+            low = self._solve(rate, self._start, ts[valley])[:2] if rate < rates[0] and valley else (0.0, 0.0)
+            high = self._solve(rate, first, _MAX_LOG_DEPTH)
             before, rate = rate, (high[1] - low[1]) / (high[0] - low[0])
-            if abs(rate - before) <= _CLOSE * rate:
+            if abs(rate - before) <= _STEP_TOLERANCE * rate:
                 break
-        high = self._solve(rate * exp(-_TILT), first, _DEEPEST)
+        high = self._solve(rate * exp(-_CHORD_TILT), first, _MAX_LOG_DEPTH)
         return _Chord(rate, low, high[:2], ts[valley], first)
 
-    def _bought(self, sold: float) -> tuple[float, float]:
+    def _trade_by_input(self, sold: float) -> tuple[float, float]:
         """(gross, y after): what leaves the bought balance, a difference of two roots taken without cancellation."""
         x, y, k = self._x, self._y, self._k
         x_after = x + sold
@@ -248,8 +248,8 @@ class StableSwapCurve:
         gross = 2.0 * sold * (y + k / (x * x_after)) / (2.0 * y + b + root)
         return gross, 2.0 * k / (x_after * (b + root)) if b > 0.0 else 0.5 * (root - b)
 
-    def _sold(self, t: float) -> tuple[float, float, float]:
-        """(sold, gross, y after) of the trade t; the mirror of `_bought`."""
+    def _trade_by_log_depth(self, t: float) -> tuple[float, float, float]:
+        """(sold, gross, y after) of the trade t; the mirror of `_trade_by_input`."""
         x, y = self._x, self._y
         gross, y_after = -y * expm1(-t), y * exp(-t)
         b = 2.0 * x + y_after + self._c
@@ -257,7 +257,7 @@ class StableSwapCurve:
         root = sqrt(b * b + 4.0 * lift)
         return 2.0 * lift / (b + root) if b > 0.0 else 0.5 * (root - b), gross, y_after
 
-    def _net(self, sold: float, gross: float) -> float:
+    def _subtract_fee(self, sold: float, gross: float) -> float:
         m = self._multiplier
         if not m:
             return gross * (1.0 - self._fee)

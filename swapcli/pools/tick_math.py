@@ -48,7 +48,7 @@ _HIGH_FACTORS = tuple((1 << k, factor) for k, factor in enumerate(_FACTORS[_LOW_
 _TICKS_PER_LOG = 2 / log1p(1e-4)
 _LOG_Q96 = 96 * log(2)
 # The logarithm is good to 1e-9 ticks and the ratios are rounded by at most 1e-5 ticks (at the lowest prices).
-_SURE_DISTANCE = 1e-4
+_MAX_LOG_ERROR = 1e-4
 
 
 @lru_cache(maxsize=1 << 16)
@@ -77,10 +77,10 @@ def tick_at_sqrt_ratio(sqrt_price_x96: int) -> int:
     """The greatest tick whose ratio is at most `sqrt_price_x96`, MIN_SQRT_RATIO <= price < MAX_SQRT_RATIO."""
     if not MIN_SQRT_RATIO <= sqrt_price_x96 < MAX_SQRT_RATIO:
         raise ValueError(f"square-root price {sqrt_price_x96} is outside {MIN_SQRT_RATIO} to {MAX_SQRT_RATIO} - 1")
-    place = (log(sqrt_price_x96) - _LOG_Q96) * _TICKS_PER_LOG
-    nearest = round(place)
-    if abs(place - nearest) > _SURE_DISTANCE:
-        return nearest if nearest < place else nearest - 1
+    estimate = (log(sqrt_price_x96) - _LOG_Q96) * _TICKS_PER_LOG
+    nearest = round(estimate)
+    if abs(estimate - nearest) > _MAX_LOG_ERROR:
+        return nearest if nearest < estimate else nearest - 1
     return nearest if sqrt_ratio_at_tick(nearest) <= sqrt_price_x96 else nearest - 1
 
 

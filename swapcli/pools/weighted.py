@@ -24,8 +24,8 @@ from swapcli.pools.state_fields import StateFields
 from swapcli.pools.two_token import PPM
 
 _BALANCE_BITS: Final = 112
-_LEAST_WEIGHT: Final = ONE // 100
-_MOST_IN: Final = 3 * ONE // 10
+_MIN_WEIGHT: Final = ONE // 100
+_MAX_IN_RATIO: Final = 3 * ONE // 10
 _POWER_MARGIN: Final = 10_000
 _FIRST_VERSION: Final = 1
 _LATEST_VERSION: Final = 4
@@ -49,19 +49,19 @@ class Weighted(Pool):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
         if self.reserves[i] + amount_in >> _BALANCE_BITS:
             raise SwapReverts(f"pool {self.key}: {amount_in} would lift a balance above 2^112 - 1")
-        net = amount_in - mul_div_up(amount_in, self.fee_ppm, PPM)
-        amount_out = self._amount_out(i, j, net)
+        amount_in_after_fee = amount_in - mul_div_up(amount_in, self.fee_ppm, PPM)
+        amount_out = self._amount_out(i, j, amount_in_after_fee)
         if amount_out <= 0:
             raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
-        return amount_out, self._with(reserves_after_swap(self.reserves, i, amount_in, j, amount_out))
+        return amount_out, self._with_reserves(reserves_after_swap(self.reserves, i, amount_in, j, amount_out))
 
     def curve(self, token_in: str, token_out: str) -> WeightedCurve:
         """The direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         x, y = self.reserves[i], self.reserves[j]
-        most_net = x * _MOST_IN // ONE
-        most_in = min(most_net * PPM // (PPM - self.fee_ppm), (1 << _BALANCE_BITS) - 1 - x)
-        return WeightedCurve(x, y, self.weights[i] / self.weights[j], (PPM - self.fee_ppm) / PPM, most_in)
+        max_in_after_fee = x * _MAX_IN_RATIO // ONE
+        max_in = min(max_in_after_fee * PPM // (PPM - self.fee_ppm), (1 << _BALANCE_BITS) - 1 - x)
+        return WeightedCurve(x, y, self.weights[i] / self.weights[j], (PPM - self.fee_ppm) / PPM, max_in)
 
     def state(self) -> dict[str, object]:
         """`reserves`, `weights` and, where it is not the latest, `version`."""
@@ -82,8 +82,8 @@ class Weighted(Pool):
         reserves = fields.uints("reserves", count, _BALANCE_BITS)
         weights = fields.uints("weights", count)
         for k, weight in enumerate(weights):
-            if weight < _LEAST_WEIGHT:
-                raise InvalidPoolState(f"weights[{k}]", f"expected at least {_LEAST_WEIGHT} (1 %), not {weight}")
+            if weight < _MIN_WEIGHT:
+                raise InvalidPoolState(f"weights[{k}]", f"expected at least {_MIN_WEIGHT} (1 %), not {weight}")
         if sum(weights) != ONE:
             raise InvalidPoolState("weights", f"expected a sum of 10^18, not {sum(weights)}")
         version = fields.optional_uint("version")
@@ -102,7 +102,7 @@ class Weighted(Pool):
             version,
         )
 
-    def _with(self, reserves: tuple[int, ...]) -> Self:
+    def _with_reserves(self, reserves: tuple[int, ...]) -> Self:
         return type(self)(
             self.address,
             self.protocol,
@@ -114,10 +114,10 @@ class Weighted(Pool):
             self.version,
         )
 
-    def _amount_out(self, i: int, j: int, net: int) -> int:
+    def _amount_out(self, i: int, j: int, amount_in_after_fee: int) -> int:
         scale_in, scale_out = to_18_decimals(self.decimals[i]), to_18_decimals(self.decimals[j])
-        x, y, sold = self.reserves[i] * scale_in, self.reserves[j] * scale_out, net * scale_in
-        if sold > x * _MOST_IN // ONE:
+        x, y, sold = self.reserves[i] * scale_in, self.reserves[j] * scale_out, amount_in_after_fee * scale_in
+        if sold > x * _MAX_IN_RATIO // ONE:
             raise SwapReverts(f"pool {self.key} takes at most 30 % of its balance in one swap")
         base = mul_div_up(x, ONE, x + sold)
         left = self._power_up(base, self.weights[i] * ONE // self.weights[j])
@@ -144,21 +144,21 @@ class WeightedCurve:
     balance, is left out: it would make the first unit worthless.
     """
 
-    __slots__ = ("_gamma", "_w", "_x", "_y", "capacity", "start_rate")
+    __slots__ = ("_gamma", "_weight_ratio", "_x", "_y", "capacity", "start_rate")
 
-    def __init__(self, x: int, y: int, w: float, gamma: float, most_in: int) -> None:
+    def __init__(self, x: int, y: int, weight_ratio: float, gamma: float, max_in: int) -> None:
         """Reserves of the sold and the bought token, exponent, what the fee leaves, most input; all in base units."""
-        self._x, self._y, self._w, self._gamma = float(x), float(y), w, gamma
-        sellable = x > 0 and y > 0 and most_in > 0
-        self.capacity: float = nextafter(float(most_in), 0.0) if sellable else 0.0
-        self.start_rate: float = gamma * w * y / x if sellable else 0.0
+        self._x, self._y, self._weight_ratio, self._gamma = float(x), float(y), weight_ratio, gamma
+        sellable = x > 0 and y > 0 and max_in > 0
+        self.capacity: float = nextafter(float(max_in), 0.0) if sellable else 0.0
+        self.start_rate: float = gamma * weight_ratio * y / x if sellable else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """(amount_in, amount_out, slope); see `RateCurve`."""
         start = self.start_rate
         if rate >= start:
             return 0.0, 0.0, 0.0
-        x, w, gamma = self._x, self._w, self._gamma
+        x, w, gamma = self._x, self._weight_ratio, self._gamma
         log_q = log(start / rate) / (1.0 + w)
         amount_in = x * expm1(log_q) / gamma if log_q < 1.0 else self.capacity
         if amount_in < self.capacity:
@@ -171,10 +171,10 @@ class WeightedCurve:
             amount_in = self.capacity
         if amount_in <= 0.0:
             return 0.0
-        return -self._y * expm1(-self._w * log1p(self._gamma * amount_in / self._x))
+        return -self._y * expm1(-self._weight_ratio * log1p(self._gamma * amount_in / self._x))
 
     def rate(self, amount_in: float) -> float:
         """Marginal rate after `amount_in` has been sold."""
         if amount_in >= self.capacity:
             return 0.0
-        return self.start_rate * exp(-(1.0 + self._w) * log1p(self._gamma * amount_in / self._x))
+        return self.start_rate * exp(-(1.0 + self._weight_ratio) * log1p(self._gamma * amount_in / self._x))

@@ -17,7 +17,7 @@ from swapcli.markets.embedded import embedded_market, embedded_names
 from swapcli.model.network import Network
 from swapcli.networks.catalogue import network, network_names
 from tests.generate.markets import main, modelled_market
-from tests.generate.modelling.exact import PRECISION, Dice
+from tests.generate.modelling.exact import PRECISION, SeededRandom
 from tests.generate.modelling.pools import pool_entry
 from tests.generate.modelling.tables import PoolRow, load_table, table_names
 
@@ -115,19 +115,19 @@ def test_pegs_join_tokens_that_follow_one_another() -> None:
 
 def test_dice_fall_the_same_on_every_machine() -> None:
     with decimal.localcontext(PRECISION):
-        dice = Dice("a seed")
-        drawn = [dice.unit() for _ in range(2)]
+        dice = SeededRandom("a seed")
+        drawn = [dice.uniform() for _ in range(2)]
         # The first eight bytes of SHA-256("a seed/1").
         assert drawn[0] == Decimal(2 * 0x79CB6BBE7A7483CA + 1) / 2**65
         assert [str(number)[:22] for number in drawn] == ["0.47576020622587305840", "0.07406482926394634944"]
-        assert Dice("a seed").unit() == drawn[0]
-        assert Dice("another seed").unit() != drawn[0]
+        assert SeededRandom("a seed").uniform() == drawn[0]
+        assert SeededRandom("another seed").uniform() != drawn[0]
 
 
 def test_dice_stay_in_their_ranges_and_spread_over_them() -> None:
     with decimal.localcontext(PRECISION):
-        dice = Dice("ranges")
-        units = [dice.unit() for _ in range(2_000)]
+        dice = SeededRandom("ranges")
+        units = [dice.uniform() for _ in range(2_000)]
         assert 0 < min(units) < Decimal("0.01")
         assert Decimal("0.99") < max(units) < 1
         assert Decimal("0.48") < sum(units) / 2_000 < Decimal("0.52")
@@ -135,8 +135,8 @@ def test_dice_stay_in_their_ranges_and_spread_over_them() -> None:
         assert 10 < min(sizes) < 15
         assert 700 < max(sizes) < 1_000
         assert 200 < sum(size < 100 for size in sizes) < 300
-        assert all(dice.weight() > 0 for _ in range(100))
-        assert all(-1 < dice.sign() < 1 for _ in range(100))
+        assert all(dice.exponential() > 0 for _ in range(100))
+        assert all(-1 < dice.symmetric_uniform() < 1 for _ in range(100))
 
 
 def entry(name: str, row: PoolRow) -> dict[str, object]:

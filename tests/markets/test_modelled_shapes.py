@@ -14,8 +14,8 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools import family
 from swapcli.pools.tick_math import MAX_TICK, Q96, sqrt_ratio_at_tick
 from tests.generate.modelling import shapes
-from tests.generate.modelling.exact import PRECISION, Dice
-from tests.generate.modelling.positions import concentrated
+from tests.generate.modelling.exact import PRECISION, SeededRandom
+from tests.generate.modelling.positions import concentrated_state
 
 A, B, C = ("0x" + digit * 40 for digit in "abc")
 
@@ -48,7 +48,7 @@ def test_a_constant_product_pool_is_at_its_price_and_depth(
     with localcontext(PRECISION):
         each = worth((price0, price1), (places0, places1))
         price = each[0] / each[1] * (1 + off)
-        state = shapes.constant_product(price, each, depth_usd)
+        state = shapes.constant_product_state(price, each, depth_usd)
         x, y = (Decimal(reserve) for reserve in cast(list[str], state["reserves"]))
         assert abs(y / x / price - 1) < 2 / min(x, y)
         assert abs(value_of(state, each) / depth_usd - 1) < Decimal("0.0001")
@@ -60,7 +60,7 @@ def test_a_solidly_pool_is_at_its_price_and_depth(
 ) -> None:
     with localcontext(PRECISION):
         each = worth((price0, price1), (places0, places1))
-        state = shapes.solidly_stable(each[0] / each[1], each, depth_usd, (places0, places1))
+        state = shapes.solidly_stable_state(each[0] / each[1], each, depth_usd, (places0, places1))
         assert abs(value_of(state, each) / depth_usd - 1) < Decimal("0.0001")
         pool = read("solidly_stable", state, (places0, places1), 500)
     rate = pool.curve(A, B).start_rate * float(each[1] / each[0])
@@ -77,7 +77,7 @@ def test_a_stableswap_pool_is_within_its_fee_of_every_fair_rate(
     fee_ppm = 4_000  # 40 basis points: more than the prices of the strategy are apart
     with localcontext(PRECISION):
         each = worth(tuple(prices), decimals)
-        state = shapes.stableswap(each, depth_usd, decimals, amp, fee_ppm, Dice(seed))
+        state = shapes.stableswap_state(each, depth_usd, decimals, amp, fee_ppm, SeededRandom(seed))
         assert abs(value_of(state, each) / depth_usd - 1) < Decimal("0.0001")
         pool = read("stableswap", state, decimals, fee_ppm)
     for i, j in combinations(range(len(prices)), 2):
@@ -90,7 +90,7 @@ def test_a_stableswap_pool_that_its_fee_cannot_keep_from_arbitrage_is_refused() 
     with localcontext(PRECISION):
         each = worth((Decimal(1), Decimal("1.01")), (6, 6))
         with pytest.raises(ValueError, match="model another fee"):
-            shapes.stableswap(each, 10**6, (6, 6), 100, 400, Dice("x"))
+            shapes.stableswap_state(each, 10**6, (6, 6), 100, 400, SeededRandom("x"))
 
 
 @settings(deadline=None)
@@ -118,7 +118,7 @@ def test_a_concentrated_pool_is_at_its_price_and_depth_with_ticks_that_agree(
     with localcontext(PRECISION):
         each = worth((price0, price1), (places0, places1))
         price = each[0] / each[1]
-        state: dict[str, Any] = concentrated(price, each, depth_usd, fee_ppm, spacing, pegged, Dice(seed))
+        state: dict[str, Any] = concentrated_state(price, each, depth_usd, fee_ppm, spacing, pegged, SeededRandom(seed))
         sqrt_price = int(state["sqrt_price_x96"])
         root = Decimal(sqrt_price) / Q96
         assert abs(root * root / price - 1) < Decimal(2) / sqrt_price + Decimal("1e-20")
@@ -150,12 +150,19 @@ def test_deeper_pools_have_more_ticks_and_pegged_ones_narrower_ranges() -> None:
     with localcontext(PRECISION):
         each = worth((Decimal(1), Decimal(1)), (18, 18))
         small, large = (
-            len(cast(list[object], concentrated(Decimal(1), each, depth, 500, 10, True, Dice("x"))["ticks"]))
+            len(
+                cast(
+                    list[object], concentrated_state(Decimal(1), each, depth, 500, 10, True, SeededRandom("x"))["ticks"]
+                )
+            )
             for depth in (50_000, 20_000_000)
         )
         assert small < large
         pegged, volatile = (
-            cast(list[list[int]], concentrated(Decimal(1), each, 10**6, 500, 10, narrow, Dice("x"))["ticks"])
+            cast(
+                list[list[int]],
+                concentrated_state(Decimal(1), each, 10**6, 500, 10, narrow, SeededRandom("x"))["ticks"],
+            )
             for narrow in (True, False)
         )
         assert pegged[-1][0] - pegged[0][0] < volatile[-1][0] - volatile[0][0]

@@ -52,7 +52,7 @@ def test_a_trade_near_the_price_is_to_the_last_bit_what_the_table_says(
     pool: Concentrated, way: Direction, part: float
 ) -> None:
     near, tabled = pool.curve(*way), pool.curve(*way)
-    tabled._near = 0.0
+    tabled._first_segment_end = 0.0
     rate = near.start_rate * part
     assume(rate > 0)
     assert near.trade_to_marginal_rate(rate) == tabled.trade_to_marginal_rate(rate)

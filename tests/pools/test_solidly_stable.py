@@ -25,7 +25,7 @@ directions = st.sampled_from([(0, 1), (1, 0)])
 def test_a_swap_never_lowers_the_invariant(pool: SolidlyStable, direction: tuple[int, int], part: float) -> None:
     _, after = swap(pool, direction, part)
     assert exact_invariant(after) >= exact_invariant(pool) * (1 - 1e-15)
-    assert pool._k(*after.reserves) >= pool._k(*pool.reserves)
+    assert pool._invariant_of_reserves(*after.reserves) >= pool._invariant_of_reserves(*pool.reserves)
 
 
 @given(solidly_stable_pools(), directions, parts, parts)

@@ -9,27 +9,27 @@ PRECISION = Context(prec=60)
 """Active while a market is modelled. `exp`, `ln` and `sqrt` are correctly rounded; `**` is not, so it is not used."""
 
 
-class Dice:
+class SeededRandom:
     """Numbers drawn from a hash of `seed` and a counter."""
 
     def __init__(self, seed: str) -> None:
         self._seed = seed
-        self._drawn = 0
+        self._count = 0
 
-    def unit(self) -> Decimal:
+    def uniform(self) -> Decimal:
         """Uniform between 0 and 1, both excluded."""
-        self._drawn += 1
-        digest = sha256(f"{self._seed}/{self._drawn}".encode()).digest()
+        self._count += 1
+        digest = sha256(f"{self._seed}/{self._count}".encode()).digest()
         return Decimal(2 * int.from_bytes(digest[:8]) + 1) / Decimal(1 << 65)
 
-    def sign(self) -> Decimal:
+    def symmetric_uniform(self) -> Decimal:
         """Uniform between -1 and 1."""
-        return 2 * self.unit() - 1
+        return 2 * self.uniform() - 1
 
     def log_uniform(self, low: int, high: int) -> Decimal:
         """Between `low` and `high`, each order of size as likely as any other."""
-        return low * (self.unit() * (Decimal(high) / low).ln()).exp()
+        return low * (self.uniform() * (Decimal(high) / low).ln()).exp()
 
-    def weight(self) -> Decimal:
+    def exponential(self) -> Decimal:
         """Exponential with mean 1: a few large ones, many small ones."""
-        return -self.unit().ln()
+        return -self.uniform().ln()

@@ -11,36 +11,36 @@ from swapcli.model.token import Token
 from swapcli.networks.address import STARKNET_ADDRESS_LIMIT, display_address, keccak256, parse_address, v4_pool_id
 from swapcli.networks.pool_addresses import is_solidly, pool_address
 from tests.generate.modelling import shapes
-from tests.generate.modelling.exact import Dice
-from tests.generate.modelling.positions import concentrated
+from tests.generate.modelling.exact import SeededRandom
+from tests.generate.modelling.positions import concentrated_state
 from tests.generate.modelling.tables import PoolRow, Table
 
-_MOST_OFF_IN_FEES = Decimal("0.9")
-_MOST_OFF = Decimal("0.004")
+_MAX_PRICE_OFFSET_IN_FEES = Decimal("0.9")
+_MAX_PRICE_OFFSET = Decimal("0.004")
 
 
 @dataclass(frozen=True, slots=True)
-class _Setting:
+class _PoolInputs:
     """A row with what the catalogue says on it.
 
-    `tokens` in the contract's order; `worth` is that of a base unit in USD; `native`: token 0 is the native currency.
+    `tokens` in the contract's order; `worth` is that of a base unit in USD; `is_native`: token 0 is the native currency.
     """
 
     row: PoolRow
     protocol: ProtocolInfo
     network: Network
     tokens: tuple[Token, ...]
-    worth: tuple[Decimal, ...]
-    pegged: bool
-    native: bool
-    dice: Dice
+    value_usd: tuple[Decimal, ...]
+    is_pegged: bool
+    is_native: bool
+    random: SeededRandom
 
     @property
     def decimals(self) -> tuple[int, ...]:
         return tuple(token.decimals for token in self.tokens)
 
     @property
-    def in_one_contract(self) -> bool:
+    def is_singleton(self) -> bool:
         """Whether the protocol keeps all pools in one contract, told apart by ids."""
         return "poolId" in self.protocol.extra_keys
 
@@ -51,60 +51,60 @@ def pool_entry(row: PoolRow, table: Table, network: Network) -> dict[str, object
     `address_modelled` marks an address that stands for an unknown one. Raises `KeyError` for a symbol or protocol that
     the catalogue does not have.
     """
-    setting = _setting(row, table, network)
+    setting = _collect_inputs(row, table, network)
     return {
-        **_address(setting),
+        **_address_fields(setting),
         "protocol": row.amm_name,
         "family": setting.protocol.family,
         "tokens": [display_address(token.address, network.kind) for token in setting.tokens],
         "fee_ppm": row.fee_ppm,
-        **_state(setting),
+        **_state_fields(setting),
     }
 
 
-def _setting(row: PoolRow, table: Table, network: Network) -> _Setting:
+def _collect_inputs(row: PoolRow, table: Table, network: Network) -> _PoolInputs:
     protocol = network.protocol(row.amm_name)
     if protocol is None or protocol.family is None:
         raise KeyError(f"{network.name} has no protocol {row.amm_name} whose maths are known")
     native = "poolId" in protocol.extra_keys and network.native.symbol in row.symbols
-    tokens = [_token(symbol, network) for symbol in row.symbols]
+    tokens = [_find_token(symbol, network) for symbol in row.symbols]
     if native:
         tokens.sort(key=lambda token: token != network.wrapped_native)
     elif protocol.family != "stableswap":
         tokens.sort(key=lambda token: token.address)
-    return _Setting(
+    return _PoolInputs(
         row=row,
         protocol=protocol,
         network=network,
         tokens=tuple(tokens),
-        worth=tuple(table.prices_usd[token.symbol].scaleb(-token.decimals) for token in tokens),
-        pegged=table.are_pegged([token.symbol for token in tokens]),
-        native=native,
-        dice=Dice(f"{network.name}/{row.amm_name}/{'/'.join(row.symbols)}/{row.fee_ppm}/{row.tick_spacing}"),
+        value_usd=tuple(table.prices_usd[token.symbol].scaleb(-token.decimals) for token in tokens),
+        is_pegged=table.are_pegged([token.symbol for token in tokens]),
+        is_native=native,
+        random=SeededRandom(f"{network.name}/{row.amm_name}/{'/'.join(row.symbols)}/{row.fee_ppm}/{row.tick_spacing}"),
     )
 
 
-def _token(symbol: str, network: Network) -> Token:
+def _find_token(symbol: str, network: Network) -> Token:
     if symbol == network.native.symbol and network.wrapped_native is not None:
         return network.wrapped_native
     return {token.symbol: token for token in network.tokens}[symbol]
 
 
-def _address(setting: _Setting) -> dict[str, object]:
+def _address_fields(setting: _PoolInputs) -> dict[str, object]:
     row, network, kind = setting.row, setting.network, setting.network.kind
     token0, token1 = setting.tokens[0].address, setting.tokens[1].address
     tier = row.tick_spacing if setting.protocol.extra_keys == ("tickSpacing",) else row.fee_ppm
     known = row.address or pool_address(network, row.amm_name, token0, token1, tier)
     if known is None:
-        return {"address": display_address(_stand_in(setting), kind), "address_modelled": True}
+        return {"address": display_address(_placeholder_address(setting), kind), "address_modelled": True}
     address: dict[str, object] = {"address": display_address(parse_address(known, kind), kind)}
-    if setting.in_one_contract:
-        currency0 = ZERO_ADDRESS if setting.native else token0
+    if setting.is_singleton:
+        currency0 = ZERO_ADDRESS if setting.is_native else token0
         address["pool_id"] = v4_pool_id(currency0, token1, row.fee_ppm, row.tick_spacing)
     return address
 
 
-def _stand_in(setting: _Setting) -> str:
+def _placeholder_address(setting: _PoolInputs) -> str:
     """A fixed address for a pool whose real one is unknown: a hash of its description."""
     row, kind = setting.row, setting.network.kind
     described = f"{setting.network.name} {row.amm_name} {'/'.join(row.symbols)} {row.fee_ppm} {row.tick_spacing}"
@@ -114,31 +114,33 @@ def _stand_in(setting: _Setting) -> str:
     return f"0x{number % (1 << 160):040x}"
 
 
-def _state(setting: _Setting) -> dict[str, object]:
-    row, worth, dice = setting.row, setting.worth, setting.dice
-    most_off = min(_MOST_OFF, _MOST_OFF_IN_FEES * row.fee_ppm / 10**6)
-    price = worth[0] / worth[1] * (1 + most_off * dice.sign())
+def _state_fields(setting: _PoolInputs) -> dict[str, object]:
+    row, worth, dice = setting.row, setting.value_usd, setting.random
+    most_off = min(_MAX_PRICE_OFFSET, _MAX_PRICE_OFFSET_IN_FEES * row.fee_ppm / 10**6)
+    price = worth[0] / worth[1] * (1 + most_off * dice.symmetric_uniform())
     match setting.protocol.family:
         case "constant_product":
-            return shapes.constant_product(price, worth, row.depth_usd) | _pair_variant(setting)
+            return shapes.constant_product_state(price, worth, row.depth_usd) | _pair_variant(setting)
         case "solidly_stable":
-            return shapes.solidly_stable(price, worth, row.depth_usd, setting.decimals)
+            return shapes.solidly_stable_state(price, worth, row.depth_usd, setting.decimals)
         case "stableswap":
-            return shapes.stableswap(worth, row.depth_usd, setting.decimals, row.amp, row.fee_ppm, dice)
+            return shapes.stableswap_state(worth, row.depth_usd, setting.decimals, row.amp, row.fee_ppm, dice)
         case "concentrated":
-            ladder = concentrated(price, worth, row.depth_usd, row.fee_ppm, row.tick_spacing, setting.pegged, dice)
-            return ladder | _ladder_variant(setting)
+            ladder = concentrated_state(
+                price, worth, row.depth_usd, row.fee_ppm, row.tick_spacing, setting.is_pegged, dice
+            )
+            return ladder | _concentrated_variant(setting)
         case family:
             raise KeyError(f"no shape for pools of the family {family}")
 
 
-def _pair_variant(setting: _Setting) -> dict[str, object]:
+def _pair_variant(setting: _PoolInputs) -> dict[str, object]:
     """Solidly takes the fee out of the pool, Uniswap V2 leaves it inside."""
     return {"variant": "solidly"} if is_solidly(setting.network, setting.row.amm_name) else {}
 
 
-def _ladder_variant(setting: _Setting) -> dict[str, object]:
+def _concentrated_variant(setting: _PoolInputs) -> dict[str, object]:
     """What tells a Uniswap V4 or Algebra pool from an ordinary one."""
-    if setting.in_one_contract:
-        return {"hooks": ZERO_ADDRESS} | ({"native": True} if setting.native else {})
+    if setting.is_singleton:
+        return {"hooks": ZERO_ADDRESS} | ({"native": True} if setting.is_native else {})
     return {} if setting.protocol.extra_keys else {"variant": "algebra_integral"}

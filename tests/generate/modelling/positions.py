@@ -11,9 +11,9 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from swapcli.pools.tick_math import MAX_TICK, Q96, sqrt_ratio_at_tick, tick_at_sqrt_ratio
-from tests.generate.modelling.exact import Dice
+from tests.generate.modelling.exact import SeededRandom
 
-_LEAST_TICKS, _MOST_TICKS = 20, 110
+_MIN_TICKS, _MAX_TICKS = 20, 110
 _DEPTH_PER_TICK_USD = 300_000
 _WIDE_SHARE = Decimal("0.12")
 _SPREAD = Decimal("0.9")
@@ -36,31 +36,37 @@ _PEGGED = Widths(3, 260, 3_000)
 _VOLATILE = {100: Widths(150, 6_000, 24_000), 3_000: Widths(400, 16_000, 46_000), 10_000: Widths(1_200, 40_000, 92_000)}
 
 
-def concentrated(
-    price: Decimal, worth: Sequence[Decimal], depth_usd: int, fee_ppm: int, spacing: int, pegged: bool, dice: Dice
+def concentrated_state(
+    price: Decimal,
+    worth: Sequence[Decimal],
+    depth_usd: int,
+    fee_ppm: int,
+    spacing: int,
+    pegged: bool,
+    dice: SeededRandom,
 ) -> dict[str, object]:
     """`sqrt_price_x96`, `tick`, `liquidity`, `tick_spacing` and `ticks` of the market format."""
     sqrt_price_x96 = int(price.sqrt() * Q96)
     tick = tick_at_sqrt_ratio(sqrt_price_x96)
-    ranges = _ranges(tick, spacing, _widths(fee_ppm, pegged).at_least(spacing), _tick_count(depth_usd), dice)
+    ranges = _draw_ranges(tick, spacing, _widths(fee_ppm, pegged).at_least(spacing), _tick_count(depth_usd), dice)
     nets: dict[int, int] = {}
-    for (lower, upper), value_usd in zip(ranges, _shares(depth_usd, len(ranges), dice), strict=True):
+    for (lower, upper), value_usd in zip(ranges, _split_depth(depth_usd, len(ranges), dice), strict=True):
         added = int(value_usd / _value_per_liquidity(sqrt_price_x96, lower, upper, worth))
         nets[lower] = nets.get(lower, 0) + added
         nets[upper] = nets.get(upper, 0) - added
-    ladder = sorted((at, net) for at, net in nets.items() if net)
+    entries = sorted((at, net) for at, net in nets.items() if net)
     return {
         "sqrt_price_x96": str(sqrt_price_x96),
         "tick": tick,
-        "liquidity": str(sum(net for at, net in ladder if at <= tick)),
+        "liquidity": str(sum(net for at, net in entries if at <= tick)),
         "tick_spacing": spacing,
-        "ticks": [[at, str(net)] for at, net in ladder],
+        "ticks": [[at, str(net)] for at, net in entries],
     }
 
 
 def _tick_count(depth_usd: int) -> int:
     """20 for the smallest pools, 110 for the deepest."""
-    return min(_MOST_TICKS, _LEAST_TICKS + depth_usd // _DEPTH_PER_TICK_USD)
+    return min(_MAX_TICKS, _MIN_TICKS + depth_usd // _DEPTH_PER_TICK_USD)
 
 
 def _widths(fee_ppm: int, pegged: bool) -> Widths:
@@ -70,29 +76,29 @@ def _widths(fee_ppm: int, pegged: bool) -> Widths:
     return next((widths for fee, widths in _VOLATILE.items() if fee_ppm <= fee), _VOLATILE[10_000])
 
 
-def _ranges(tick: int, spacing: int, widths: Widths, tick_count: int, dice: Dice) -> list[tuple[int, int]]:
+def _draw_ranges(tick: int, spacing: int, widths: Widths, tick_count: int, dice: SeededRandom) -> list[tuple[int, int]]:
     """Ranges with `tick_count` different bounds or just more, the wide one first."""
-    ranges = [_range(tick, widths.wide, spacing)]
+    ranges = [_usable_range(tick, widths.wide, spacing)]
     bounds = set(ranges[0])
     while len(bounds) < tick_count:
         half = int(dice.log_uniform(widths.narrow, widths.broad))
-        centre = tick + int(half * _SPREAD * (dice.sign() + dice.sign()) / 2)
-        ranges.append(_range(centre, half, spacing))
+        centre = tick + int(half * _SPREAD * (dice.symmetric_uniform() + dice.symmetric_uniform()) / 2)
+        ranges.append(_usable_range(centre, half, spacing))
         bounds |= set(ranges[-1])
     return ranges
 
 
-def _range(centre: int, half: int, spacing: int) -> tuple[int, int]:
+def _usable_range(centre: int, half: int, spacing: int) -> tuple[int, int]:
     """The range from centre - half to centre + half, widened to usable ticks and kept inside what a pool can hold."""
-    most = MAX_TICK // spacing
-    lower = max(-most, (centre - half) // spacing)
-    upper = min(most, max(lower + 1, -((-centre - half) // spacing)))
+    max_index = MAX_TICK // spacing
+    lower = max(-max_index, (centre - half) // spacing)
+    upper = min(max_index, max(lower + 1, -((-centre - half) // spacing)))
     return lower * spacing, upper * spacing
 
 
-def _shares(depth_usd: int, count: int, dice: Dice) -> list[Decimal]:
+def _split_depth(depth_usd: int, count: int, dice: SeededRandom) -> list[Decimal]:
     """How the depth is spread over the positions: the first gets a fixed part, the rest falls at random."""
-    weights = [dice.weight() for _ in range(count - 1)]
+    weights = [dice.exponential() for _ in range(count - 1)]
     rest = depth_usd * (1 - _WIDE_SHARE) / sum(weights, Decimal(0))
     return [depth_usd * _WIDE_SHARE, *(weight * rest for weight in weights)]
 

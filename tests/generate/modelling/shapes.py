@@ -10,55 +10,55 @@ from collections.abc import Sequence
 from decimal import Decimal
 from math import prod
 
-from tests.generate.modelling.exact import Dice
+from tests.generate.modelling.exact import SeededRandom
 
 WAD = 10**18
-_HALVINGS = 220
+_BISECTION_STEPS = 220
 _MAX_IMBALANCE = Decimal("0.3")
 
 
-def constant_product(price: Decimal, worth: Sequence[Decimal], depth_usd: int) -> dict[str, object]:
+def constant_product_state(price: Decimal, worth: Sequence[Decimal], depth_usd: int) -> dict[str, object]:
     """Half of the depth on each side, shifted until reserves[1] / reserves[0] is the price."""
     fair = worth[0] / worth[1]
     shift = (price / fair).sqrt()
     half = Decimal(depth_usd) / 2
-    return {"reserves": _texts([half / worth[0] / shift, half / worth[1] * shift])}
+    return {"reserves": _to_strings([half / worth[0] / shift, half / worth[1] * shift])}
 
 
-def solidly_stable(
+def solidly_stable_state(
     price: Decimal, worth: Sequence[Decimal], depth_usd: int, decimals: Sequence[int]
 ) -> dict[str, object]:
     """x^3 y + x y^3 is flat around x = y. The balance r = y / x puts the price (3 r + r^3) / (1 + 3 r^2) where it must
     be, with both reserves scaled to 18 decimals."""
     whole_price = price.scaleb(decimals[0] - decimals[1])
-    ratio = _balance_of_solidly(whole_price)
+    ratio = _solidly_reserve_ratio(whole_price)
     unit0, unit1 = (worth[0].scaleb(decimals[0]), worth[1].scaleb(decimals[1]))
     x = Decimal(depth_usd) / (unit0 + ratio * unit1)
-    return {"reserves": _texts([x.scaleb(decimals[0]), (x * ratio).scaleb(decimals[1])])}
+    return {"reserves": _to_strings([x.scaleb(decimals[0]), (x * ratio).scaleb(decimals[1])])}
 
 
-def stableswap(
-    worth: Sequence[Decimal], depth_usd: int, decimals: Sequence[int], amp: int, fee_ppm: int, dice: Dice
+def stableswap_state(
+    worth: Sequence[Decimal], depth_usd: int, decimals: Sequence[int], amp: int, fee_ppm: int, dice: SeededRandom
 ) -> dict[str, object]:
     """Balances that are somewhat uneven, as far as every rate stays within 0.9 fees of the fair one."""
     units = [w.scaleb(d) for w, d in zip(worth, decimals, strict=True)]
-    wobble = [_MAX_IMBALANCE * dice.sign() for _ in worth]
+    wobble = [_MAX_IMBALANCE * dice.symmetric_uniform() for _ in worth]
     bound = Decimal("0.9") * fee_ppm / 10**6
     while True:
         balances = [1 + part for part in wobble]
-        if _furthest_off(balances, units, amp) < bound:
+        if _max_rate_offset(balances, units, amp) < bound:
             break
         if max(map(abs, wobble)) < Decimal("1e-6"):
             raise ValueError("even balances are further from the fair rates than the fee allows: model another fee")
         wobble = [part / 2 for part in wobble]
     total = sum((balance * unit for balance, unit in zip(balances, units, strict=True)), Decimal(0))
     reserves = [(balance * depth_usd / total).scaleb(d) for balance, d in zip(balances, decimals, strict=True)]
-    return {"reserves": _texts(reserves), "amp": amp, "rates": [str(WAD)] * len(worth)}
+    return {"reserves": _to_strings(reserves), "amp": amp, "rates": [str(WAD)] * len(worth)}
 
 
-def _balance_of_solidly(price: Decimal) -> Decimal:
+def _solidly_reserve_ratio(price: Decimal) -> Decimal:
     low, high = Decimal(0), Decimal(1000)
-    for _ in range(_HALVINGS):
+    for _ in range(_BISECTION_STEPS):
         middle = (low + high) / 2
         square = middle * middle
         too_low = middle * (3 + square) / (1 + 3 * square) < price
@@ -66,7 +66,7 @@ def _balance_of_solidly(price: Decimal) -> Decimal:
     return low
 
 
-def _furthest_off(balances: Sequence[Decimal], units: Sequence[Decimal], amp: int) -> Decimal:
+def _max_rate_offset(balances: Sequence[Decimal], units: Sequence[Decimal], amp: int) -> Decimal:
     """The greatest relative distance between a rate of the pool and the fair one."""
     values = _marginal_values(balances, amp)
     relative = [value / unit for value, unit in zip(values, units, strict=True)]
@@ -98,5 +98,5 @@ def _product_term(invariant: Decimal, balances: Sequence[Decimal]) -> Decimal:
     return invariant * prod(invariant / (len(balances) * balance) for balance in balances)
 
 
-def _texts(amounts: Sequence[Decimal]) -> list[str]:
+def _to_strings(amounts: Sequence[Decimal]) -> list[str]:
     return [str(int(amount)) for amount in amounts]
