@@ -37,7 +37,16 @@ class ConcentratedCurve:
     """See `RateCurve`. `nets` is the liquidity that each of the `ticks` adds on the way up; `down` sells token0."""
 
     __slots__ = (
-        "_down", "_gamma", "_liquidity", "_first_segment_end", "_liquidity_nets", "_price", "_start_q", "_table", "_tick", "_ticks",
+        "_down",
+        "_first_segment_end",
+        "_gamma",
+        "_liquidity",
+        "_liquidity_nets",
+        "_price",
+        "_start_q",
+        "_table",
+        "_tick",
+        "_ticks",
         "start_rate",
     )  # fmt: skip
 

@@ -42,7 +42,7 @@ IN_USE: Mapping[str, int] = {
     "native in": NATIVE_GAS[SwapType.NATIVE_TO_TOKEN],
     "native out": NATIVE_GAS[SwapType.TOKEN_TO_NATIVE],
 }
-"""What the program estimates with. The pool of `stableswap_state` is modelled here; the others are the published bytecode."""
+"""What the program estimates with. The pool of `stableswap` is modelled here; the others are the published bytecode."""
 
 
 class Sample(NamedTuple):

@@ -21,9 +21,10 @@ _MAX_PRICE_OFFSET = Decimal("0.004")
 
 @dataclass(frozen=True, slots=True)
 class _PoolInputs:
-    """A row with what the catalogue says on it.
+    """A row of the table with its entries in the catalogue.
 
-    `tokens` in the contract's order; `worth` is that of a base unit in USD; `is_native`: token 0 is the native currency.
+    `tokens` are in the contract's order, `value_usd` is the value of a base unit. With `is_native`, token 0 is the native
+    currency.
     """
 
     row: PoolRow
