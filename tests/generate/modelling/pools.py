@@ -23,8 +23,8 @@ _MAX_PRICE_OFFSET = Decimal("0.004")
 class _PoolInputs:
     """A row of the table with its entries in the catalogue.
 
-    `tokens` are in the contract's order, `value_usd` holds the value of a base unit of each. With `is_native`, token 0 is
-    the native currency.
+    `tokens` are in the contract's order, `value_usd` holds the value of a base unit of each. With `is_native`, token 0
+    is the native currency.
     """
 
     row: PoolRow
