@@ -5,7 +5,7 @@ the next initialised tick or, in the contracts that keep ticks in a bitmap, at t
 ticks: each step rounds on its own, so the edges count. Algebra Integral (`variant` "algebra_integral") keeps its
 initialised ticks in a list and has no such edges.
 
-Whole swaps of an exact input, with the widest price limit: what a router asks for.
+Only swaps of an exact input with the widest price limit are modelled: a router needs no others.
 """
 
 from __future__ import annotations
@@ -23,16 +23,18 @@ from swapcli.pools.concentrated_state import ZERO_ADDRESS, TickList, read_positi
 from swapcli.pools.rounding import div_up, mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
-from swapcli.pools.two_token import PPM, check_pair, is_forward, slot_setters
+from swapcli.pools.two_token import PPM, check_pair, fast_replace, is_forward
 
 _UINT256_LIMIT = 1 << 256
 CROSSING_GAS = 37_400
+"""Gas units of crossing one initialised tick, measured on the contracts' bytecode in a local EVM."""
 _LOG_TICK = log(1.0001)
 
 
 @dataclass(frozen=True, slots=True)
 class Concentrated(Pool):
-    """`sqrt_price_x96` is the square root of token1 per token0 in Q64.96, `liquidity` what is active there.
+    """`sqrt_price_x96` is the square root of token1 per token0 in Q64.96, `liquidity` the active
+    liquidity.
 
     `tick` is the contract's: one below the price's own after a downward swap stopped on a boundary. No swap changes
     `tick_list`.
@@ -48,23 +50,24 @@ class Concentrated(Pool):
 
     @property
     def key(self) -> str:
-        """The pool id in Uniswap V4, where one contract holds all pools; else the address."""
+        """The pool id in Uniswap V4, where one contract holds all pools; otherwise the address."""
         return self.tick_list.pool_id or self.address
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell exactly `amount_in`. Raises as `Pool.swap`.
 
-        The contracts take an input that is too large in part, and pay nothing for one that is too small; a router can
-        use neither, so both are errors here.
+        The contracts take only part of an input that is too large and pay nothing for one that is too small. A router
+        can use neither, so both raise an error here.
         """
         sell = _sell_token0 if is_forward(self, token_in, token_out) else _sell_token1
         amount_out, sqrt_price_x96, tick, liquidity = sell(self, amount_in)
         if amount_out <= 0 or (amount_in | amount_out) >> self.tick_list.amount_bits:
             raise _unusable_amount(self, amount_in, amount_out)
-        return amount_out, self._with_position(sqrt_price_x96, tick, liquidity)
+        after: Self = _replace_position(self, sqrt_price_x96, tick, liquidity)
+        return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> ConcentratedCurve:
-        """The direction in floats; its table of ticks is built when first needed."""
+        """Return the direction in floats. It builds its table of ticks on first use."""
         down = is_forward(self, token_in, token_out)
         tick_list = self.tick_list
         return ConcentratedCurve(
@@ -78,7 +81,7 @@ class Concentrated(Pool):
         )
 
     def state(self) -> dict[str, object]:
-        """The family's fields of `swap-market/1`."""
+        """Return the family's fields of `swap-market/1`."""
         return {
             "sqrt_price_x96": str(self.sqrt_price_x96),
             "tick": self.tick,
@@ -110,12 +113,12 @@ class Concentrated(Pool):
         )
 
     def gas_units(self, after: Pool) -> int:
-        """`swap_gas` and what the initialised ticks on the way to `after` cost."""
+        """Return `swap_gas` plus the cost of the initialised ticks between this state and `after`."""
         assert isinstance(after, Concentrated)
         return self._gas_units_at(after.tick)
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """As `gas_units`, of a swap after which the marginal rate is `rate`."""
+        """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
         gamma, down = (PPM - self.fee_ppm) / PPM, is_forward(self, token_in, token_out)
         if rate <= 0.0:
             return self._gas_units_at(MIN_TICK if down else MAX_TICK)
@@ -127,7 +130,7 @@ class Concentrated(Pool):
         return self.swap_gas + CROSSING_GAS * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, tick))
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """`fee` (ppm) and `tickSpacing`; of a Uniswap V4 pool the rest of its key too."""
+        """Return `fee` (ppm) and `tickSpacing`; for a Uniswap V4 pool also the rest of its key."""
         extra_data: dict[str, int | str] = {"fee": self.fee_ppm, "tickSpacing": self.tick_list.tick_spacing}
         if self.tick_list.pool_id:
             token0 = ZERO_ADDRESS if self.tick_list.is_native else self.tokens[0]
@@ -139,108 +142,96 @@ class Concentrated(Pool):
             }
         return extra_data
 
-    def _with_position(self, sqrt_price_x96: int, tick: int, liquidity: int) -> Self:
-        after: Self = object.__new__(type(self))
-        _set_address(after, self.address)
-        _set_protocol(after, self.protocol)
-        _set_tokens(after, self.tokens)
-        _set_decimals(after, self.decimals)
-        _set_fee_ppm(after, self.fee_ppm)
-        _set_sqrt_price_x96(after, sqrt_price_x96)
-        _set_tick(after, tick)
-        _set_liquidity(after, liquidity)
-        _set_ladder(after, self.tick_list)
-        return after
+
+_replace_position = fast_replace(Concentrated, "sqrt_price_x96", "tick", "liquidity")
 
 
-(
-    _set_address,
-    _set_protocol,
-    _set_tokens,
-    _set_decimals,
-    _set_fee_ppm,
-    _set_sqrt_price_x96,
-    _set_tick,
-    _set_liquidity,
-    _set_ladder,
-) = slot_setters(Concentrated)
+def _sell_token0(pool: Concentrated, amount_remaining: int) -> tuple[int, int, int, int]:
+    """Walk down the ticks while selling `amount_remaining` of token0.
 
-
-def _sell_token0(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
-    """Walk down: (amount_out, sqrt_price_x96, tick, liquidity) after `rest` of token0 has been sold."""
-    price, tick, liquidity, ladder = pool.sqrt_price_x96, pool.tick, pool.liquidity, pool.tick_list
-    ticks, word, kept_ppm = ladder.ticks, ladder.word_ticks, PPM - pool.fee_ppm
+    Return (amount_out, sqrt_price_x96, tick, liquidity) after the swap.
+    """
+    price, tick, liquidity, tick_list = pool.sqrt_price_x96, pool.tick, pool.liquidity, pool.tick_list
+    ticks, word_ticks, fee_complement_ppm = tick_list.ticks, tick_list.word_ticks, PPM - pool.fee_ppm
     amount_out = 0
     i = bisect_right(ticks, tick) - 1
-    while rest > 0:
+    while amount_remaining > 0:
         if i < 0:
             raise _out_of_liquidity(pool)
-        edge = ticks[i]
-        if word and liquidity:  # without liquidity a step costs nothing: empty words are skipped
-            first = tick // word * word
-            if first > edge:
-                edge = first
-        target = limited_sqrt_ratio(edge)
-        net = rest * kept_ppm // PPM
+        step_end_tick = ticks[i]
+        if word_ticks and liquidity:  # without liquidity a step costs nothing, so empty words are skipped
+            word_start = tick // word_ticks * word_ticks
+            if word_start > step_end_tick:
+                step_end_tick = word_start
+        target = limited_sqrt_ratio(step_end_tick)
+        amount_in_after_fee = amount_remaining * fee_complement_ppm // PPM
         span, area = (liquidity << 96) * (price - target), price * target
-        if net * area < span:
-            after = _price_after_token0(price, liquidity, net)
+        if amount_in_after_fee * area < span:
+            after = _price_after_token0(price, liquidity, amount_in_after_fee)
             amount_out += liquidity * (price - after) >> 96
             return amount_out, after, tick if after == price else tick_at_sqrt_ratio(after), liquidity
-        rest -= mul_div_up(div_up(span, area), PPM, kept_ppm)
+        amount_remaining -= mul_div_up(div_up(span, area), PPM, fee_complement_ppm)
         amount_out += liquidity * (price - target) >> 96
         price = target
-        if edge == MIN_TICK:  # the price limit, just above it, is reached: nothing is left below
+        if step_end_tick == MIN_TICK:  # the swap stops at the price limit, just above this tick
             tick, i = MIN_TICK, -1
         else:
-            tick = edge - 1
-            if edge == ticks[i]:
-                liquidity -= ladder.liquidity_nets[i]
+            tick = step_end_tick - 1
+            if step_end_tick == ticks[i]:
+                liquidity -= tick_list.liquidity_nets[i]
                 i -= 1
     return amount_out, price, tick, liquidity
 
 
-def _sell_token1(pool: Concentrated, rest: int) -> tuple[int, int, int, int]:
-    """Walk up: like `_sell_token0`, for token1."""
-    price, tick, liquidity, ladder = pool.sqrt_price_x96, pool.tick, pool.liquidity, pool.tick_list
-    ticks, word, kept_ppm, spacing = ladder.ticks, ladder.word_ticks, PPM - pool.fee_ppm, ladder.tick_spacing
+def _sell_token1(pool: Concentrated, amount_remaining: int) -> tuple[int, int, int, int]:
+    """Walk up the ticks while selling token1; like `_sell_token0`."""
+    price, tick, liquidity, tick_list = pool.sqrt_price_x96, pool.tick, pool.liquidity, pool.tick_list
+    ticks, word_ticks, fee_complement_ppm, spacing = (
+        tick_list.ticks,
+        tick_list.word_ticks,
+        PPM - pool.fee_ppm,
+        tick_list.tick_spacing,
+    )
     amount_out = 0
     i = bisect_right(ticks, tick)
-    while rest > 0:
+    while amount_remaining > 0:
         if i == len(ticks):
             raise _out_of_liquidity(pool)
-        edge = ticks[i]
-        if word and liquidity:
-            last = (tick + spacing) // word * word + word - spacing
-            if last < edge:
-                edge = last
-        target = limited_sqrt_ratio(edge)
-        net = rest * kept_ppm // PPM
+        step_end_tick = ticks[i]
+        if word_ticks and liquidity:
+            word_end = (tick + spacing) // word_ticks * word_ticks + word_ticks - spacing
+            if word_end < step_end_tick:
+                step_end_tick = word_end
+        target = limited_sqrt_ratio(step_end_tick)
+        amount_in_after_fee = amount_remaining * fee_complement_ppm // PPM
         span = liquidity * (target - price)
-        if net << 96 < span:
-            after = price + (net << 96) // liquidity
+        if amount_in_after_fee << 96 < span:
+            after = price + (amount_in_after_fee << 96) // liquidity
             amount_out += (liquidity << 96) * (after - price) // (after * price)
             return amount_out, after, tick if after == price else tick_at_sqrt_ratio(after), liquidity
-        rest -= mul_div_up(div_up(span, Q96), PPM, kept_ppm)
+        amount_remaining -= mul_div_up(div_up(span, Q96), PPM, fee_complement_ppm)
         amount_out += (liquidity << 96) * (target - price) // (target * price)
         price = target
-        if edge == MAX_TICK:  # the price limit, just below it, is reached: nothing is left above
+        if step_end_tick == MAX_TICK:  # the swap stops at the price limit, just below this tick
             tick, i = MAX_TICK - 1, len(ticks)
         else:
-            tick = edge
-            if edge == ticks[i]:
-                liquidity += ladder.liquidity_nets[i]
+            tick = step_end_tick
+            if step_end_tick == ticks[i]:
+                liquidity += tick_list.liquidity_nets[i]
                 i += 1
     return amount_out, price, tick, liquidity
 
 
-def _price_after_token0(price: int, liquidity: int, net: int) -> int:
-    """liquidity * price / (liquidity + net * price), rounded up; less precisely where a word would overflow."""
+def _price_after_token0(price: int, liquidity: int, amount_in_after_fee: int) -> int:
+    """Return liquidity * price / (liquidity + amount * price), rounded up; less precisely if 256 bits would overflow.
+
+    The amount is `amount_in_after_fee`; this is `getNextSqrtPriceFromAmount0RoundingUp` of the contracts.
+    """
     shifted = liquidity << 96
-    denominator = shifted + net * price
+    denominator = shifted + amount_in_after_fee * price
     if denominator < _UINT256_LIMIT:
         return mul_div_up(shifted, price, denominator)
-    return div_up(shifted, shifted // price + net)
+    return div_up(shifted, shifted // price + amount_in_after_fee)
 
 
 def _unusable_amount(pool: Concentrated, amount_in: int, amount_out: int) -> SwapReverts:

@@ -1,6 +1,6 @@
 """Constant product pools, x * y = k: Uniswap V2, its forks with any fee, and volatile Solidly pools.
 
-Uniswap V2 keeps the fee inside the reserves: the output is the most that leaves
+Uniswap V2 keeps the fee inside the reserves: the output is the largest with
 (x * 10^6 + in * (10^6 - fee)) * (y - out) >= x * y * 10^6, and reserves are 112 bits wide. Solidly, Velodrome and
 Aerodrome (`variant` "solidly") cut the fee off the input first, rounded down, and move it out of the pool, so that both
 the output and the reserves afterwards differ.
@@ -16,7 +16,7 @@ from typing import ClassVar, Final, Self
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.state_fields import StateFields
-from swapcli.pools.two_token import PPM, check_pair, is_forward, slot_setters
+from swapcli.pools.two_token import PPM, check_pair, fast_replace, is_forward
 
 UNISWAP_V2: Final = "uniswap_v2"
 SOLIDLY: Final = "solidly"
@@ -27,7 +27,7 @@ _WORD_BITS = 256
 
 @dataclass(frozen=True, slots=True)
 class ConstantProduct(Pool):
-    """`reserves` in base units of the two tokens; `is_solidly` tells the variant."""
+    """`reserves` in base units of the two tokens; `is_solidly` selects the variant."""
 
     reserves: tuple[int, int]
     is_solidly: bool = False
@@ -36,7 +36,7 @@ class ConstantProduct(Pool):
     swap_gas: ClassVar[int] = 59_900
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` for the most that the pair lets out. Raises as `Pool.swap`."""
+        """Sell `amount_in` for the largest output that the pair allows. Raises as `Pool.swap`."""
         forward = is_forward(self, token_in, token_out)
         x, y = self.reserves if forward else self.reserves[::-1]
         if not (x and y):
@@ -46,16 +46,17 @@ class ConstantProduct(Pool):
         if amount_out <= 0:
             raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
         y_after = y - amount_out
-        return amount_out, self._with_reserves((x_after, y_after) if forward else (y_after, x_after))
+        after: Self = _replace_reserves(self, (x_after, y_after) if forward else (y_after, x_after))
+        return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> ConstantProductCurve:
-        """The direction in floats."""
+        """Return the direction in floats."""
         x, y = self.reserves if is_forward(self, token_in, token_out) else self.reserves[::-1]
         max_in = (1 << _WORD_BITS) // (y or 1) if self.is_solidly else _MAX_RESERVE - x
         return ConstantProductCurve(x, y, self.fee_ppm, max_in)
 
     def state(self) -> dict[str, object]:
-        """`reserves` and, where it is not Uniswap V2's, `variant`."""
+        """Return `reserves` and, for Solidly pools, `variant`."""
         state: dict[str, object] = {"reserves": [str(reserve) for reserve in self.reserves]}
         if self.is_solidly:
             state["variant"] = SOLIDLY
@@ -75,36 +76,18 @@ class ConstantProduct(Pool):
         )
 
     def gas_units(self, after: Pool) -> int:
-        """Solidly pools also pay out the fee and write price observations."""
+        """Return the gas of a swap; Solidly pools also pay out the fee and write price observations."""
         del after
         return SOLIDLY_GAS if self.is_solidly else self.swap_gas
 
-    def _with_reserves(self, reserves: tuple[int, int]) -> Self:
-        after: Self = object.__new__(type(self))
-        _set_address(after, self.address)
-        _set_protocol(after, self.protocol)
-        _set_tokens(after, self.tokens)
-        _set_decimals(after, self.decimals)
-        _set_fee_ppm(after, self.fee_ppm)
-        _set_reserves(after, reserves)
-        _set_solidly(after, self.is_solidly)
-        return after
-
 
 SOLIDLY_GAS = 117_100
-(
-    _set_address,
-    _set_protocol,
-    _set_tokens,
-    _set_decimals,
-    _set_fee_ppm,
-    _set_reserves,
-    _set_solidly,
-) = slot_setters(ConstantProduct)
+"""Gas units of a swap in a volatile Solidly pool, measured on the contract's bytecode in a local EVM."""
+_replace_reserves = fast_replace(ConstantProduct, "reserves")
 
 
 class ConstantProductCurve:
-    """out = g a y / (x + g a) with g = 1 - fee: every question has a closed form.
+    """out = g a y / (x + g a) with g = 1 - fee: every method has a closed form.
 
     With q = (x + g a) / x the marginal rate is start_rate / q^2.
     """
@@ -120,7 +103,7 @@ class ConstantProductCurve:
         self.start_rate: float = self._gamma * y / x if sellable else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """(amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope); see `RateCurve`."""
         start = self.start_rate
         if rate >= start:
             return 0.0, 0.0, 0.0
@@ -134,7 +117,7 @@ class ConstantProductCurve:
         return self.capacity, self.amount_out(self.capacity), 0.0
 
     def amount_out(self, amount_in: float) -> float:
-        """Output for `amount_in`, all floats."""
+        """Return the output for `amount_in`."""
         if amount_in > self.capacity:
             amount_in = self.capacity
         if amount_in <= 0.0:
@@ -143,7 +126,7 @@ class ConstantProductCurve:
         return self._y * (amount_in_after_fee / (self._x + amount_in_after_fee))
 
     def rate(self, amount_in: float) -> float:
-        """Marginal rate after `amount_in` has been sold."""
+        """Return the marginal rate after `amount_in` has been sold."""
         if amount_in >= self.capacity:
             return 0.0
         q = 1.0 + self._gamma * amount_in / self._x
@@ -154,8 +137,8 @@ def _swap_uniswap(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tupl
     x_after = x + amount_in
     if x_after > _MAX_RESERVE:
         raise SwapReverts(f"pool {pool.key}: {amount_in} would lift a reserve above 2^112 - 1")
-    net = amount_in * (PPM - pool.fee_ppm)
-    return net * y // (x * PPM + net), x_after
+    scaled_in_after_fee = amount_in * (PPM - pool.fee_ppm)
+    return scaled_in_after_fee * y // (x * PPM + scaled_in_after_fee), x_after
 
 
 def _swap_solidly(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tuple[int, int]:
