@@ -32,6 +32,7 @@ ROOT = Path(__file__).parents[1]
 HOME = TemporaryDirectory()
 """The home directory for commands that create API keys."""
 README = (ROOT / "README.md").read_text()
+CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
 TOPIC_COMMAND = re.compile(r"^  \$ (.+)$", re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.+)$", re.MULTILINE)
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
@@ -251,9 +252,17 @@ def test_links_lead_somewhere() -> None:
         assert target in headings or (ROOT / target).exists(), target
 
 
-def test_every_make_target_that_the_readme_names_exists() -> None:
+def test_every_make_target_in_the_docs_exists() -> None:
     targets = set(re.findall(r"^([a-z-]+):", (ROOT / "Makefile").read_text(), re.MULTILINE))
-    assert set(re.findall(r"\bmake ([a-z-]+)", README)) <= targets
+    for page in (README, CONTRIBUTING):
+        assert set(re.findall(r"(?:`|^)make ([a-z-]+)", page, re.MULTILINE)) <= targets
+
+
+def test_every_file_named_for_contributors_exists() -> None:
+    files = re.findall(r"`([a-z_]+(?:/[a-z_]+)+(?:\.py)?|[a-z_]+/[a-z_/]+\.py)`", CONTRIBUTING)
+    assert len(files) > 30
+    for file in files:
+        assert (ROOT / file).exists() or (ROOT / "swapcli" / file).exists(), file
 
 
 def test_the_example_settings_are_those_of_init_and_defaults() -> None:
