@@ -366,7 +366,7 @@ def test_a_certificate_below_a_known_route_is_noticed() -> None:
     assert not replace(JUDGED, known_out=10_000.5).is_bound_refuted
 
 
-def test_times_are_medians_by_order_and_the_first_pass_is_not_warm() -> None:
+def test_times_are_medians_without_the_first_pass() -> None:
     cold = [[90.0, 9.0, 8.0], [70.0, 7.0, 6.0], [80.0, 5.0, 7.0]]
     warm = [[1.0, 2.0, 3.0], [3.0, 2.0, 1.0], [2.0, 2.0, 2.0]]
     peer = [[5.0, 6.0, 7.0], [7.0, 6.0, 5.0], [1.0, 9.0, 6.0]]

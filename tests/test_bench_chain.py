@@ -90,7 +90,7 @@ def test_a_quote_without_a_node_is_not_live(tmp_path: Path, many: ManyPools, cha
         measure_live(many.coins, settings, chain.node.port, 1)
 
 
-def test_a_crowd_uses_half_of_the_pools_of_a_block_and_all_in_time(chain: AnvilChain) -> None:
+def test_a_crowd_uses_half_of_the_pools_in_each_block(chain: AnvilChain) -> None:
     world = ContractFixture(chain)
     before = read_market(world)
     crowd = Crowd(chain, world, before, Random("test"))

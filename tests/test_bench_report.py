@@ -325,7 +325,7 @@ def test_a_summary_is_parsed_as_it_was_rendered(counts: dict[str, Counts]) -> No
     assert read_summary(summary_section(counts).text) == counts
 
 
-def test_refreshing_with_equal_figures_adds_only_a_line_on_the_method(findings: Findings) -> None:
+def test_refreshing_with_equal_figures_adds_only_a_method_line(findings: Findings) -> None:
     text = written(parse_plan([]), findings)
     parts = Findings(store=findings.store, chain=findings.chain)
     again = refresh_page(text, parts, circumstances(3, "def"))

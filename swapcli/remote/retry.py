@@ -1,4 +1,4 @@
-"""How long to wait before another attempt. Time, sleep and chance are given, so that tests need none of them."""
+"""The wait before another attempt, with clock, sleep and randomness as fields so that tests can replace them."""
 
 from __future__ import annotations
 
@@ -15,7 +15,10 @@ MAX_WAIT_S = 8.0
 
 
 class RetryPolicy(NamedTuple):
-    """`now_s` is Unix time, `monotonic_s` measures differences; `chance` gives a number from 0 to 1."""
+    """Clocks, sleep and randomness of retries.
+
+    `now_s` returns Unix time, `monotonic_s` a monotonic time, and `random` a number from 0 to 1.
+    """
 
     sleep: Callable[[float], None] = time.sleep
     now_s: Callable[[], float] = time.time
@@ -23,10 +26,12 @@ class RetryPolicy(NamedTuple):
     random: Callable[[], float] = random.random
 
     def backoff_s(self, attempt: int) -> float:
-        """The wait after the attempt of that number, counted from 0: twice as long each time, half of it by chance, so
-        that clients which failed together do not come back together."""
+        """Return the seconds to wait after attempt number `attempt`, counted from 0.
+
+        The wait doubles with each attempt. Half of it is random, so that clients do not retry at the same time.
+        """
         return backoff_s(attempt + 1, FIRST_WAIT_S, MAX_WAIT_S) * (0.5 + self.random() / 2)
 
     def retry_after_s(self, header: str | None) -> int | None:
-        """The seconds that a `Retry-After` asks for, given in seconds or as an HTTP date; None where it is neither."""
+        """Return the seconds in a `Retry-After` header; None if it is neither a number nor an HTTP date."""
         return parse_retry_after(header, self.now_s())

@@ -59,7 +59,7 @@ def exact(answer: LocalQuote) -> Quote:
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_the_fee_is_what_the_networks_contract_says_of_what_is_sent_to_a_few_bytes(seed: int) -> None:
+def test_the_l1_fee_equals_the_oracle_to_a_few_bytes(seed: int) -> None:
     rng = Random(f"fees {seed}")
     answer, payload = built(rng)
     ORACLE.set(TERMS)
@@ -72,7 +72,7 @@ def test_the_fee_is_what_the_networks_contract_says_of_what_is_sent_to_a_few_byt
 
 
 @given(st.integers(0, 2**32), st.builds(L1FeeParams, *[st.integers(0, 10**12)] * 2, *[st.integers(0, 2**32 - 1)] * 2))
-def test_it_is_added_to_all_that_tells_of_gas_once_and_nothing_else_changes(seed: int, terms: L1FeeParams) -> None:
+def test_the_l1_fee_is_added_to_gas_costs_once(seed: int, terms: L1FeeParams) -> None:
     answer, payload = built(Random(seed))
     charged = with_l1_fee(answer, terms, payload)
     before, after = exact(answer), exact(charged)

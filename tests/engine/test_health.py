@@ -14,7 +14,7 @@ from tests.support.testnet import EMPTY_V2, NOW_S, build_testnet_market
 
 
 @pytest.mark.parametrize("name", network_names())
-def test_every_embedded_market_is_healthy_and_says_what_it_rests_on(name: str) -> None:
+def test_every_embedded_market_is_healthy_and_names_its_source(name: str) -> None:
     market = open_market(name, network).market
     health = MarketSource(market, Clock(lambda: NOW_S, lambda: 0.0)).health()
     assert health.is_healthy

@@ -78,9 +78,7 @@ def _traded(rng: Random, pool: Pool, by: float) -> Pool:
 
 @few_examples
 @given(seeds, st.floats(0.0, 0.1), st.integers(15, 22), st.booleans())
-def test_the_answer_is_no_worse_than_what_any_part_that_was_read_led_to(
-    seed: int, by: float, digits: int, in_reverse: bool
-) -> None:
+def test_the_quote_is_no_worse_than_on_any_part_read(seed: int, by: float, digits: int, in_reverse: bool) -> None:
     known = build_random_market(seed, tokens=5, pools=16, noise=3.0)
     chain = Chain(known, drifted(known, seed, by))
     tokens = list(known.tokens.values())
@@ -112,7 +110,7 @@ def _assert_no_worse(amount_out: int, amount_in: int, order: Order, state: Marke
 
 @few_examples
 @given(seeds, st.floats(-4.0, 1.0))
-def test_where_nothing_has_changed_the_answer_is_as_good_as_over_all_pools(seed: int, magnitude: float) -> None:
+def test_without_changes_the_quote_equals_that_over_all_pools(seed: int, magnitude: float) -> None:
     order = _order(UNSETTLED, Random(seed), magnitude)
     try:
         whole = MarketSource(UNSETTLED, SYSTEM_CLOCK).search(ask(order))
@@ -159,7 +157,7 @@ def test_a_large_order_reads_more_than_a_small_one() -> None:
     assert counts[0] * 3 < counts[1]
 
 
-def test_a_market_out_of_balance_is_read_more_widely_than_a_settled_one() -> None:
+def test_an_unbalanced_market_is_read_more_widely() -> None:
     rng, counts = Random(5), []
     orders = [_order(WIDE, rng, -1.0) for _ in range(6)]
     for by in (0.0, 0.02):

@@ -74,7 +74,7 @@ def quoted(source: MarketSource, sold: int, bought: int) -> RouteResult | None:
 
 @settings(max_examples=40)
 @given(st.lists(STEP, max_size=8), st.lists(st.booleans(), min_size=8, max_size=8))
-def test_whatever_becomes_of_the_store_a_follower_holds_the_same_whenever_it_looks(
+def test_a_follower_equals_the_store_after_any_change(
     steps: list[dict[int, int | None] | int], looks: list[bool]
 ) -> None:
     time = Time()
@@ -122,7 +122,7 @@ def test_nothing_is_given_where_nothing_is_new(path: Path, time: Time) -> None:
             assert follower.advance() is None
 
 
-def test_of_a_store_that_has_more_only_the_deepest_are_held_and_they_are_chosen_anew(path: Path, time: Time) -> None:
+def test_only_the_deepest_pools_are_followed_and_reselected(path: Path, time: Time) -> None:
     with create(path) as store:
         write(store, 1, {k: 10**6 * (k + 1) for k in range(6)})
         with keeping(path, time, max_pools=3) as follower:

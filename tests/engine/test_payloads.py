@@ -83,7 +83,7 @@ def paid_out(payload: UnsignedTransaction, market: Market) -> int:
 
 
 @given(st.data())
-def test_a_route_and_then_its_payload_is_the_same_as_both_at_once(data: st.DataObject) -> None:
+def test_building_later_equals_building_with_the_quote(data: st.DataObject) -> None:
     source = embedded(data.draw(st.sampled_from(network_names())))
     tokens = [source.network.native, *source.market.tokens.values()]
     sold, bought = data.draw(st.permutations(tokens))[:2]
@@ -115,7 +115,7 @@ def test_the_router_pays_out_what_was_quoted(name_in: str, name_out: str, api_ve
     assert paid_out(payload, source.market) == payload.call.route.amount_out == answer.result.output_amount
 
 
-def test_the_native_token_stands_as_its_wrapped_form_with_its_swap_type() -> None:
+def test_the_native_token_is_wrapped_in_the_call() -> None:
     source = routed()
     native, usdc = source.network.native, source.token("USDC")
     for order, ends in (
@@ -140,7 +140,7 @@ def test_wrapping_is_one_swap_of_the_wrapper(api_version: ApiVersion) -> None:
         assert payload.call.route.amount_out == 10**18
 
 
-def test_a_fee_lowers_what_must_be_received_and_travels_with_the_call() -> None:
+def test_a_fee_lowers_min_received_and_is_in_the_call() -> None:
     source = routed()
     answer = asked(source, integrator=ACME)
     call = source.build(posted(answer), terms(source)).call
@@ -148,7 +148,7 @@ def test_a_fee_lowers_what_must_be_received_and_travels_with_the_call() -> None:
     assert evm.decode_integrator_data(call.integrator_data) == evm.IntegratorShares(ACME.address, 30, 0)
 
 
-def test_no_payload_without_a_router_and_the_error_names_the_setting() -> None:
+def test_a_missing_router_error_names_the_setting() -> None:
     source = MarketSource(build_testnet_market(), clock())
     with pytest.raises(ConfigError, match="router of testnet is not known") as caught:
         source.build(posted(asked(source)), terms(source))
@@ -156,7 +156,7 @@ def test_no_payload_without_a_router_and_the_error_names_the_setting() -> None:
 
 
 @pytest.mark.parametrize("api_version", ApiVersion)
-def test_a_route_is_good_for_its_time_and_not_a_millisecond_longer(api_version: ApiVersion) -> None:
+def test_a_route_expires_to_the_millisecond(api_version: ApiVersion) -> None:
     result = posted(asked(routed(), api_version))
     issued_ms = int(NOW_S * 1000)
     for late_s, good in ((0, True), (TTL_S, True), (TTL_S + 0.001, False), (10**6, False)):
@@ -173,7 +173,7 @@ def test_a_v1_route_of_unknown_age_is_judged_by_its_content() -> None:
     assert source.build(posted(asked(routed(), V1)), terms(source)).calldata
 
 
-def test_a_route_from_the_future_is_refused_beyond_the_skew_of_clocks() -> None:
+def test_a_route_from_the_future_is_rejected_beyond_clock_skew() -> None:
     result = posted(asked(routed()))
     assert routed(now_s=NOW_S - 4).build(result, terms(routed())).calldata
     with pytest.raises(InvalidRoute, match="in the future"):
@@ -192,7 +192,7 @@ def moved(percent: float) -> MarketSource:
 
 
 @given(st.floats(0.001, 20), st.sampled_from([0, 1, 1_000, HALF_PERCENT, 490_000]), st.sampled_from(ApiVersion))
-def test_after_the_market_moved_the_payload_says_what_it_gives_now_or_is_refused(
+def test_after_a_market_move_the_output_is_updated_or_rejected(
     sold: float, slippage_ppm: int, api_version: ApiVersion
 ) -> None:
     result, source = posted(asked(routed(), api_version)), moved(sold)
@@ -207,7 +207,7 @@ def test_after_the_market_moved_the_payload_says_what_it_gives_now_or_is_refused
 
 
 @given(st.integers(1, 2**256 - 1))
-def test_a_promise_below_what_the_route_gives_never_lowers_the_payload(promised: int) -> None:
+def test_a_low_reported_output_never_lowers_the_payload(promised: int) -> None:
     source = routed()
     result = posted(asked(source))
     fair = result.output_amount
@@ -242,13 +242,13 @@ def misfits() -> dict[str, RouteResult]:
 
 
 @pytest.mark.parametrize("what", sorted(misfits()))
-def test_a_route_that_does_not_fit_its_tokens_or_the_market_is_invalid(what: str) -> None:
+def test_a_route_must_match_its_tokens_and_the_market(what: str) -> None:
     with pytest.raises(InvalidRoute):
         routed().build(misfits()[what], terms(routed()))
 
 
 @given(st.data())
-def test_whatever_is_posted_is_carried_out_exactly_or_refused_on_purpose(data: st.DataObject) -> None:
+def test_any_posted_route_is_built_exactly_or_rejected(data: st.DataObject) -> None:
     source = routed()
     result = posted(asked(source, data.draw(st.sampled_from(ApiVersion))))
     pools = sorted(source.market.pools)
@@ -282,7 +282,7 @@ def test_a_generation_that_the_network_does_not_have_is_invalid() -> None:
         source.build(result._replace(api_version=V2, timestamp_ms=int(NOW_S * 1000)), terms(source))
 
 
-def test_each_order_of_a_batch_is_quoted_on_what_the_one_before_leaves() -> None:
+def test_a_batch_quotes_each_order_on_the_state_after_the_last() -> None:
     source = routed()
     order = Order(source.network.native, source.token("USDC"), 20 * 10**18)
     first, second = source.quote_and_build_batch([QuoteRequest(order, V1)] * 2, terms(source))

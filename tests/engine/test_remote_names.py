@@ -86,7 +86,7 @@ class TestTokens:
             source.token(name)
 
     @pytest.mark.parametrize("name", ["NOTHING", UNTRUSTED_ADDRESS])
-    def test_a_service_that_lists_nothing_leaves_the_catalogues_answer(self, name: str) -> None:
+    def test_an_empty_token_list_leaves_the_catalogue_token(self, name: str) -> None:
         with loopback_server(respond_with(http_response(404, "<html>"))) as running:
             source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
             with pytest.raises(UnknownToken) as caught:
@@ -104,7 +104,7 @@ def network_token(where: Network, symbol: str) -> Token:
     return next(token for token in where.tokens if token.symbol == symbol)
 
 
-def test_a_token_on_the_way_that_nobody_names_goes_by_its_address() -> None:
+def test_an_unlisted_intermediate_token_shows_its_address() -> None:
     bare = replace(network("base"), tokens=())
     with remote_source("base", served=bare) as (source, _):
         answer = source.quote(SELL_V2.build_request())
@@ -119,7 +119,7 @@ class TestHealth:
     @pytest.mark.parametrize(
         ("name", "path"), [("base", "/base/v2/healthcheck"), ("starknet", "/starknet/healthcheck")]
     )
-    def test_a_healthy_service_is_asked_in_the_generation_that_it_has(self, name: str, path: str) -> None:
+    def test_health_uses_the_api_version_of_the_service(self, name: str, path: str) -> None:
         with remote_source(name) as (source, running):
             health = source.health()
             assert [talk.target for talk in running.exchanges] == [path]

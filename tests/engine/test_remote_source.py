@@ -86,7 +86,7 @@ EARNS = Integrator(UNTRUSTED_ADDRESS, fee_bps=20)
     ],
 )
 @pytest.mark.parametrize("build", [False, True])
-def test_what_the_interface_has_no_words_for_is_refused_and_not_sent(
+def test_an_option_unknown_to_the_api_is_rejected_unsent(
     changes: dict[str, Any], order: dict[str, Any], said: str, build: bool
 ) -> None:
     plain = SELL_V2.build_request()
@@ -102,7 +102,7 @@ def test_what_the_interface_has_no_words_for_is_refused_and_not_sent(
     [(SELL_V2, 490_001), (SELL_V1, 999), (SELL_V1, 1_000_001), (HYPE, 490_001), (HYPE, 999), (STRK, 999)],
     ids=str,
 )
-def test_a_slippage_that_the_endpoint_does_not_take_is_refused_and_not_sent(case: Case, slippage_ppm: int) -> None:
+def test_a_slippage_unsupported_by_the_endpoint_is_not_sent(case: Case, slippage_ppm: int) -> None:
     with remote_source(case.network) as (source, running):
         with pytest.raises(InvalidSlippage):
             source.quote_and_build(case.build_request(), case.terms()._replace(slippage_ppm=slippage_ppm))

@@ -70,30 +70,28 @@ def test_what_nobody_marked_is_routed_as_ever() -> None:
 
 
 @pytest.mark.parametrize("mark", [TAXED, IRREGULAR, REFUSED])
-def test_no_route_passes_through_a_token_that_pays_something_else_or_nothing(mark: TransferBehaviour) -> None:
+def test_no_route_passes_through_an_irregular_token(mark: TransferBehaviour) -> None:
     assert quoted(small(d=mark)) == ({A, B, C}, [])
     assert quoted(small(d=mark, c=mark)) == ({A, B}, [])
 
 
 @pytest.mark.parametrize("mark", [TAXED, IRREGULAR])
 @pytest.mark.parametrize("ends", [(3, 1), (0, 3)])
-def test_an_order_for_such_a_token_is_refused_with_what_is_known_of_it(
-    mark: TransferBehaviour, ends: tuple[int, int]
-) -> None:
+def test_an_order_for_an_irregular_token_explains_the_rejection(mark: TransferBehaviour, ends: tuple[int, int]) -> None:
     with pytest.raises(FeeOnTransfer) as caught:
         quoted(small(d=mark), *ends)
     assert caught.value.details == {"token": D, **mark._asdict(), "kind": mark.kind.value}
     assert caught.value.message == f"T3 {mark.described()}, so no amount can be promised"
 
 
-def test_a_token_that_refused_a_trial_is_bought_and_sold_with_a_warning() -> None:
+def test_a_token_that_rejected_a_probe_trades_with_a_warning() -> None:
     held = small(d=REFUSED)
     assert quoted(held, 3, 1) == ({D, B}, ["REFUSED_TOKEN"])
     assert quoted(held, 0, 3) == ({A, D}, ["REFUSED_TOKEN"])
     assert MarketSource(held, SYSTEM_CLOCK).pricing_pools(QuoteRequest(Order(T[3], T[1], UNIT), ApiVersion.V2))
 
 
-def test_share_tokens_pass_through_pools_that_take_what_arrives_with_a_warning() -> None:
+def test_share_tokens_use_pools_that_accept_the_balance() -> None:
     assert quoted(small(d=SHARES)) == ({A, B, D}, ["SHARE_TOKEN"])
     assert quoted(small(d=REFUSED, c=SHARES)) == ({A, B}, []), "pools of Uniswap V3 refuse a payment that is short"
     with pytest.raises(NoRoute):
@@ -101,7 +99,7 @@ def test_share_tokens_pass_through_pools_that_take_what_arrives_with_a_warning()
 
 
 @pytest.mark.parametrize("provenance", Provenance)
-def test_tokens_that_were_never_tried_are_told_where_the_state_is_the_networks_own(provenance: Provenance) -> None:
+def test_unprobed_tokens_are_reported_on_real_state(provenance: Provenance) -> None:
     held = replace(small(a=ORDINARY, d=SHARES), provenance=provenance)
     told = ["UNTRIED_TOKEN"] if provenance in (Provenance.LIVE, Provenance.SYNCED) else []
     assert quoted(held)[1] == ["SHARE_TOKEN", *told]

@@ -91,7 +91,7 @@ def test_every_token_answers_to_its_address_in_one_letter_case(address: str, upp
 
 
 @given(st.sampled_from([WETH, USDC, DAI]), st.data())
-def test_a_symbol_in_any_letter_case_is_enough_where_it_is_the_only_one(address: str, data: st.DataObject) -> None:
+def test_a_unique_symbol_matches_in_any_case(address: str, data: st.DataObject) -> None:
     symbol = TOKENS[address].symbol
     cases = [data.draw(st.sampled_from([letter.lower(), letter.upper()])) for letter in symbol]
     assert find_token("".join(cases), TESTNET, TOKENS) is TOKENS[address]
@@ -153,7 +153,7 @@ def test_the_time_is_the_cores_own_and_the_moment_is_the_clocks() -> None:
     assert answer.timestamp_ms == int(NOW_S * 1000)
 
 
-def test_the_answer_keeps_the_order_as_it_was_asked_and_the_core_sees_it_wrapped() -> None:
+def test_the_quote_keeps_native_tokens_and_routes_wrapped_ones() -> None:
     answer = told(source(), order("ETH", "USDC"))
     assert answer.order.token_in.address == ZERO_ADDRESS
     assert exact(answer).order.token_in.address == WETH
@@ -179,7 +179,7 @@ def test_wrapping_gives_back_the_same_amount(amount: int, unwrap: bool, reverse:
     assert answer.result.swap_type == int(unwrap)
 
 
-def test_the_gas_of_wrapping_is_that_of_a_transaction_which_does_nothing_else() -> None:
+def test_wrapping_costs_the_gas_of_a_plain_transaction() -> None:
     base = embedded("base")
     native, wrapped = base.token("ETH"), base.token("WETH")
     wrap, unwrap = (exact(told(base, Order(*ends, 10**18))) for ends in ((native, wrapped), (wrapped, native)))
@@ -190,7 +190,7 @@ def test_the_gas_of_wrapping_is_that_of_a_transaction_which_does_nothing_else() 
 
 @pytest.mark.parametrize("api_version", ApiVersion)
 @pytest.mark.parametrize(("name_in", "name_out", "more"), [("ETH", "USDC", -1_400), ("USDC", "ETH", 13_800)])
-def test_native_ends_change_the_gas_of_a_route_and_all_that_tells_of_it(
+def test_native_tokens_change_the_gas_and_its_cost(
     name_in: str, name_out: str, more: int, api_version: ApiVersion
 ) -> None:
     base, names = embedded("base"), (name_in, name_out)
@@ -236,7 +236,7 @@ def embedded(name: str) -> MarketSource:
 
 
 @given(st.sampled_from(network_names()), st.data())
-def test_any_order_on_any_embedded_market_is_answered_or_refused_on_purpose(name: str, data: st.DataObject) -> None:
+def test_any_order_on_embedded_markets_is_quoted_or_rejected(name: str, data: st.DataObject) -> None:
     quotes = embedded(name)
     tokens = [quotes.network.native, *quotes.market.tokens.values()]
     sold, bought = data.draw(st.permutations(tokens), label="tokens")[:2]

@@ -95,7 +95,7 @@ def test_a_holder_knows_its_tokens(holder: PoolSource) -> None:
     assert "USDC" in str(caught.value.hint)
 
 
-def test_a_symbol_of_the_catalogue_is_that_token_whatever_others_call_themselves(tmp_path: Path) -> None:
+def test_a_catalogue_symbol_wins_over_lookalikes(tmp_path: Path) -> None:
     true, false = MARKET.tokens[USDC], Token("0x" + "fa" * 20, "USDC", "Not that one", 6)
     network = replace(MARKET.network, tokens=(true,))
     lookalikes = replace(MARKET, network=network, tokens={**MARKET.tokens, false.address: false})
@@ -105,7 +105,7 @@ def test_a_symbol_of_the_catalogue_is_that_token_whatever_others_call_themselves
         assert source.token(false.address) == false
 
 
-def test_a_store_that_holds_only_a_lookalike_does_not_give_it_out(tmp_path: Path) -> None:
+def test_a_lookalike_is_not_resolved_by_symbol(tmp_path: Path) -> None:
     true = Token("0x" + "0c" * 20, "TWIN", "The one that is listed", 18)
     network = replace(MARKET.network, tokens=(true,))
     with imported(tmp_path / "c.sqlite", replace(MARKET, network=network)) as store:
