@@ -100,7 +100,7 @@ PROSE = {
 """Turns of phrase that are not to be in docstrings, comments and messages."""
 
 PENDING: tuple[str, ...] = (
-    "swapcli/api", "swapcli/chain", "swapcli/config", "swapcli/encoding",
+    "swapcli/api", "swapcli/config",
     "swapcli/engine",
     "swapcli/errors.py", "swapcli/markets", "swapcli/model", "swapcli/networks", "swapcli/pools",
     "swapcli/service", "swapcli/starknet",

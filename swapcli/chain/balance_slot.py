@@ -1,13 +1,13 @@
-"""Where a token keeps an owner's balance in its storage: tried out, since no token tells.
+"""Finds the storage slot of an owner's token balance by trying known layouts, since no token reports it.
 
-A mapping's entry is at a hash of the key and of the mapping's own place:
+A mapping's entry is at a hash of the key and of the mapping's own slot:
 
-| who writes so        | hash of                                                   | places            |
+| layout               | hash of                                                   | slots             |
 |----------------------|-----------------------------------------------------------|-------------------|
-| Solidity             | key, place: a word each                                   | 0 to 63           |
+| Solidity             | key, slot: a word each                                    | 0 to 63           |
 | OpenZeppelin 4       | the same, behind contracts that keep 50 slots each        | 101, 151, ... 351 |
-| OpenZeppelin 5       | the same, at the place that ERC-7201 gives `ERC20`        | that one          |
-| Vyper                | place, key: a word each                                   | 0 to 63           |
+| OpenZeppelin 5       | the same, at the slot that ERC-7201 assigns to `ERC20`    | that one          |
+| Vyper                | slot, key: a word each                                    | 0 to 63           |
 | Solady               | key, 8 zero bytes, a seed of 4 bytes                      |                   |
 """
 
@@ -31,32 +31,33 @@ _SOLADY_SEED: Final = bytes.fromhex("87a211a2")
 def find_balance_slot(
     node: StateOverrideNode, at: BlockId, token: str, owner: str, balance: int, target: int
 ) -> int | None:
-    """The slot to write `target` to, so that the owner, who holds less (`balance`), holds enough; None where unknown.
+    """Return the slot to overwrite with `target` so that the owner holds at least that; None if it is unknown.
 
-    All places are tried at once, each with a value of its own, so that the balance tells which counts; and once more
-    with the values in the opposite order, for the balance may be some function of what is kept. There, each is tried
-    alone, in a second round trip. Raises `UpstreamError`.
+    `balance` is the current balance, less than `target`. The first round trip overrides all slots at once, each with a
+    different value, so that the reported balance identifies the slot; and again with the values in reverse order,
+    since the balance may be a function of the stored value. In that case a second round trip tries each slot alone.
+    Raises `UpstreamError`.
     """
-    places = list(_candidate_slots(owner))
+    candidates = list(_candidate_slots(owner))
     rising, falling = _balances(
-        node, at, owner, [_with_marked_slots(token, target, each) for each in (places, places[::-1])]
+        node, at, owner, [_with_marked_slots(token, target, each) for each in (candidates, candidates[::-1])]
     )
-    for mark, slot in enumerate(places):
-        if (rising, falling) == (target + mark, target + len(places) - 1 - mark):
+    for mark, slot in enumerate(candidates):
+        if (rising, falling) == (target + mark, target + len(candidates) - 1 - mark):
             return slot
     if rising == falling == balance:
         return None
-    separately = _balances(node, at, owner, [StateOverride(token, slots=((slot, target),)) for slot in places])
+    separately = _balances(node, at, owner, [StateOverride(token, slots=((slot, target),)) for slot in candidates])
     enough = [
         (reported, slot)
-        for reported, slot in zip(separately, places, strict=True)
+        for reported, slot in zip(separately, candidates, strict=True)
         if reported is not None and reported >= target
     ]
     return min(enough)[1] if enough else None
 
 
-def _with_marked_slots(token: str, target: int, places: list[int]) -> StateOverride:
-    return StateOverride(token, slots=tuple((slot, target + mark) for mark, slot in enumerate(places)))
+def _with_marked_slots(token: str, target: int, candidates: list[int]) -> StateOverride:
+    return StateOverride(token, slots=tuple((slot, target + mark) for mark, slot in enumerate(candidates)))
 
 
 def _candidate_slots(owner: str) -> Iterator[int]:
@@ -69,7 +70,7 @@ def _candidate_slots(owner: str) -> Iterator[int]:
 
 
 def _balances(node: StateOverrideNode, at: BlockId, owner: str, tokens: list[StateOverride]) -> list[int | None]:
-    """What each token, so changed, says that the owner holds."""
+    """Return the owner's balance that each overridden token reports."""
     call_data = encode_call(BALANCE, owner)
     calls = [HypotheticalCall(owner, ContractCall(each.address, call_data), (each,)) for each in tokens]
     return [_number(answer) for answer in node.simulate(calls, at)]

@@ -12,21 +12,21 @@ from swapcli.errors import SwapcliError
 T = TypeVar("T")
 
 BatchRead = Generator[Sequence[ContractCall], Sequence[ReturnData], T]
-"""Yields the calls of a round, is sent their answers, returns what it has read. Raises `SwapcliError` where what the
-contract says cannot be used."""
+"""Yields the calls of a round, receives their results, and returns the value it has read. Raises `SwapcliError` if the
+contract's data is unusable."""
 
 
 class SkippedItem(NamedTuple):
-    """What was left out, by its address or id, and why."""
+    """A skipped item, by its address or id, and the reason."""
 
     key: str
     reason: str
 
 
 def run_batched(
-    reads: Sequence[tuple[str, BatchRead[T]]], ask: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
+    reads: Sequence[tuple[str, BatchRead[T]]], send: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
 ) -> list[T | SkippedItem]:
-    """What each reading, named by its key, came to, in order. Errors of `ask` itself are raised."""
+    """Return the result of each read in order, a `SkippedItem` for a failed one. Errors of `send` propagate."""
     results: dict[int, T | SkippedItem] = {}
     received: dict[int, Sequence[ReturnData]] = {}
     active: Sequence[int] = range(len(reads))
@@ -40,14 +40,15 @@ def run_batched(
                 results[index] = end.value
             except SwapcliError as error:
                 results[index] = SkippedItem(key, error.message)
-        received = _distribute(pending, ask)
+        received = _distribute(pending, send)
         active = list(pending)
     return [results[index] for index in range(len(reads))]
 
 
 def with_prefetch(read: BatchRead[T], prefetched_calls: Sequence[ContractCall]) -> BatchRead[T]:
-    """The same reading, with calls that it may make later asked in its first round: where it makes just those, that
-    round is all that it takes."""
+    """Return the same read, with calls that it may make later sent first.
+
+    If it makes only those calls, it finishes after that round."""
     first = next(read)
     results = yield [*first, *prefetched_calls]
     known_results = dict(zip([*first, *prefetched_calls], results, strict=True))
@@ -65,9 +66,9 @@ def with_prefetch(read: BatchRead[T], prefetched_calls: Sequence[ContractCall]) 
 
 
 def _distribute(
-    pending: dict[int, Sequence[ContractCall]], ask: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
+    pending: dict[int, Sequence[ContractCall]], send: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
 ) -> dict[int, Sequence[ReturnData]]:
-    """The answers to all calls, for each who asked."""
+    """Return the results of all calls, grouped by read."""
     calls = [call for calls_of_read in pending.values() for call in calls_of_read]
-    results = iter(ask(calls) if calls else ())
+    results = iter(send(calls) if calls else ())
     return {index: list(islice(results, len(calls_of_read))) for index, calls_of_read in pending.items()}

@@ -13,11 +13,10 @@ _LOGS: Final = "eth_getLogs"
 
 
 class FailoverClient:
-    """Asks the first of `rpcs` until it fails, then the next, and so on, in a circle.
+    """Uses the first of `rpcs` until it fails, then the next, in a circle.
 
-    A node is asked only if it is of the chain `chain_id`, unless it is the first. `report` takes a sentence each time
-    that another one is asked. A request that a node refuses although it answers others is refused: it would be so by
-    the next one, too.
+    Every node but the first is used only if its chain id is `chain_id`. `report` takes a sentence at each switch. A
+    request that a working node rejects is not sent to the next one, which would reject it too.
     """
 
     def __init__(self, rpcs: Sequence[JsonRpcClient], chain_id: int, report: Callable[[str], object]) -> None:
@@ -26,21 +25,21 @@ class FailoverClient:
 
     @property
     def shown(self) -> str:
-        """What people may see of the address that is asked now."""
+        """The current URL without credentials, for messages."""
         return self._rpcs[self._current].shown
 
     @property
     def round_trips(self) -> int:
-        """Exchanges so far, with all of them."""
+        """The number of exchanges so far, with all nodes."""
         return sum(rpc.round_trips for rpc in self._rpcs)
 
     def close(self) -> None:
-        """Let go of all connections."""
+        """Close all connections."""
         for rpc in self._rpcs:
             rpc.close()
 
     def send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
-        """As `JsonRpc.ask`. Where all of them fail, it raises the error of the first one that was asked."""
+        """As `JsonRpcClient.send`. If all nodes fail, raise the error of the first."""
         failure: UpstreamError | None = None
         for _ in self._rpcs:
             try:
@@ -55,7 +54,7 @@ class FailoverClient:
         raise failure
 
     def fail_over(self, error: UpstreamError) -> bool:
-        """Go on with the next one that is of the chain, because of that error. Return whether there is one."""
+        """Switch to the next node of the chain because of this error. Return whether there is one."""
         count, start = len(self._rpcs), self._current
         for step in range(1, count):
             index = (start + step) % count

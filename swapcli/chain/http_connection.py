@@ -25,16 +25,16 @@ from swapcli.encoding.url import origin_of, split_url
 from swapcli.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamTimeout
 
 _MAX_BYTES = 64 * 2**20
-"""Of an answer, packed or unpacked: some 100,000 events."""
+"""Limit of a response, compressed or decompressed: some 100,000 events."""
 _CHUNK_BYTES = 2**18
 _PROXY_PORT = 80
 _SCHEMES = ("http", "https")
 _MIN_SECRET = 6
-"""Letters; what is shorter is no key, and may be part of any word."""
+"""Characters: shorter strings are no keys, and may be part of any word."""
 
 
 class HttpResponse(NamedTuple):
-    """`retry_after_s` is what the other side asks to wait, 0 where it says nothing."""
+    """A response. `retry_after_s` is from its Retry-After header, 0 without one."""
 
     status: int
     body: bytes
@@ -42,7 +42,7 @@ class HttpResponse(NamedTuple):
 
 
 class HttpConnection:
-    """A connection to `url`, which no error shows: people see `shown` instead. Not for several threads at once.
+    """A connection to `url`, which no error shows: messages contain `shown` instead. Not thread-safe.
 
     Each post carries `headers`, whose values no error shows either. `proxy` is the address of an HTTP proxy. Closed
     automatically when garbage-collected.
@@ -51,7 +51,7 @@ class HttpConnection:
     def __init__(
         self, url: str, shown: str, headers: Mapping[str, str] | None = None, proxy: str | None = None
     ) -> None:
-        """Connect to nothing yet. Raises `ConfigError` for what is not the address of a node, or of a proxy."""
+        """Prepare the connection without opening it. Raises `ConfigError` for an invalid URL of a node or a proxy."""
         self.shown = shown
         self._address = _Address.of(url, shown, headers or {})
         self._proxy = _Proxy.of(proxy) if proxy else None
@@ -60,10 +60,10 @@ class HttpConnection:
         self._is_late = False
 
     def post(self, body: bytes, timeout_s: float) -> HttpResponse:
-        """Raises `Unreachable`, `UpstreamTimeout`, or `InvalidUpstreamResponse` for an answer that breaks off or
-        never ends.
+        """Send a POST request and return the response.
 
-        What is posted must bear being sent twice: the other side may have closed a connection that was kept.
+        The request must be idempotent: it is sent twice if the server has closed the idle connection. Raises
+        `Unreachable`, `UpstreamTimeout`, or `InvalidUpstreamResponse` for a response that breaks off or never ends.
         """
         is_reused = self._connection is not None
         try:
@@ -74,14 +74,13 @@ class HttpConnection:
             return self._exchange(body, timeout_s)
 
     def redact(self, words: str) -> str:
-        """What people may see of words of the other side, on one line: it may repeat the address that it is asked at,
-        or the key in it."""
+        """Return a server's text on one line without URLs and secrets: it may repeat its own URL or the key in it."""
         for secret in self._address.secrets:
             words = words.replace(secret, ELLIPSIS)
         return single_line(re.sub(r"\S*://\S*", "", words))
 
     def close(self) -> None:
-        """Lets go of the connection; the next post opens another."""
+        """Close the connection; the next post opens another."""
         self._connection = None
         if self._finalizer:
             self._finalizer()
@@ -110,14 +109,14 @@ class HttpConnection:
         return HttpResponse(response.status, content, retry_after_s or 0)
 
     def _chunks(self, response: HTTPResponse) -> Iterator[bytes]:
-        """Yield the body as it comes. Raises `IncompleteRead` where it ends early."""
+        """Yield the body as it arrives. Raises `IncompleteRead` if it ends early."""
         while chunk := response.read(_CHUNK_BYTES):
             yield chunk
         if self._is_late or response.length:
             raise IncompleteRead(b"")
 
     def _target(self) -> str:
-        """Return what is asked for: of a proxy that is no tunnel the whole address."""
+        """Return the request target: the whole URL for a proxy without a tunnel."""
         address = self._address
         return address.target if self._proxy is None or address.is_secure else f"{address.origin}{address.target}"
 
@@ -128,7 +127,7 @@ class HttpConnection:
 
     @contextmanager
     def _with_deadline(self, connection: HTTPConnection, timeout_s: float) -> Iterator[None]:
-        """A socket's own timeout bounds each wait for a byte; this one bounds the whole."""
+        """Bound the whole exchange; a socket's own timeout bounds only each wait for a byte."""
         self._is_late = False
         timer = Timer(timeout_s, self._abort, (connection,))
         timer.daemon = True
@@ -171,7 +170,7 @@ class HttpConnection:
 
 
 class _Address(NamedTuple):
-    """`secrets` are the parts of it that could be keys, the longest first."""
+    """A parsed URL. `secrets` are its parts that could be keys, the longest first."""
 
     host: str
     port: int | None
@@ -215,7 +214,7 @@ class _Address(NamedTuple):
 
 
 class _Proxy(NamedTuple):
-    """An HTTP proxy; `headers` say who asks it."""
+    """An HTTP proxy; `headers` authenticate the client."""
 
     host: str
     port: int
@@ -223,7 +222,7 @@ class _Proxy(NamedTuple):
 
     @property
     def shown(self) -> str:
-        """What people may see of it."""
+        """Host and port, for messages."""
         return f"{self.host}:{self.port}"
 
     @classmethod
@@ -235,13 +234,13 @@ class _Proxy(NamedTuple):
         except ValueError:
             raise ConfigError(
                 "the proxy of the environment is not the address of an HTTP proxy, as in http://host:3128",
-                hint="see HTTP_PROXY, HTTPS_PROXY and ALL_PROXY; NO_PROXY names hosts that are asked directly",
+                hint="see HTTP_PROXY, HTTPS_PROXY and ALL_PROXY; NO_PROXY names hosts that are reached without a proxy",
             ) from None
         return cls(parts.hostname or "", parts.port or _PROXY_PORT, _basic("Proxy-Authorization", parts))
 
 
 def _basic(name: str, parts: SplitResult) -> dict[str, str]:
-    """Return the header of that name for the user and password in an address; none where it has none."""
+    """Return the header `name` with the user and password of a URL; nothing if it has none."""
     if parts.username is None:
         return {}
     pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
@@ -249,7 +248,7 @@ def _basic(name: str, parts: SplitResult) -> dict[str, str]:
 
 
 def _secrets(parts: SplitResult, headers: Iterable[str]) -> tuple[str, ...]:
-    """Return names, passwords, parts of the path, values of the query and of headers, as they are written and meant."""
+    """Return names, passwords, parts of the path, values of the query and of headers, both encoded and decoded."""
     words = [word for value in headers for word in (value, *value.split())]
     values = [value for _, value in parse_qsl(parts.query)] + words
     written = [parts.username or "", parts.password or "", *parts.path.split("/"), *re.split("[&=]", parts.query)]

@@ -39,7 +39,7 @@ _TRANSIENT: Final = re.compile(
 
 
 class RpcRequest(NamedTuple):
-    """A method with its parameters, JSON-ready. Where null is no answer to it, it is asked again."""
+    """A method with its JSON parameters. A null result is retried unless `may_be_null`."""
 
     method: str
     params: Sequence[object]
@@ -54,33 +54,33 @@ class RpcError(NamedTuple):
 
     @property
     def is_revert(self) -> bool:
-        """Is it the contract that refuses, not the node?"""
+        """Whether the contract reverted, rather than the node rejecting the request."""
         return self.code == _REVERTED_CODE or bool(_REVERTED.search(self.message))
 
     @property
     def is_transient(self) -> bool:
-        """May it go away by itself?"""
+        """Whether a retry may succeed."""
         return not self.is_revert and (self.code == _TOO_MANY_CODE or bool(_TRANSIENT.search(self.message)))
 
 
 class NullResult(InvalidUpstreamResponse):
-    """Null, again and again, where that is no answer."""
+    """A null result after all retries, for a request that must have a result."""
 
 
 RpcResult = object
-"""What a request gave: JSON, or a `RpcError`."""
+"""The result of a request: a JSON value, or an `RpcError`."""
 
 _MAX_TIMEOUTS: Final = 2
 
 _MISSING: Final = object()
-"""In the place of a result that was not given."""
+"""Marks a missing result."""
 
 
 class ConsistencyCheck(NamedTuple):
-    """A request at the end of each exchange, whose result tells whether those before it may be believed.
+    """A request at the end of each exchange that validates the results before it.
 
-    `failure` is what it says against them. Where its result is null, as it may be, the node may just not have got
-    there yet: all of that exchange is asked again.
+    `failure` returns the error if its result contradicts them. If its result is null, the node may not have the block
+    yet: the whole exchange is retried.
     """
 
     request: RpcRequest
@@ -105,15 +105,15 @@ class JsonRpcClient:
 
     @property
     def shown(self) -> str:
-        """What people may see of the address that is asked."""
+        """The URL without credentials, for messages."""
         return self._connection.shown
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connection."""
         self._connection.close()
 
     def send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
-        """The result of each request, a `RpcError` only for a call that reverts. Raises `UpstreamError`."""
+        """Return the result of each request: an `RpcError` only for a call that reverts. Raises `UpstreamError`."""
         results: dict[int, RpcResult] = {}
         failures = 0
         while True:
@@ -122,7 +122,7 @@ class JsonRpcClient:
                 self._fill(requests, results, check)
             except _TransientError as error:
                 failures = failures + 1 if len(results) == before else 1
-                # Who has waited the whole time once more for nothing need not wait again.
+                # A second timeout takes the whole time again; a third attempt is not worth it.
                 max_attempts = _MAX_TIMEOUTS if isinstance(error.failure, UpstreamTimeout) else self._attempts
                 if failures >= min(max_attempts, self._attempts):
                     raise error.failure from None
@@ -134,7 +134,7 @@ class JsonRpcClient:
     def _fill(
         self, requests: Sequence[RpcRequest], results: dict[int, RpcResult], check: ConsistencyCheck | None
     ) -> None:
-        """Asks for what is missing in `results`. Raises `_TransientError` where some of it still is."""
+        """Request the results that are missing in `results`. Raises `_TransientError` if some remain missing."""
         bodies = {k: _body(k, request) for k, request in enumerate(requests) if k not in results}
         closing = {len(requests): _body(len(requests), check.request)} if check and requests else {}
         while batch := self._next_batch(bodies, results, len(closing)):
@@ -151,7 +151,7 @@ class JsonRpcClient:
             self._verify(check, response.get(len(requests), _MISSING))
 
     def _next_batch(self, bodies: dict[int, bytes], results: dict[int, RpcResult], reserved: int) -> dict[int, bytes]:
-        """As many as fit one exchange with `reserved` others, at least one while any is left."""
+        """Return as many requests as fit one exchange with `reserved` others, at least one while any is left."""
         batch: dict[int, bytes] = {}
         size = 0
         for k, body in bodies.items():
@@ -164,7 +164,7 @@ class JsonRpcClient:
         return batch
 
     def _verify(self, check: ConsistencyCheck, result: RpcResult) -> None:
-        """Raises what it says against the others."""
+        """Raise the error if the check contradicts the other results."""
         objection = check.failure(self._accepted(check.request, result))
         if objection:
             raise _TransientError(objection) if result is None else objection
@@ -172,7 +172,7 @@ class JsonRpcClient:
     def _store_results(
         self, response: Mapping[int, tuple[RpcRequest, RpcResult]], results: dict[int, RpcResult]
     ) -> None:
-        """Puts what was answered into `results`. Raises `_TransientError` where something was not, once the rest is."""
+        """Store the accepted results. Then raise `_TransientError` if any result is missing or transient."""
         transient: _TransientError | None = None
         for k, (request, result) in response.items():
             try:
@@ -183,7 +183,7 @@ class JsonRpcClient:
             raise transient
 
     def _exchange(self, batch: dict[int, bytes]) -> dict[int, RpcResult] | None:
-        """What was answered; None where the node does not take so much at once. Raises `UpstreamError` too."""
+        """Return the results by id; None if the batch is too large for the node. Raises `UpstreamError`."""
         (first, alone), *others = batch.items()
         body = b"[" + b",".join(batch.values()) + b"]" if others else alone
         content = self._content(self._post(body), bool(others))
@@ -209,7 +209,7 @@ class JsonRpcClient:
         return reply
 
     def _content(self, reply: HttpResponse, may_be_less: bool) -> object:
-        """A list or an object; None for what is too much at once."""
+        """Return the decoded list or object; None if the batch is too large for the node."""
         try:
             content: object = json.loads(reply.body)
         except (ValueError, RecursionError):
@@ -239,7 +239,7 @@ class JsonRpcClient:
     def _accepted(self, request: RpcRequest, result: RpcResult) -> RpcResult:
         if result is _MISSING:
             raise _TransientError(InvalidUpstreamResponse(f"{self._connection.shown} left requests unanswered"))
-        if result is None and not request.may_be_null:  # so do some that have not seen the block yet
+        if result is None and not request.may_be_null:  # as from nodes that do not have the block yet
             raise _TransientError(NullResult(f"{self._connection.shown} answered {request.method} with nothing"))
         if isinstance(result, RpcError) and not (request.method == "eth_call" and result.is_revert):
             failure = self._rejection(result)
@@ -247,9 +247,9 @@ class JsonRpcClient:
         return result
 
     def _rejection(self, refusal: RpcError) -> UpstreamRejected:
-        kept = self._connection.redact(refusal.message[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS]
+        reason = self._connection.redact(refusal.message[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS]
         return UpstreamRejected(
-            f"{self._connection.shown} refused: {kept or 'it gives no reason'}", details={"code": refusal.code}
+            f"{self._connection.shown} refused: {reason or 'it gives no reason'}", details={"code": refusal.code}
         )
 
     def _bad_status(self, reply: HttpResponse, hint: str) -> UpstreamRejected:
@@ -260,7 +260,7 @@ class JsonRpcClient:
 
 
 class _TransientError(Exception):
-    """What may go away by itself; `failure` is raised where it does not."""
+    """An error that a retry may resolve; `failure` is raised if it does not."""
 
     def __init__(self, failure: UpstreamError, wait_s: float = 0.0) -> None:
         super().__init__(failure.message)

@@ -13,7 +13,7 @@ _SCALAR_BITS = 32
 
 
 def read_l1_fee_params(oracle: str) -> BatchRead[L1FeeParams | None]:
-    """One round; None where the contract does not exist, or does not tell all of it."""
+    """Read the parameters in one round; None if the contract does not exist, or lacks one of them."""
     names = (*_FEES, *_SCALARS)
     answers = yield [ContractCall(oracle, encode_call(name)) for name in names]
     if not all(answers):

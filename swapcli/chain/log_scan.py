@@ -14,24 +14,24 @@ from swapcli.errors import UpstreamRejected, UpstreamTimeout
 
 FIRST_SPAN: Final = 4_096
 MAX_SPAN: Final = 1 << 17
-"""Blocks that are asked about at once."""
+"""Blocks of one request."""
 
 _MANY: Final = 2_000
 _REST: Final = 8
-"""Ranges, after one that was refused: the limit of most nodes stays where it is."""
+"""Ranges to read after a rejection before growing again: most nodes' limits are constant."""
 
 
 class ScannedRange(NamedTuple):
-    """The events up to the block `last`, from where the one before it ended."""
+    """The events from the end of the previous range up to the block `last`."""
 
     last: int
     logs: list[Log]
 
 
 def scan_logs(node: Node, query: LogFilter, span: int = FIRST_SPAN) -> Iterator[ScannedRange]:
-    """All events of the query, range by range in order; whoever stops goes on at `last + 1`. Raises `UpstreamError`.
+    """Yield all events of the query, range by range in order; a later scan resumes at `last + 1`.
 
-    A node that refuses a single block refuses for another reason, which its error then tells.
+    Raises `UpstreamError`, also if the node rejects a single block: then the reason is not the size of the range.
     """
     first, before_growing = query.from_block, 0
     while first <= query.to_block:
@@ -51,9 +51,9 @@ def scan_logs(node: Node, query: LogFilter, span: int = FIRST_SPAN) -> Iterator[
 
 
 def find_first_available_block(node: Node, query: LogFilter) -> int:
-    """The first block of the query whose events the node tells, `query.last + 1` where it tells of none.
+    """Return the first block of the query whose events the node has, `query.to_block + 1` if it has none.
 
-    Nodes that have forgotten old blocks still know those after them.
+    Searches by bisection: nodes that have pruned old blocks still have all later ones.
     """
     low, high = query.from_block, query.to_block + 1
     while low < high:

@@ -22,19 +22,19 @@ MAX_HEADERS: Final = 256
 _CHECKED_HEADERS: Final = 16
 _CHECKED_BLOCKS: Final = 3
 _RECHECK_AFTER_BLOCKS: Final = 600
-"""A node that has passed is not audited again for so many blocks."""
+"""Blocks after which a node that has passed is audited again."""
 _MIN_EXPLAINED: Final = 0.75
-"""Of the bits of the headers, how many the events must explain: some networks count events of their own system in,
-which nodes do not tell."""
+"""Fraction of the headers' bits that events must explain: some networks include system events, which nodes
+do not return."""
 
 _verified_nodes: Final[WeakKeyDictionary[Node, tuple[str, int]]] = WeakKeyDictionary()
-"""The address that was asked, and the newest block then."""
+"""The URL of the verified node, and the newest block at that time."""
 
 
 def find_withheld_block(node: Node, head: int) -> int | None:
-    """Return a recent block whose events the node leaves out; None where it tells them, or nothing can be known.
+    """Return a recent block whose events the node omits; None if it returns them, or if nothing can be known.
 
-    Asks at most once in some hundred blocks. Raises `UpstreamError`.
+    Sends requests at most once in 600 blocks. Raises `UpstreamError`.
     """
     shown, last = _verified_nodes.get(node, ("", 0))
     if shown == node.shown and 0 <= head - last < _RECHECK_AFTER_BLOCKS:
@@ -43,11 +43,11 @@ def find_withheld_block(node: Node, head: int) -> int | None:
     filled = [(at, bloom) for at, bloom in enumerate(node.blooms(first, head), first) if bloom][-_CHECKED_BLOCKS:]
     bloom_bits = explained_bits = 0
     for number, bloom in filled:
-        told = read_block_logs(node, number)
-        if told is None:
+        logs = read_block_logs(node, number)
+        if logs is None:
             return None
         bloom_bits += bloom.bit_count()
-        explained_bits += (bloom & compute_bloom(told)).bit_count()
+        explained_bits += (bloom & compute_bloom(logs)).bit_count()
     if explained_bits < bloom_bits * _MIN_EXPLAINED:
         return filled[-1][0]
     _verified_nodes[node] = node.shown, head
@@ -55,7 +55,7 @@ def find_withheld_block(node: Node, head: int) -> int | None:
 
 
 def read_block_logs(node: Node, number: int) -> list[Log] | None:
-    """Return all events of a block, None where the node does not tell so many."""
+    """Return all events of a block, None if the node rejects the request."""
     try:
         return node.logs(LogFilter((), (), number, number))
     except (UpstreamRejected, UpstreamTimeout):
@@ -68,14 +68,14 @@ def compute_bloom(logs: Iterable[Log]) -> int:
 
 
 def find_missing_logs(
-    node: Node, first: int, blooms: Sequence[int], emitters: Mapping[str, Sequence[str]], told: Iterable[Log]
+    node: Node, first: int, blooms: Sequence[int], emitters: Mapping[str, Sequence[str]], logs: Iterable[Log]
 ) -> list[Log] | None:
-    """Return events that the node left out of `told`, which are of blocks from `first` on with these filters.
+    """Return the events that the node omitted from `logs`, which cover the blocks from `first` on with these filters.
 
-    `emitters` are contracts with the topics that count. None where it leaves out some that it does not tell even if
-    asked for the block alone. Raises `UpstreamError`.
+    `emitters` are the relevant topics by contract. None if the node omits
+    some even from a request for the block alone. Raises `UpstreamError`.
     """
-    known, missing = frozenset(told), []
+    known, missing = frozenset(logs), []
     for number, bloom in enumerate(blooms, first):
         hints = [
             (address, topic)

@@ -1,8 +1,8 @@
-"""Many calls in few, all on the state after one block.
+"""Packs many calls into few, all on the state after one block.
 
-Multicall3's `aggregate3` runs a list of calls and says of each whether it failed. Its gas is shared: a contract that
-burns all that it gets starves those behind it. So what fails in company is asked once more alone, and only then failed;
-what often fails goes alone at once, in the same exchange.
+Multicall3's `aggregate3` runs a list of calls and reports which failed. Its gas is shared: a contract that uses up all
+gas makes later calls fail. So each failed call is retried alone before it counts as failed; calls that often fail
+are sent alone at once, in the same exchange.
 Where no Multicall3 is deployed, the calls go to the node as they are.
 
 Some nodes ignore the block number of `eth_call` and always answer from their newest block. So each aggregate begins by
@@ -34,14 +34,14 @@ _NUMBER_CODE: Final = bytes.fromhex("4360005260206000f3")
 _CODE_SIZE: Final = b"\x73%s\x3b\x60\x00\x52\x60\x20\x60\x00\xf3"
 """The same for the size of the code at an address: PUSH20, EXTCODESIZE."""
 _FAR_BLOCKS: Final = 10_000
-"""Contracts of some networks are told the number of another chain's block (Arbitrum: of Ethereum's), which is much
-further away than a node could run ahead."""
+"""On some networks NUMBER is that of another chain's block (on Arbitrum, Ethereum's), much further away than a node
+could run ahead."""
 _MULTICALLS: Final[WeakKeyDictionary[Node, set[str]]] = WeakKeyDictionary()
-"""The Multicall3 that nodes were seen to run."""
+"""Multicall3 contracts that have answered on each node."""
 _PINNING: Final[WeakKeyDictionary[Node, str]] = WeakKeyDictionary()
-"""Nodes that were seen to heed block numbers, with the address that was asked: another may be asked later."""
+"""Nodes that are known to respect block numbers, with their URL then: it may change later."""
 _TRUTHFUL_HASHES: Final[WeakSet[Node]] = WeakSet()
-"""Nodes whose contracts were seen to learn the true hash of a block; those of some networks learn a made-up one."""
+"""Nodes on which contracts have seen the true hash of a block; on some networks they see an artificial one."""
 
 
 class BlockReader:
@@ -76,14 +76,13 @@ class BlockReader:
 
     @property
     def has_later_answers(self) -> bool:
-        """Did an answer come from a later block?"""
+        """Whether an answer came from a later block."""
         return any(number > self.block for number in self.answering_blocks)
 
     def verify_block(self) -> bool:
-        """Return whether all answers so far are known to be of the block; False where the node gave no way to know.
+        """Return whether all answers so far are known to be of the block; False if the node gives no way to know.
 
-        Raises `BlockMismatch` where the node ignores block numbers, so that nothing is known of which block the
-        answers are.
+        Raises `BlockMismatch` if the node ignores block numbers, so that the block of the answers is unknown.
         """
         if self.has_later_answers:
             return False
@@ -99,7 +98,7 @@ class BlockReader:
         return True
 
     def _call_in_batches(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
-        """Return the answers; of the calls, those that may revert stand last."""
+        """Return the answers; the calls that may revert must come last."""
         while self._multicall and calls:
             try:
                 answers = self._aggregate(calls, self._multicall)
@@ -116,7 +115,7 @@ class BlockReader:
         return self._call_directly(calls) if calls else []
 
     def _aggregate(self, calls: Sequence[ContractCall], multicall: str) -> list[ReturnData] | None:
-        """None where there is no Multicall3; calls whose portion ran out of gas count as failed."""
+        """Return the answers; None if there is no Multicall3. Calls whose batch ran out of gas count as failed."""
         shared = sum([not call.may_revert for call in calls])
         batches = [calls[at : min(at + self._batch_size, shared)] for at in range(0, shared, self._batch_size)]
         batches += [[call] for call in calls[shared:]]
@@ -124,12 +123,12 @@ class BlockReader:
         if b"" in results and not any(results) and multicall not in _MULTICALLS.get(self.node, ()):
             return None
         answers: list[ReturnData] = []
-        for portion, answer in zip(batches, results, strict=True):
-            answers += [None] * len(portion) if answer is None else self._decode_verified(answer, len(portion))
+        for batch, answer in zip(batches, results, strict=True):
+            answers += [None] * len(batch) if answer is None else self._decode_verified(answer, len(batch))
         return answers
 
     def _call_separately(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
-        """Return the answers to calls that failed in company, each with an aggregate of its own."""
+        """Return the answers to calls that failed in a batch, each with an aggregate of its own."""
         if not self._multicall or not calls:
             return []
         results = self._run_aggregates([[call] for call in calls], self._multicall)
@@ -138,7 +137,7 @@ class BlockReader:
     def _run_aggregates(self, batches: Sequence[Sequence[ContractCall]], multicall: str) -> list[ReturnData]:
         probes = [ContractCall(multicall, probe) for probe in _PROBES]
         return self.node.batch(
-            [ContractCall(multicall, encode_aggregate([*probes, *portion])) for portion in batches], self.at
+            [ContractCall(multicall, encode_aggregate([*probes, *batch])) for batch in batches], self.at
         )
 
     def _decode_verified(self, answer: bytes, count: int) -> list[ReturnData]:
@@ -157,7 +156,7 @@ class BlockReader:
         return answers
 
     def _check_missing(self, multicall: str) -> None:
-        """Raises `InvalidUpstreamResponse` where the node runs code that sees the contract, or runs nothing at all."""
+        """Raise `InvalidUpstreamResponse` if the contract exists after all, or if the node does not run code."""
         try:
             (answer,) = self.node.batch([ContractCall("", _CODE_SIZE % bytes.fromhex(multicall[2:]))], self.at)
         except UpstreamRejected:
@@ -174,7 +173,7 @@ class BlockReader:
         )
 
     def _check_block(self, number: int | None, before: ReturnData) -> None:
-        """Raises `BlockMismatch` or `ChainReorganized` where an aggregate ran on another block."""
+        """Raise `BlockMismatch` or `ChainReorganized` if an aggregate ran on another block."""
         if number is None or abs(number - self.block) > _FAR_BLOCKS:
             self._is_verified = False
             return
@@ -195,14 +194,14 @@ class BlockReader:
 
     def _mismatch(self, number: int, expected: int) -> BlockMismatch:
         return BlockMismatch(
-            f"{self.node.shown} answered from block {number} when it was asked about block {expected}",
+            f"{self.node.shown} answered from block {number} to a request for block {expected}",
             hint="try again; a node that ignores block numbers cannot always be read: set another one",
             details={"block": expected, "answered": number},
         )
 
 
 def find_answering_block(node: Node, number: int) -> int | None:
-    """Return the block from which a node answers when it is asked about one; None where it gives no way to know."""
+    """Return the block from which a node answers a request for block `number`; None if it gives no way to know."""
     try:
         (answer,) = node.batch([ContractCall("", _NUMBER_CODE)], number)
     except UpstreamRejected:
@@ -212,12 +211,12 @@ def find_answering_block(node: Node, number: int) -> int | None:
 
 
 def _decode_number(answer: ReturnData) -> int | None:
-    """The number of a block, None where none was told."""
+    """Return the number of a block; None if the answer is not a word."""
     return int.from_bytes(answer) if answer and len(answer) == WORD else None
 
 
 def encode_aggregate(calls: Sequence[ContractCall]) -> bytes:
-    """Calldata of `aggregate3`, every call being allowed to fail."""
+    """Return the calldata of `aggregate3` with every call allowed to fail."""
     offsets, tuples = [], []
     at = WORD * len(calls)
     for to, data, _ in calls:

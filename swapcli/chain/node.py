@@ -33,11 +33,11 @@ class BlockHeader(NamedTuple):
 
 
 BlockId = int | BlockHeader
-"""The state after which block is asked about. A number takes any block that has it; a `Block` only that very one."""
+"""The block after which state is read: a number selects any block with it, a `BlockHeader` only that exact block."""
 
 
 def block_number(at: BlockId) -> int:
-    """The number of the block."""
+    """Return the number of the block."""
     return at.number if isinstance(at, BlockHeader) else at
 
 
@@ -81,11 +81,12 @@ class Node(Protocol):
         """Return a block by its number; None if the chain does not have it yet."""
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
-        """One call on the state after a block. Raises `ChainReorganized` where the chain no longer has that very
-        block."""
+        """Return the data of one call on the state after a block.
+
+        Raises `ChainReorganized` if `at` is a header and the chain no longer has that block."""
 
     def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """Many calls on the state after a block, answers in their order. Raises `ChainReorganized` as `call` does."""
+        """Return the data of many calls on the state after a block, in order. Raises as `call`."""
 
     def use_spare(self, error: UpstreamError) -> bool:
         """Switch to another node because of this error. Return whether there is one."""
@@ -93,14 +94,14 @@ class Node(Protocol):
     def blooms(self, first: int, last: int) -> list[int]:
         """Return the bloom filters of the events of blocks `first` to `last`, 0 where the network does not fill them.
 
-        One number of 2,048 bits a block. Of a node that does not know one of the blocks `InvalidUpstreamResponse` is
-        raised.
+        Each is a number of 2,048 bits. Raises `InvalidUpstreamResponse` if the node does not know one of the blocks.
         """
 
     def logs(self, query: LogFilter) -> list[Log]:
-        """Events in the order of the chain. Raises `UpstreamRejected` also where they are too many for the node, and
-        `ChainReorganized` where they reach up to the block that was the newest, and the chain no longer has that
-        one."""
+        """Return events in the order of the chain.
+
+        Raises `UpstreamRejected` also if there are too many for the node, and `ChainReorganized` if the query ends at
+        the newest known block and the chain no longer has it."""
 
 
 class Account(NamedTuple):
@@ -111,8 +112,8 @@ class Account(NamedTuple):
 
 
 class StateOverride(NamedTuple):
-    """What an account is taken to have in the place of what it has. None leaves it; `slots` are words of its storage by
-    their places, beside which the others stay."""
+    """A hypothetical state of an account. None keeps the real value; `slots` are pairs of a storage slot and its word,
+    other slots keep theirs."""
 
     address: str
     balance_wei: int | None = None
@@ -121,7 +122,7 @@ class StateOverride(NamedTuple):
 
 
 class HypotheticalCall(NamedTuple):
-    """A call by `sender`, as it would go if accounts had what `overrides` say."""
+    """A call by `sender` on the state with `overrides`."""
 
     sender: str
     call: ContractCall
@@ -133,8 +134,10 @@ class StateOverrideNode(Node, Protocol):
     """A node that also simulates calls on overridden state."""
 
     def account(self, address: str, at: BlockId) -> Account:
-        """An account after a block. Raises `ChainReorganized` as `call` does."""
+        """Return an account after a block. Raises `ChainReorganized` as `call`."""
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
-        """The answers to calls on a state that is not, each on its own. Raises `ChainReorganized` as `call` does, and
-        `UpstreamRejected` where the node knows no overrides; one that pays them no heed answers without them."""
+        """Return the data of calls on overridden state, each call on its own.
+
+        Raises `ChainReorganized` as `call`, and `UpstreamRejected` if the node does not support overrides; some nodes
+        ignore them instead."""

@@ -26,11 +26,11 @@ USUAL_FEES: Final = (
     *(10, 20, 50, 80, 100, 200, 250, 300, 400, 450, 500, 750, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 5_000, 6_000),
     *(8_000, 10_000, 15_000, 20_000, 30_000, 50_000),
 )
-"""In ppm, of Uniswap V4 and V3's kind: what governance has added somewhere, and round numbers."""
+"""Fees in ppm for Uniswap V3 and V4 contracts: tiers that governance has added on some network, and round numbers."""
 USUAL_SPACINGS: Final = (1, 10, 50, 100, 200, 2_000)
-"""Of Slipstream's kind, where the factory does not say which it has."""
+"""Tick spacings for Slipstream contracts whose factory does not list its own."""
 COMMON_FEES: Final = (100, 500, 2_500, 3_000, 10_000)
-"""In ppm, of Uniswap V3's kind, where neither the factory nor the catalogue says which it has."""
+"""Fees in ppm for Uniswap V3 contracts if neither the factory nor the catalogue lists them."""
 
 _BY_SPACING: Final = "getPool(address,address,int24)"
 _NAMES: Final[Mapping[ContractKind, tuple[str, ...]]] = MappingProxyType(
@@ -41,7 +41,7 @@ _NAMES: Final[Mapping[ContractKind, tuple[str, ...]]] = MappingProxyType(
         ContractKind.ALGEBRA: ("poolByPair(address,address)",),
     }
 )
-"""How a factory may be asked for the pool of two tokens."""
+"""The functions with which a factory may return the pool of two tokens."""
 _SPACING_OF: Final = "feeAmountTickSpacing(uint24)"
 _SPACINGS: Final = "tickSpacings()"
 _SPACING_KEY: Final = "tickSpacing"
@@ -54,7 +54,7 @@ _Refs = Sequence[PoolRef]
 
 
 class _PairQuery(NamedTuple):
-    """A question that a home answers for any two tokens: its name, and what it takes besides them."""
+    """A factory's function that returns a pair's pool: its signature, and its arguments after the tokens."""
 
     factory: Factory
     name: str = ""
@@ -64,10 +64,10 @@ class _PairQuery(NamedTuple):
 def find_pair_pools(
     reader: BlockReader, factories: Sequence[Factory], tokens: Sequence[str], wrapped_native: str | None
 ) -> Iterator[PoolRef | SkippedItem]:
-    """The pools of these homes both of whose tokens are among `tokens`, canonical addresses; each pool once.
+    """Yield the pools of these factories between any two of `tokens` (canonical addresses); each pool once.
 
-    Native currency counts as its wrapped form. Places are as those of `discovery`, the tick of Uniswap V4's being that
-    of the view's block. A home that cannot be asked is skipped as a whole, by its address. Raises `UpstreamError`.
+    Native currency counts as its wrapped form. References are as those of `pool_discovery`, with Uniswap V4 ticks of
+    the reader's block. A factory without such a function is skipped, by its address. Raises `UpstreamError`.
     """
     ordered = sorted({*tokens} - {ZERO_ADDRESS})
     if len(ordered) < 2:
@@ -91,7 +91,7 @@ def find_pair_pools(
 def _pair_reads(
     queries: Sequence[_PairQuery], tokens: Sequence[str], wrapped_native: str | None
 ) -> Iterator[tuple[str, BatchRead[_Refs]]]:
-    """One for each way and pair, named by both."""
+    """Yield one read for each query and pair, named by both."""
     for query in queries:
         address = query.factory.address
         if query.factory.kind is ContractKind.UNISWAP_V4:
@@ -103,21 +103,21 @@ def _pair_reads(
 
 
 def _currencies(tokens: Sequence[str], wrapped_native: str | None) -> Iterator[tuple[_Pair, _Pair]]:
-    """Each pair of currencies with the tokens that stand for them; native currency sorts before all others."""
+    """Yield each pair of currencies with the tokens that represent them; native currency sorts before all others."""
     yield from ((pair, pair) for pair in combinations(tokens, 2))
     if wrapped_native and wrapped_native in tokens:
         yield from (((ZERO_ADDRESS, each), (wrapped_native, each)) for each in tokens if each != wrapped_native)
 
 
 def _read_pair(query: _PairQuery, pair: _Pair) -> BatchRead[_Refs]:
-    """Two rounds; one where there is no pool."""
+    """Read the pool of a pair in two rounds; one if there is no pool."""
     (answer,) = yield [_pair_call(query, pair)]
     address = read_address(answer, query.name)
     if address == ZERO_ADDRESS:
         return ()
     ref = yield from read_pool_ref(query.factory, address)
     if ref.tokens != pair:
-        raise invalid_response(address, "a pool of other tokens than those that were asked for")
+        raise invalid_response(address, "a pool of other tokens than the requested ones")
     return (ref,)
 
 
@@ -126,7 +126,7 @@ def _pair_call(query: _PairQuery, pair: _Pair) -> ContractCall:
 
 
 def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRead[_Refs]:
-    """One round: of the pools that two currencies usually have, those that have a price."""
+    """Return the pools of two currencies with usual fees that have a price, in one round."""
     assert factory.protocol
     native = currencies != pair
     ref = PoolRef(
@@ -142,15 +142,15 @@ def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRea
 
 
 def _usual_keys(factory: Factory) -> list[tuple[int, int]]:
-    """Fees of Uniswap V4 and their tick spacings, which anybody may choose: most take a fiftieth of the fee."""
+    """Return usual fees and tick spacings of Uniswap V4. Most spacings are a fiftieth of the fee."""
     seen = [(fee, spacing) for fee, spacing in factory.fee_tiers.items() if spacing]
     return sorted({(100, 1), *seen, *((fee, max(1, (fee + 25) // 50)) for fee in USUAL_FEES)})
 
 
 def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuery]]:
-    """All that there is to ask of a home. With the first pair it is tried whether it answers at all.
+    """Return the queries that a factory supports, tested with one pair.
 
-    One round; two for Uniswap V3's kind.
+    Takes one round; two for Uniswap V3 contracts.
     """
     if factory.kind is ContractKind.UNISWAP_V4:
         (answer,) = yield [extsload_call(factory.address, [0])]
@@ -159,7 +159,7 @@ def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuer
     if factory.kind is ContractKind.UNISWAP_V3:
         return (yield from _read_v3_queries(factory, pair))
     if factory.kind not in _NAMES:
-        raise invalid_response(factory.kind, "such pools cannot be asked for by their tokens")
+        raise invalid_response(factory.kind, "such pools cannot be looked up by their tokens")
     keys: list[tuple[int, ...]] = [()]
     if factory.kind is ContractKind.SOLIDLY:
         keys = [(stable,) for stable, protocol in enumerate((factory.protocol, factory.stable_protocol)) if protocol]
@@ -169,7 +169,7 @@ def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuer
 
 
 def _read_v3_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuery]]:
-    """By each fee or each tick spacing that the factory says it has; which of both is for it to answer too."""
+    """Return one query for each fee or each tick spacing, by which of the two the factory selects pools."""
     candidates = [_PairQuery(factory, name, (COMMON_FEES[0],)) for name in _NAMES[factory.kind]]
     if factory.protocol and _SPACING_KEY in factory.protocol.extra_keys:
         candidates.reverse()
@@ -193,7 +193,7 @@ def _trial_calls(candidates: Sequence[_PairQuery], pair: _Pair) -> Sequence[Cont
 
 
 def _first_supported(candidates: Sequence[_PairQuery], answers: Sequence[ReturnData]) -> str:
-    """Its name. Raises `InvalidUpstreamResponse`."""
+    """Return the first function that the factory answers. Raises `InvalidUpstreamResponse`."""
     for query, answer in zip(candidates, answers, strict=True):
         if answer:
             read_address(answer, query.name)
@@ -202,7 +202,7 @@ def _first_supported(candidates: Sequence[_PairQuery], answers: Sequence[ReturnD
 
 
 def _spacings(answer: ReturnData) -> Sequence[int]:
-    """Of Slipstream's kind, as the factory lists them; what cannot be one is left out."""
+    """Return the tick spacings that a Slipstream factory lists, without impossible values."""
     try:
         listed = read_list(answer, _SPACINGS)
     except InvalidUpstreamResponse:

@@ -70,12 +70,12 @@ class Factory(NamedTuple):
 
     @property
     def is_enumerable(self) -> bool:
-        """Does it keep a list of its pools? Else only events tell of them."""
+        """Whether it has a list of its pools. Other pools are found only by creation events."""
         return self.kind in _ENUMERABLE
 
 
 def find_factories(network: Network, protocols: Sequence[str] | None = None) -> tuple[list[Factory], list[SkippedItem]]:
-    """Where the pools of these protocols (all where None) come from, and those of which that is not known."""
+    """Return the factories of these protocols (all if None), and the protocols whose factory is unknown."""
     factories: dict[str, Factory] = {}
     skipped: list[SkippedItem] = []
     for protocol in network.protocols:
@@ -89,7 +89,7 @@ def find_factories(network: Network, protocols: Sequence[str] | None = None) -> 
 
 
 def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: ContractKind, network: Network) -> str:
-    """Why there are none, or nothing."""
+    """Add the factories of a protocol. Return why there are none; empty if there are."""
     problem = "the catalogue knows no contract that its pools come from"
     for deployment in network.deployments:
         if protocol.amm_name not in deployment.protocols:
@@ -101,11 +101,11 @@ def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: 
                 continue
             if fee_ppm is None:
                 return "the catalogue does not know its fee"
-            home = factories.get(address) or Factory(address, kind, None, None, fee_ppm, deployment.fee_tiers)
+            factory = factories.get(address) or Factory(address, kind, None, None, fee_ppm, deployment.fee_tiers)
             factories[address] = (
-                home._replace(stable_protocol=protocol)
+                factory._replace(stable_protocol=protocol)
                 if protocol.family == _STABLE
-                else home._replace(protocol=protocol)
+                else factory._replace(protocol=protocol)
             )
             problem = ""
     return problem
@@ -116,7 +116,7 @@ def _only_fee(deployment: Deployment) -> int | None:
 
 
 class PoolList(NamedTuple):
-    """A factory's list: how many pools it has made, and the function that tells each."""
+    """A factory's list: its length, and the function that returns an entry."""
 
     factory: Factory
     length: int
@@ -124,51 +124,53 @@ class PoolList(NamedTuple):
 
 
 def read_pool_lists(reader: BlockReader, factories: Sequence[Factory]) -> list[PoolList | SkippedItem]:
-    """The lists that these homes keep, in one round for all, or why one cannot be read. Raises `UpstreamError`."""
-    return run_batched([(home.address, _read_list_length(home)) for home in factories], reader.call)
+    """Return the lists of these factories in one round, or why one cannot be read. Raises `UpstreamError`."""
+    return run_batched([(factory.address, _read_list_length(factory)) for factory in factories], reader.call)
 
 
 def read_listed_pools(reader: BlockReader, listing: PoolList, first: int, last: int) -> Iterator[PoolRef | SkippedItem]:
-    """The pools of a factory's list from `first` to `last - 1`, in order. Raises `UpstreamError`."""
-    home, length, entry = listing
+    """Yield the pools of a factory's list from `first` to `last - 1`, in order. Raises `UpstreamError`."""
+    factory, length, entry = listing
     last = min(last, length)
     for start in range(first, last, _BATCH_SIZE):
         numbers = range(start, min(start + _BATCH_SIZE, last))
-        yield from run_batched([(f"{home.address} {n}", _read_entry(home, entry, n)) for n in numbers], reader.call)
+        yield from run_batched(
+            [(f"{factory.address} {n}", _read_entry(factory, entry, n)) for n in numbers], reader.call
+        )
 
 
-def _read_list_length(home: Factory) -> BatchRead[PoolList]:
-    """One round."""
-    answers = yield [ContractCall(home.address, encode_call(length)) for length, _ in _LIST_FUNCTIONS]
+def _read_list_length(factory: Factory) -> BatchRead[PoolList]:
+    """Read the length of a factory's list in one round."""
+    answers = yield [ContractCall(factory.address, encode_call(length)) for length, _ in _LIST_FUNCTIONS]
     for answer, (length, entry) in zip(answers, _LIST_FUNCTIONS, strict=True):
         if answer:
-            return PoolList(home, read_word(answer, length), entry)
-    raise invalid_response(home.address, "the factory keeps no list of its pools")
+            return PoolList(factory, read_word(answer, length), entry)
+    raise invalid_response(factory.address, "the factory keeps no list of its pools")
 
 
-def _read_entry(home: Factory, entry: str, number: int) -> BatchRead[PoolRef]:
-    """Two rounds: its address, then what never changes of it."""
-    (answer,) = yield [ContractCall(home.address, encode_call(entry, number))]
-    return (yield from read_pool_ref(home, read_address(answer, entry)))
+def _read_entry(factory: Factory, entry: str, number: int) -> BatchRead[PoolRef]:
+    """Read an entry in two rounds: the pool's address, then its constants."""
+    (answer,) = yield [ContractCall(factory.address, encode_call(entry, number))]
+    return (yield from read_pool_ref(factory, read_address(answer, entry)))
 
 
-def read_pool_ref(home: Factory, address: str) -> BatchRead[PoolRef]:
-    """One round: a pool of a home, by what it says of itself that never changes."""
-    results = yield [ContractCall(address, encode_call(name)) for name in (*_TOKENS, *_TRAITS.get(home.kind, ()))]
+def read_pool_ref(factory: Factory, address: str) -> BatchRead[PoolRef]:
+    """Read the constants of a factory's pool in one round."""
+    results = yield [ContractCall(address, encode_call(name)) for name in (*_TOKENS, *_TRAITS.get(factory.kind, ()))]
     tokens = (read_address(results[0], _TOKENS[0]), read_address(results[1], _TOKENS[1]))
-    trait = read_signed(results[2], _TRAITS[home.kind][0]) if len(results) > len(_TOKENS) else 0
-    protocol = home.stable_protocol if home.kind is ContractKind.SOLIDLY and trait else home.protocol
+    trait = read_signed(results[2], _TRAITS[factory.kind][0]) if len(results) > len(_TOKENS) else 0
+    protocol = factory.stable_protocol if factory.kind is ContractKind.SOLIDLY and trait else factory.protocol
     if protocol is None:
         raise invalid_response(address, "the catalogue has no protocol for it")
-    ref = _make_ref(address, protocol, home.kind, tokens)._replace(fee_ppm=home.fee_ppm)
-    if home.kind is ContractKind.SOLIDLY:
-        return ref._replace(factory=home.address)
+    ref = _make_ref(address, protocol, factory.kind, tokens)._replace(fee_ppm=factory.fee_ppm)
+    if factory.kind is ContractKind.SOLIDLY:
+        return ref._replace(factory=factory.address)
     return ref._replace(tick_spacing=trait)
 
 
 def creation_filter(factories: Iterable[Factory], first: int, last: int) -> LogFilter | None:
-    """The events that tell of the pools of all homes that keep no list; None where there is no such home."""
-    addresses = tuple(home.address for home in factories if not home.is_enumerable)
+    """Return the filter of the creation events of all factories without a list; None if there is no such factory."""
+    addresses = tuple(factory.address for factory in factories if not factory.is_enumerable)
     topics = (POOL_CREATED, POOL_CREATED_SLIPSTREAM, POOL, INITIALIZE, POOL_REGISTERED)
     return LogFilter(addresses, topics, first, last) if addresses else None
 
@@ -176,9 +178,9 @@ def creation_filter(factories: Iterable[Factory], first: int, last: int) -> LogF
 def read_created_pools(
     reader: BlockReader, factories: Mapping[str, Factory], logs: Sequence[Log], wrapped_native: str | None
 ) -> Iterator[PoolRef | SkippedItem]:
-    """The pools that events of `creation_filter` tell of, in order; `factories` are the homes by address.
+    """Yield the pools of creation events, in order; `factories` are by address.
 
-    Only of Balancer's pools more must be asked. Raises `UpstreamError`.
+    Only Balancer's pools need more calls. Raises `UpstreamError`.
     """
     for start in range(0, len(logs), _BATCH_SIZE):
         batch = [log for log in logs[start : start + _BATCH_SIZE] if log.address in factories]
@@ -186,34 +188,34 @@ def read_created_pools(
         yield from run_batched(reads, reader.call)
 
 
-def _read_created(home: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    if home.protocol is None or len(log.topics) < 3:
-        raise invalid_response(home.address, "an event of another kind")
-    if home.kind is ContractKind.WEIGHTED:
-        return (yield from _read_balancer_ref(home, home.protocol, log))
-    return _ref_from_event(home, home.protocol, log, wrapped_native)
+def _read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+    if factory.protocol is None or len(log.topics) < 3:
+        raise invalid_response(factory.address, "an event of another kind")
+    if factory.kind is ContractKind.WEIGHTED:
+        return (yield from _read_balancer_ref(factory, factory.protocol, log))
+    return _ref_from_event(factory, factory.protocol, log, wrapped_native)
 
 
-def _ref_from_event(home: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> PoolRef:
+def _ref_from_event(factory: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> PoolRef:
     kind, values = log.topics[0], [int(topic, 16) for topic in log.topics[1:]]
     if kind == INITIALIZE and len(values) == 3:
-        return _ref_of_v4(home, protocol, log, wrapped_native)
+        return _ref_of_v4(factory, protocol, log, wrapped_native)
     tokens = (to_address(values[0], "token0"), to_address(values[1], "token1"))
     if kind == POOL_CREATED and len(values) == 3:
         spacing, pool = read_words(log.data, 2, "PoolCreated")
-        ref = _make_ref(to_address(pool, "PoolCreated"), protocol, home.kind, tokens)
+        ref = _make_ref(to_address(pool, "PoolCreated"), protocol, factory.kind, tokens)
         return ref._replace(fee_ppm=values[2], tick_spacing=to_signed(spacing))
     pool = read_word(log.data, "the event of its creation")
-    ref = _make_ref(to_address(pool, "the event of its creation"), protocol, home.kind, tokens)
+    ref = _make_ref(to_address(pool, "the event of its creation"), protocol, factory.kind, tokens)
     if kind == POOL_CREATED_SLIPSTREAM and len(values) == 3:
         return ref._replace(tick_spacing=to_signed(values[2]))
-    if kind == POOL and home.kind is ContractKind.ALGEBRA:
+    if kind == POOL and factory.kind is ContractKind.ALGEBRA:
         return ref
-    raise invalid_response(home.address, "an event of another kind")
+    raise invalid_response(factory.address, "an event of another kind")
 
 
-def _ref_of_v4(home: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> PoolRef:
-    """Hooks may do anything in a swap, and a dynamic fee is theirs to set."""
+def _ref_of_v4(factory: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> PoolRef:
+    """Return a Uniswap V4 pool. Refuse hooks, which may change a swap, and dynamic fees, which hooks set."""
     first, second = (to_address(int(topic, 16), "currency") for topic in log.topics[2:4])
     fee, spacing, hooks, _, tick = read_words(log.data, 5, "Initialize")
     if hooks:
@@ -227,16 +229,16 @@ def _ref_of_v4(home: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: 
         if wrapped_native is None:
             raise invalid_response("currency0", "the network has no wrapped form of the native token")
         first = wrapped_native
-    return _make_ref(home.address, protocol, home.kind, (first, second))._replace(
+    return _make_ref(factory.address, protocol, factory.kind, (first, second))._replace(
         fee_ppm=fee, tick_spacing=to_signed(spacing), pool_id=log.topics[1], native=native, last_tick=to_signed(tick)
     )
 
 
-def _read_balancer_ref(home: Factory, protocol: ProtocolInfo, log: Log) -> BatchRead[PoolRef]:
-    """One round. The vault registers pools of all kinds; those with constant weights are told by what they answer."""
+def _read_balancer_ref(factory: Factory, protocol: ProtocolInfo, log: Log) -> BatchRead[PoolRef]:
+    """Read a weighted pool in one round. The vault registers all kinds; only pools with constant weights answer so."""
     pool_id, address = log.topics[1], to_address(int(log.topics[2], 16), "PoolRegistered")
     pool_tokens, weights, weight_update = yield [
-        ContractCall(home.address, encode_call(_POOL_TOKENS, pool_id)),
+        ContractCall(factory.address, encode_call(_POOL_TOKENS, pool_id)),
         ContractCall(address, encode_call(_WEIGHTS)),
         ContractCall(address, encode_call(_WEIGHT_UPDATE)),
     ]
@@ -245,11 +247,11 @@ def _read_balancer_ref(home: Factory, protocol: ProtocolInfo, log: Log) -> Batch
     tokens = tuple(to_address(each, _POOL_TOKENS) for each in read_list(pool_tokens, _POOL_TOKENS))
     if len(read_list(weights, _WEIGHTS)) != len(tokens):
         raise invalid_response(address, "no weighted pool")
-    return _make_ref(address, protocol, home.kind, tokens)._replace(pool_id=pool_id, factory=home.address)
+    return _make_ref(address, protocol, factory.kind, tokens)._replace(pool_id=pool_id, factory=factory.address)
 
 
 def with_decimals(ref: PoolRef, tokens: Mapping[str, Token]) -> PoolRef | SkippedItem:
-    """The place with the decimals of its tokens, or that one of them is not known."""
+    """Return the reference with the decimals of its tokens, or a skipped item if a token is unknown."""
     missing = next((address for address in ref.tokens if address not in tokens), None)
     if missing:
         return SkippedItem(ref.key, f"its token {missing} is not known or was skipped")
@@ -261,7 +263,7 @@ def _make_ref(address: str, protocol: ProtocolInfo, kind: ContractKind, tokens: 
 
 
 def _event_key(log: Log) -> str:
-    """By what a pool is called that an event tells of: its id, its address, or the place of the event."""
+    """Return the key of a created pool: its id, its address, or else the position of the event."""
     if log.topics[0] in (INITIALIZE, POOL_REGISTERED) and len(log.topics) > 1:
         return log.topics[1]
     last = log.data[-WORD:]

@@ -27,12 +27,12 @@ def _by_id(log: Log) -> str:
 
 
 def _by_address(log: Log) -> str:
-    """In the last 20 bytes of the first indexed value."""
+    """Return the last 20 bytes of the first indexed value."""
     return f"0x{log.topics[1][-40:]}"
 
 
 def _by_balancer_id(log: Log) -> str:
-    """Balancer's ids begin with the pool's address."""
+    """Return the pool's address, with which Balancer's ids begin."""
     return log.topics[1][:42]
 
 
@@ -69,7 +69,7 @@ EVENTS: Final[dict[ContractKind, dict[str, Names]]] = {
         **dict.fromkeys((_SWAP_FEE_CHANGED, _PAUSED_CHANGED), _by_emitter),
     },
 }
-"""By their first topic, of each kind of contract. Pools of a kind without any change unseen."""
+"""The events of each contract kind by first topic. Kinds without any emit no events on a change."""
 
 _KINDS: Final[dict[str, tuple[ContractKind, ...]]] = {
     "constant_product": (ContractKind.UNISWAP_V2, ContractKind.SOLIDLY),
@@ -78,18 +78,18 @@ _KINDS: Final[dict[str, tuple[ContractKind, ...]]] = {
     "stableswap": (ContractKind.STABLESWAP,),
     "weighted": (ContractKind.WEIGHTED,),
 }
-"""Of each family of pools that are read from contracts of their own."""
+"""The contract kinds of each pool family."""
 
 _ALL: Final = dict(chain.from_iterable(events.items() for events in EVENTS.values()))
 
 
 def change_topics(families: Iterable[str]) -> tuple[str, ...]:
-    """What to ask for to learn of the changes of all pools of these families."""
+    """Return the topics of all events that change pools of these families."""
     return tuple(dict.fromkeys(topic for name in families for kind in _KINDS.get(name, ()) for topic in EVENTS[kind]))
 
 
 def emits_events(family: str) -> bool:
-    """Do events tell of the changes of its pools?"""
+    """Return whether every change of the family's pools emits an event."""
     return all(EVENTS[kind] for kind in _KINDS.get(family, ()))
 
 
@@ -117,11 +117,11 @@ _SUBJECTS: Final[dict[Names, Callable[[str, str], tuple[str, ...]]]] = {
     _by_address: lambda key, _: (f"0x{key[2:]:0>64}",),
     _by_balancer_id: lambda *_: (),
 }
-"""What the event of a change of a pool holds beside its kind."""
+"""The bloom filter items of an event beside its first topic, from the pool's key and address."""
 
 
 def changed_pool(log: Log) -> str | None:
-    """The key of the pool that an event is about; None where it cannot be told."""
+    """Return the key of the pool that an event is about; None if it is unknown."""
     names = _ALL.get(log.topics[0]) if log.topics else None
     if names is None or (names is not _by_emitter and len(log.topics) < 2):
         return None

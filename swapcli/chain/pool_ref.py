@@ -12,7 +12,7 @@ from swapcli.pools.constant_product import ConstantProduct
 
 
 class ContractKind(StrEnum):
-    """Contracts that are read alike."""
+    """Kinds of contracts, by how they are read."""
 
     UNISWAP_V2 = "uniswap_v2"
     SOLIDLY = "solidly"
@@ -24,12 +24,12 @@ class ContractKind(StrEnum):
 
 
 class PoolRef(NamedTuple):
-    """`address` is the contract that is asked: the manager of a Uniswap V4 pool. `tokens` in the contract's order.
+    """A pool to read. `address` is the contract to call: the manager for Uniswap V4. `tokens` are in its order.
 
-    `fee_ppm` and `tick_spacing` count only where they never change (Uniswap V2, V4; V3, V4). `home` is a Solidly
-    pool's factory or a Balancer pool's vault; where it is empty, reading takes a round more. `pool_id` is Uniswap V4's
-    or Balancer's. `last_tick` is where the price was last seen, and `known_ticks` are the initialised ones around it:
-    where nothing but amounts has changed since, one round is enough to read them.
+    `fee_ppm` and `tick_spacing` are set only if they never change (Uniswap V2, V4; V3, V4). `factory` is a Solidly
+    pool's factory or a Balancer pool's vault; if it is empty, reading takes one more round. `pool_id` is Uniswap V4's
+    or Balancer's. `last_tick` is the tick of the last read, and `known_ticks` are the initialised ticks around it: if
+    only amounts have changed since, one round is enough to read them.
     """
 
     address: str
@@ -53,15 +53,15 @@ class PoolRef(NamedTuple):
 
 
 def ref_of_pool(pool: Pool) -> PoolRef | None:
-    """Where to read a known pool anew; None for one that has no state to read."""
+    """Return the reference of a known pool; None if it has no state to read."""
     kind = _kind_of_pool(pool)
     if kind is None:
         return None
-    place = PoolRef(pool.address, pool.protocol, pool.family, kind, pool.tokens, pool.decimals, pool.fee_ppm)
+    ref = PoolRef(pool.address, pool.protocol, pool.family, kind, pool.tokens, pool.decimals, pool.fee_ppm)
     if not isinstance(pool, Concentrated):
-        return place
+        return ref
     ladder = pool.tick_list
-    return place._replace(
+    return ref._replace(
         tick_spacing=ladder.tick_spacing,
         pool_id=ladder.pool_id or "",
         native=ladder.is_native,
@@ -71,10 +71,10 @@ def ref_of_pool(pool: Pool) -> PoolRef | None:
 
 
 def contract_kind(protocol: ProtocolInfo, network: Network) -> ContractKind | None:
-    """How the pools of a protocol are read; None where they cannot be.
+    """Return the contract kind of a protocol's pools; None if they cannot be read.
 
     A protocol of volatile pairs that shares its contracts with one of stable pairs is a Solidly. Concentrated pools
-    are told apart by what the router needs to know of them.
+    differ in the extra data that the router needs.
     """
     if protocol.family == "constant_product":
         return ContractKind.SOLIDLY if _has_stable_sibling(protocol, network) else ContractKind.UNISWAP_V2

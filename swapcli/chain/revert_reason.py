@@ -40,7 +40,7 @@ class _Known(NamedTuple):
 
 
 def describe_revert(output: bytes) -> str:
-    """What `return_data`, which a call returned as it reverted, says. A contract's own words are cleaned and cut."""
+    """Describe the return data of a reverted call. A contract's own text is sanitized and truncated."""
     if not output:
         return "no reason given"
     selector, arguments = output[:_SELECTOR_BYTES], output[_SELECTOR_BYTES:]

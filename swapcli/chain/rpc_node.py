@@ -40,8 +40,8 @@ _is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
 
 
 class RpcEndpoint(NamedTuple):
-    """Where a node is asked. `shown` is what people may see of `url`; `headers` go with each request, and `proxy` is
-    the address of the HTTP proxy on the way, None without one."""
+    """The URL of a node. `shown` is `url` without credentials; each request carries `headers`; `proxy` is the URL of an
+    HTTP proxy, None without one."""
 
     url: str
     shown: str
@@ -50,11 +50,11 @@ class RpcEndpoint(NamedTuple):
 
 
 class RpcNode:
-    """A `Node`. `shown` is what people may see of `url`; `chain_id` is the one that the node must have.
+    """A `Node`. `shown` is `url` without credentials; `chain_id` is the expected chain id.
 
-    `timeout_s` bounds one exchange; at most `attempts` are made of each, two where it takes all its time. `pause` waits
-    the seconds between them. `spares` are asked in its place, in turn, once it fails; `report` takes the sentence that
-    says so. Not for several threads at once.
+    `timeout_s` bounds one exchange; each is tried at most `attempts` times, twice if it times out. `pause` sleeps for
+    the given seconds between them. `spares` replace the node, in turn, once it fails; `report` takes a sentence at each
+    switch. Not thread-safe.
     """
 
     def __init__(
@@ -71,7 +71,7 @@ class RpcNode:
         spares: Sequence[RpcEndpoint] = (),
         report: Callable[[str], object] = bool,
     ) -> None:
-        """Connect to nothing yet. Raises `ConfigError` for what is no address."""
+        """Prepare the connections without opening them. Raises `ConfigError` for an invalid URL."""
         if spares:
             attempts = min(attempts, _ATTEMPTS_WITH_SPARES)
         endpoints = (RpcEndpoint(url, shown, headers or {}, proxy), *spares)
@@ -85,16 +85,16 @@ class RpcNode:
 
     @property
     def shown(self) -> str:
-        """What people may see of its address."""
+        """The current URL without credentials, for messages."""
         return self._rpc.shown
 
     @property
     def round_trips(self) -> int:
-        """Exchanges so far."""
+        """The number of exchanges so far."""
         return self._rpc.round_trips
 
     def close(self) -> None:
-        """Let go of the connection."""
+        """Close the connections."""
         self._rpc.close()
 
     def use_spare(self, error: UpstreamError) -> bool:
@@ -112,7 +112,7 @@ class RpcNode:
         return head
 
     def block(self, number: int) -> BlockHeader | None:
-        """As `Node.block`. One that it knew already is asked for a few times: the node may be several, some behind."""
+        """As `Node.block`. Retries for a block that it had before: behind a load balancer, some nodes may lag."""
         is_new = self._newest is None or number > self._newest.number
         try:
             (found,) = self._rpc.send([_block_request(number, may_be_null=is_new)])
@@ -130,7 +130,7 @@ class RpcNode:
         return self.batch([ContractCall(to, calldata)], at)[0]
 
     def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """As `Node.batch`, in as many round trips as the size of the calls makes needed, whatever `at` is."""
+        """As `Node.batch`, in as many round trips as the size of the calls requires, for any `at`."""
         tag = hex(block_number(at))
         return self._answers([RpcRequest(_CALL, (_message(call), tag)) for call in calls], at)
 
@@ -147,21 +147,21 @@ class RpcNode:
         return self._answers(requests, at)
 
     def blooms(self, first: int, last: int) -> list[int]:
-        """As `Node.blooms`. That of the newest block is known already."""
-        kept = {self._newest.number: self._newest_bloom} if self._newest else {}
-        numbers = [number for number in range(first, last + 1) if number not in kept]
+        """As `Node.blooms`. The filter of the newest block is cached."""
+        blooms = {self._newest.number: self._newest_bloom} if self._newest else {}
+        numbers = [number for number in range(first, last + 1) if number not in blooms]
         found = self._rpc.send([_block_request(number, may_be_null=False) for number in numbers]) if numbers else []
         for number, each in zip(numbers, found, strict=True):
             if self._block(each).number != number:
                 self._fail(_BLOCK, f"another block than {number}")
-            kept[number] = self._bloom(each)
-        return [kept[number] for number in range(first, last + 1)]
+            blooms[number] = self._bloom(each)
+        return [blooms[number] for number in range(first, last + 1)]
 
     def logs(self, query: LogFilter) -> list[Log]:
         """As `Node.logs`.
 
-        A node behind a balancer that has not seen the last block yet may say that there are no events: what it says
-        counts only where it knows that block.
+        A node behind a balancer that has not seen the last block yet may return no events: its result
+        counts only if it has that block.
         """
         parameters: dict[str, object] = {
             "fromBlock": hex(query.from_block),
@@ -176,7 +176,7 @@ class RpcNode:
             self._fail(_LOGS, "no list")
         logs = [self._log(entry) for entry in found]
         if any(not query.from_block <= log.block_number <= query.to_block for log in logs):
-            self._fail(_LOGS, "events of blocks that were not asked for")
+            self._fail(_LOGS, "events of blocks that were not requested")
         return sorted(logs, key=lambda log: (log.block_number, log.log_index))
 
     def _answers(self, requests: Sequence[RpcRequest], at: BlockId) -> list[ReturnData]:
@@ -184,11 +184,11 @@ class RpcNode:
         return [None if isinstance(each, RpcError) else self._bytes(each, _CALL) for each in results]
 
     def _block_check(self, at: BlockId) -> ConsistencyCheck | None:
-        """Where only that very block counts: that the chain still has it."""
+        """Return the check that the chain still has the block, if `at` is a header."""
         return self._same_block(at) if isinstance(at, BlockHeader) else None
 
     def _same_block(self, block: BlockHeader) -> ConsistencyCheck:
-        """That the chain still has the block."""
+        """Return the check that the chain still has the block."""
 
         def objection(found: RpcResult) -> UpstreamError | None:
             if found is not None and self._block(found).hash == block.hash:
@@ -202,7 +202,7 @@ class RpcNode:
         return ConsistencyCheck(_block_request(block.number), objection)
 
     def _block_known(self, number: int) -> ConsistencyCheck:
-        """That the chain has got to the block, and where that is the newest one told of, still has it."""
+        """Return the check that the node has the block, and that the newest reported block is unchanged."""
         if self._newest and self._newest.number == number:
             return self._same_block(self._newest)
 
@@ -215,7 +215,7 @@ class RpcNode:
         if found != self._chain_id:
             raise InvalidUpstreamResponse(
                 f"{self.shown} is a node of chain {found}, not of chain {self._chain_id}",
-                hint="set a node of the network that is asked about",
+                hint="set a node of the requested network",
                 details={"expected": self._chain_id, "found": found},
             )
 
@@ -272,8 +272,7 @@ class RpcNode:
 
 
 def _read_hex(text: str) -> bytes | None:
-    """None for what is no hex with 0x. Without a pattern, which would take longer than all else that is done with long
-    answers."""
+    """Return the bytes of hex with 0x; None for other text. A regular expression would be slow on long data."""
     try:
         content = bytes.fromhex(text[2:])
     except ValueError:
@@ -294,7 +293,7 @@ def _message(call: ContractCall, sender: str | None = None) -> dict[str, str]:
 
 
 def _state(overrides: Sequence[StateOverride]) -> dict[str, dict[str, object]]:
-    """As `eth_call` takes them in its third place; those of one account together."""
+    """Return the third parameter of `eth_call`; overrides of one account are merged."""
     state: dict[str, dict[str, object]] = {}
     for each in overrides:
         state.setdefault(each.address, {}).update(_changes(each))
@@ -307,4 +306,4 @@ def _changes(override: StateOverride) -> Iterator[tuple[str, object]]:
     if override.code is not None:
         yield "code", f"0x{override.code.hex()}"
     if override.slots:
-        yield "stateDiff", {f"0x{place:064x}": f"0x{value:064x}" for place, value in override.slots}
+        yield "stateDiff", {f"0x{slot:064x}": f"0x{value:064x}" for slot, value in override.slots}

@@ -14,8 +14,9 @@ _ALLOWANCE: Final = "allowance(address,address)"
 
 
 class SenderBalances(NamedTuple):
-    """`sold` is what the sender holds of what the swap sells, `allowance` what the router may take of it: None where it
-    is the native currency, for which nobody needs leave."""
+    """The sender's account, balance of the input token, and allowance to the router.
+
+    `allowance` is None for native currency, which needs no approval."""
 
     account: Account
     balance_in: int
@@ -23,10 +24,10 @@ class SenderBalances(NamedTuple):
 
 
 def read_sender_balances(node: StateOverrideNode, at: BlockId, owner: str, swap: SimulatedCall) -> SenderBalances:
-    """After a block, in two round trips, or one for native currency. Raises `UpstreamError`."""
+    """Read the balances after a block, in two round trips, or one for native currency. Raises `UpstreamError`."""
     account = node.account(owner, at)
     if swap.token_in == ZERO_ADDRESS:
         return SenderBalances(account, account.balance_wei, None)
-    asked = encode_call(BALANCE, owner), encode_call(_ALLOWANCE, owner, swap.router)
-    balance, allowance = node.batch([ContractCall(swap.token_in, each) for each in asked], at)
+    calls = encode_call(BALANCE, owner), encode_call(_ALLOWANCE, owner, swap.router)
+    balance, allowance = node.batch([ContractCall(swap.token_in, each) for each in calls], at)
     return SenderBalances(account, read_word(balance, BALANCE), read_word(allowance, _ALLOWANCE))

@@ -19,14 +19,14 @@ from swapcli.evm.simulation import SimulatedCall, SimulationRun, decode_run, enc
 from swapcli.model.order import ZERO_ADDRESS
 
 _OWN_CODE: Final = "0x5b3f1c9f37a64d1db5a7c2e0d94be2f3a16c80e7"
-"""Where a sender's own code stands meanwhile; an address made up for it."""
+"""An arbitrary address that carries the sender's own code during the simulation."""
 
 _DELEGATION: Final = bytes.fromhex("ef0100")
-"""The code of an account that has another's run for it (EIP-7702) begins so, and ends with that address."""
+"""Prefix of delegated code (EIP-7702); the address of the delegate follows."""
 
 
 class SimulationGrant(StrEnum):
-    """What the sender lacks, and is taken to have."""
+    """An asset or permission that the sender lacks and the simulation grants."""
 
     NATIVE = "native currency"
     TOKEN = "token"
@@ -34,7 +34,7 @@ class SimulationGrant(StrEnum):
 
 
 class SwapSimulation(NamedTuple):
-    """What came of it, and what it took for given."""
+    """The result of a simulation, and the grants that it assumed."""
 
     run: SimulationRun
     grants: tuple[SimulationGrant, ...]
@@ -43,10 +43,10 @@ class SwapSimulation(NamedTuple):
 def simulate_swap(
     node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balances: SenderBalances
 ) -> SwapSimulation:
-    """One round trip, and one or two before it where the sender lacks the token.
+    """Simulate a swap in one round trip, and one or two before it if the sender lacks the token.
 
-    Raises `SimulationError` where the token cannot be given to the sender, or a token does not tell balances;
-    `UpstreamRejected` where the node cannot simulate.
+    Raises `SimulationError` if the token cannot be granted to the sender, or a token does not report balances;
+    `UpstreamRejected` if the node cannot simulate.
     """
     assumed = tuple(_lacking(swap, balances))
     own, elsewhere = _own_code(balances.account.code)
@@ -61,7 +61,9 @@ def simulate_swap(
         error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
         raise
     if answer is None:
-        raise SimulationError("the swap cannot be simulated: a token does not tell balances, or it takes too much gas")
+        raise SimulationError(
+            "the swap cannot be simulated: a token does not report balances, or it takes too much gas"
+        )
     if answer == b"":
         raise UpstreamRejected(
             f"{node.shown} heeds no state overrides, so nothing can be simulated on it", hint="set another node"
@@ -81,7 +83,7 @@ def _lacking(swap: SimulatedCall, balances: SenderBalances) -> list[SimulationGr
 
 
 def _own_code(code: bytes) -> tuple[str, list[StateOverride]]:
-    """The address at which the sender's own code is found, zero for none, and what puts it there."""
+    """Return the address that carries the sender's own code, zero for none, and the override that puts it there."""
     if not code:
         return ZERO_ADDRESS, []
     if code.startswith(_DELEGATION):

@@ -15,7 +15,7 @@ from swapcli.errors import InvalidUpstreamResponse
 from swapcli.model.token import Token
 
 MAX_DECIMALS: Final = 36
-"""Whatever has more is no token that anybody trades."""
+"""No traded token has more."""
 
 _SYMBOL, _NAME, _DECIMALS = "symbol()", "name()", "decimals()"
 _CALLDATA: Final = tuple(encode_call(name) for name in (_DECIMALS, _SYMBOL, _NAME))
@@ -25,14 +25,14 @@ _BATCH_SIZE: Final = 500
 
 
 def load_tokens(reader: BlockReader, addresses: Sequence[str]) -> Iterator[Token | SkippedItem]:
-    """The tokens at canonical addresses, in order, or why one was left out. Raises `UpstreamError`."""
+    """Yield the tokens at canonical addresses, in order, or why one was skipped. Raises `UpstreamError`."""
     remaining = iter(addresses)
     while batch := list(islice(remaining, _BATCH_SIZE)):
         yield from run_batched([(address, _token(address)) for address in batch], reader.call)
 
 
 def _token(address: str) -> BatchRead[Token]:
-    """One round. A name is nice to have; without decimals or a symbol nobody can say an amount of it."""
+    """Read a token in one round. The name is optional; decimals and symbol are needed to show an amount."""
     decimals, symbol, name = yield [ContractCall(address, each) for each in _CALLDATA]
     decimal_places = read_word(decimals, _DECIMALS)
     if decimal_places > MAX_DECIMALS:

@@ -34,9 +34,9 @@ MAX_HOLDERS: Final = 3
 _PROBE, _WALLET, _OTHER_WALLET = (
     f"0x{start}{'5d3e8a61c4f2907b' * 2}" for start in ("a11ce001", "a11ce002", "a11ce003")
 )
-"""Addresses that were made up: where the contract stands, and two wallets."""
+"""Arbitrary addresses: of the probe contract, and of two wallets."""
 _OWN_CODE: Final = "a11ce1"
-"""What the addresses begin with at which pools' own code stands meanwhile."""
+"""Prefix of the addresses that carry the pools' own code during a trial."""
 _BATCH_SIZE: Final = 32
 """Trials a call: each takes some 400,000 gas, and nodes allow a call 30 million at least, most of them."""
 _GUARDED_BATCH_SIZE: Final = 8
@@ -44,7 +44,7 @@ _GUARDED_BATCH_SIZE: Final = 8
 
 
 class TransferReport(NamedTuple):
-    """What was found of tokens, by address; `failure` says why nothing could be, where the node is the cause."""
+    """The behaviours of tokens by address; `failure` is the reason if the node cannot run trials."""
 
     behaviours: Mapping[str, TransferBehaviour]
     failure: str = ""
@@ -72,8 +72,8 @@ def plan_trials(tokens: Iterable[str], pools: Iterable[Pool], network: Network) 
 def run_transfer_trials(node: Node, at: BlockId, questions: Sequence[TransferTrial]) -> TransferReport:
     """Return how the tokens behave; `UNKNOWN` for one that refuses, or whose holders have too little of it.
 
-    One exchange for tokens that refuse nothing, two more for the others. A node that knows no state overrides, or pays
-    them no heed, leaves all unknown. Raises `UpstreamError` where the node gives no proper answer.
+    One exchange for tokens that refuse nothing, two more for the others. All are unknown if the node does not
+    support state overrides. Raises `UpstreamError` if the node gives no valid response.
     """
     tokens = dict.fromkeys(question.token for question in questions)
     if not tokens:
@@ -96,11 +96,11 @@ def run_transfer_trials(node: Node, at: BlockId, questions: Sequence[TransferTri
 
 
 class _NoOverrides(Exception):
-    """The node cannot suppose anything."""
+    """The node does not support state overrides."""
 
 
 class _TrialRunner:
-    """A node, and the block after which everything is tried."""
+    """Runs trials on a node after one block."""
 
     def __init__(self, node: StateOverrideNode, at: BlockId) -> None:
         self._node, self._at = node, at
@@ -140,7 +140,7 @@ class _TrialRunner:
         return HypotheticalCall(_WALLET, call, (StateOverride(_PROBE, code=runtime_code()), *overrides, *own_code))
 
     def _read_own_code(self, questions: Sequence[TransferTrial]) -> list[StateOverride]:
-        """What puts the pools' own code where it is found; nothing for what the node does not tell."""
+        """Return overrides that place the pools' own code at other addresses, without code that the node omits."""
         holders = list(dict.fromkeys(question.holder for question in questions))
         call = HypotheticalCall(
             _WALLET, ContractCall(_PROBE, encode_codes(holders)), (StateOverride(_PROBE, code=runtime_code()),)
@@ -155,7 +155,7 @@ class _TrialRunner:
         ]
 
     def _answers(self, calls: Sequence[HypotheticalCall]) -> list[bytes | None]:
-        """Raises `_NoOverrides`."""
+        """Return the data of calls. Raises `_NoOverrides`."""
         try:
             answers = self._node.simulate(calls, self._at)
         except ChainReorganized:
@@ -178,5 +178,5 @@ def _split_batches(questions: Sequence[TransferTrial], size: int) -> list[Sequen
 
 
 def _own_address(holder: str) -> str:
-    """Where the code of a holder stands meanwhile."""
+    """Return the address that carries a holder's own code during a trial."""
     return f"0x{_OWN_CODE}{holder[8:]}"

@@ -284,7 +284,7 @@ def test_where_no_router_is_nothing_is_called(scene: Scene) -> None:
 
 
 def test_a_token_that_does_not_tell_balances_is_none(scene: Scene) -> None:
-    with pytest.raises(SimulationError, match="a token does not tell balances"):
+    with pytest.raises(SimulationError, match="a token does not report balances"):
         simulated(scene.node, scene.trade(ZERO_ADDRESS, scene.router.address), POOR)
     with pytest.raises(InvalidUpstreamResponse, match=r"^balanceOf\(address\): the contract reverts$"):
         simulated(scene.node, scene.trade(scene.router.address, ZERO_ADDRESS), POOR)

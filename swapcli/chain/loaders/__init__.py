@@ -30,14 +30,14 @@ _BATCH_SIZE = 250
 
 
 def import_loader(kind: ContractKind) -> Load:
-    """The reader of a kind, from `swapcli/chain/loaders/<module>.py`."""
+    """Return the reader of a kind, from `swapcli/chain/loaders/<module>.py`."""
     return cast(Load, import_module(f"{__name__}.{_MODULES[kind]}").load)
 
 
 def load_pools(reader: BlockReader, refs: Sequence[PoolRef]) -> Iterator[Pool | SkippedItem]:
-    """Every place's pool at the view's block, in order, or why it was left out. Raises `UpstreamError`.
+    """Yield the pool of each reference at the reader's block, in order, or why it was skipped. Raises `UpstreamError`.
 
-    They are read in portions as they are taken, so that memory stays bounded and progress shows.
+    Reads one batch at a time, so that memory stays bounded and progress can be shown.
     """
     remaining = iter(refs)
     while batch := list(islice(remaining, _BATCH_SIZE)):

@@ -1,7 +1,7 @@
-"""Algebra Integral: the initialised ticks hang in a tree of three layers, so all of them are found in a few rounds.
+"""Algebra Integral: the initialised ticks form a tree of three layers, so a few rounds find all of them.
 
-Its leaves are words of 256 ticks, whatever the spacing; a bit of the second layer stands for a leaf that is not empty,
-a bit of the root for a word of the second layer. The fee is what `fee()` says at the block; a plugin may change it
+Its leaves are words of 256 ticks, for every tick spacing; a bit of the second layer represents a leaf that is not
+empty, a bit of the root a word of the second layer. The fee is that of `fee()` at the block; a plugin may change it
 before the next swap.
 """
 
@@ -24,19 +24,19 @@ _NAMES = ("globalState()", "liquidity()", "fee()", "tickSpacing()", "tickTreeRoo
 _SECOND_LAYER = "tickTreeSecondLayer(int16)"
 _LEAF = "tickTable(int16)"
 _FIRST_LEAF = -3466
-"""The leaf that the second layer's first bit stands for."""
+"""The leaf that the second layer's first bit represents."""
 _ROOT_BITS = 32
 _MAX_TICKS = 20_000
-"""A contract that claims all bits of its tree would have millions asked."""
+"""A contract that sets all bits of its tree would cause millions of calls."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Four rounds; one where the pool is empty, or the place knows its ticks."""
+    """Read a pool in four rounds; one if it is empty, or if the reference knows its ticks."""
     return (yield from with_prefetch(_load(ref), _guesses(ref)))
 
 
 def _guesses(ref: PoolRef) -> Sequence[ContractCall]:
-    """The tree as the known ticks would have it."""
+    """Return the calls for the tree that the known ticks imply."""
     leaves = sorted({tick // 256 for tick in ref.known_ticks})
     branches = sorted({(leaf - _FIRST_LEAF) // 256 for leaf in leaves})
     words = [*_word_calls(ref.address, _SECOND_LAYER, branches), *_word_calls(ref.address, _LEAF, leaves)]
@@ -54,7 +54,7 @@ def _load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def _ladder(pool: str, root: int) -> BatchRead[dict[int, int]]:
-    """Every initialised tick with the liquidity that it adds on the way up."""
+    """Return every initialised tick with its net liquidity."""
     branches = yield from _words(pool, _SECOND_LAYER, initialized_ticks({0: root % (1 << _ROOT_BITS)}, 1))
     leaves = yield from _words(pool, _LEAF, [bit + _FIRST_LEAF for bit in initialized_ticks(branches, 1)])
     ticks = initialized_ticks(leaves, 1)

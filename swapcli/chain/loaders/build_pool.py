@@ -14,7 +14,7 @@ PPM = 1_000_000
 
 
 def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
-    """The pool. Raises `InvalidPoolState` naming the field."""
+    """Return the pool. Raises `InvalidPoolState` naming the field."""
     if not 0 <= fee_ppm < PPM:
         raise InvalidPoolState("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {fee_ppm}")
     identity = PoolIdentity(ref.address, ref.protocol, ref.tokens, ref.decimals, fee_ppm)
@@ -22,7 +22,7 @@ def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
 
 
 def fee_in_ppm(fee: int, whole: int, name: str) -> int:
-    """A fee of `whole` in parts per million. Raises `InvalidUpstreamResponse` for one that is finer than that."""
+    """Return `fee / whole` in parts per million. Raises `InvalidUpstreamResponse` if that is not a whole number."""
     ppm, rest = divmod(fee * PPM, whole)
     if rest:
         raise invalid_response(name, f"a fee of {fee} in {whole} is no whole number of parts per million")

@@ -18,7 +18,7 @@ _STABLE = "solidly_stable"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """One round; two where the factory is not known."""
+    """Read a pool in one round; two if the factory is not known."""
     factory = ref.factory
     if not factory:
         (answer,) = yield [ContractCall(ref.address, encode_call(_FACTORY))]

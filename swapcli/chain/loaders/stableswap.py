@@ -1,4 +1,4 @@
-"""Curve's StableSwap pools, as StableSwap-NG answers; what older pools lack has the value that it has for them.
+"""Curve's StableSwap pools with StableSwap-NG's functions; older pools lack some, which then have default values.
 
 The family's maths are StableSwap-NG's: pools from before it may differ from them by a unit.
 """
@@ -19,14 +19,14 @@ _BALANCE = "balances(uint256)"
 _RATES = "stored_rates()"
 _NAMES = ("A()", "fee()")
 _NEWER_NAMES = ("A_precise()", "future_A()", "offpeg_fee_multiplier()", _RATES)
-"""That older pools lack some of."""
+"""Functions that some older pools lack."""
 _FEE_DENOMINATOR = 10**10
 _A_PRECISION = 100
 _WAD = 10**18
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """One round."""
+    """Read a pool in one round."""
     newer = [ContractCall(ref.address, encode_call(name), may_revert=True) for name in _NEWER_NAMES]
     balances = [ContractCall(ref.address, encode_call(_BALANCE, k)) for k in range(len(ref.tokens))]
     amp, fee, precise, goal, multiplier, rates, *balances_read = yield [
@@ -45,7 +45,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def _constant_amp(amp: int, precise: ReturnData, goal: ReturnData) -> int:
-    """A that is not on its way to another value, which would make it change with every second."""
+    """Return the amplification. Raises `InvalidUpstreamResponse` during a ramp, when it changes every second."""
     if not precise:
         return amp
     now = read_word(precise, "A_precise()")
@@ -55,7 +55,7 @@ def _constant_amp(amp: int, precise: ReturnData, goal: ReturnData) -> int:
 
 
 def _rates(ref: PoolRef, answer: ReturnData) -> Sequence[int]:
-    """Without the scaling to 18 decimals, which the contract's rates include."""
+    """Return the rates without the scaling to 18 decimals that the contract's rates include."""
     if not answer or max(ref.decimals) > MAX_DECIMALS:
         return [_WAD] * len(ref.tokens)
     rates = read_list(answer, _RATES)

@@ -1,9 +1,9 @@
-"""The initialised ticks of a pool that keeps them in a bitmap, read around the price.
+"""Reads the initialised ticks around the price, for pools with a tick bitmap.
 
 A word of the bitmap covers 256 ticks of the pool's spacing. Reading all of them would take up to 6,932 calls, so only
-some words to either side are read, and the ladder is closed at their ends: whatever liquidity goes on beyond is taken
-out there. Inside, swaps equal the contract's to the unit, since their steps end at the edges of words anyway; a swap
-that would leave them is refused as if the pool ran dry.
+some words to either side are read, and the table is closed at their ends: liquidity that extends beyond them is removed
+there. Inside, swaps equal the contract's to the unit, since their steps end at word boundaries anyway; a swap that
+would leave the range is refused as if the pool had no more liquidity.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ _BITS: Final = 256
 
 
 class PriceState(NamedTuple):
-    """Where a pool stands."""
+    """Price, active liquidity and fee of a pool."""
 
     sqrt_price_x96: int
     tick: int
@@ -38,12 +38,12 @@ class WordRange(NamedTuple):
     last: int
 
     def numbers(self) -> range:
-        """Each of them."""
+        """Return the numbers of all words."""
         return range(self.first, self.last + 1)
 
 
 class TickDataSource(Protocol):
-    """How a kind of contract is asked for its position, its bitmap and its ticks, and how its answers are read."""
+    """Encodes a contract kind's calls for price, bitmap and ticks, and decodes their results."""
 
     def position_calls(self) -> Sequence[ContractCall]: ...
 
@@ -59,7 +59,7 @@ class TickDataSource(Protocol):
 
 
 def guess_tick_calls(source: TickDataSource, ref: PoolRef) -> Sequence[ContractCall]:
-    """Calls for the ticks that were there when the price was last seen, but for those that only closed the ladder."""
+    """Return calls for the ticks known from the last read, without those that only closed the table."""
     if ref.last_tick is None or not ref.known_ticks:
         return ()
     words = words_around(ref.last_tick, ref.tick_spacing, REACH)
@@ -72,9 +72,9 @@ TickRead = Generator[Sequence[ContractCall], Sequence[ReturnData], tuple[PriceSt
 
 
 def read_around_price(source: TickDataSource, spacing: int, near_tick: int | None, reach: int = REACH) -> TickRead:
-    """The position, and the state's fields that a market file has for it and the ticks around it.
+    """Return the price state, and the fields of a market file for it and the ticks around it.
 
-    Two rounds where `last_tick` is close enough to the price, else three. Raises as `BatchRead`.
+    Takes two rounds if `near_tick` is close enough to the price, else three. Raises as `BatchRead`.
     """
     calls = source.position_calls()
     prefetched = words_around(near_tick, spacing, reach).numbers() if near_tick is not None else range(0)
@@ -98,7 +98,7 @@ def read_around_price(source: TickDataSource, spacing: int, near_tick: int | Non
 
 
 def state_fields(position: PriceState, spacing: int, ladder: Mapping[int, int]) -> dict[str, object]:
-    """The fields of a market file."""
+    """Return the fields of a market file."""
     return {
         "sqrt_price_x96": position.sqrt_price_x96,
         "tick": position.tick,
@@ -109,19 +109,19 @@ def state_fields(position: PriceState, spacing: int, ladder: Mapping[int, int]) 
 
 
 def words_around(tick: int, spacing: int, reach: int) -> WordRange:
-    """The word that holds `tick`, and up to `reach` more on either side."""
+    """Return the word that contains `tick`, and up to `reach` more on either side."""
     own, bounds = tick // spacing // _BITS, all_words(spacing)
     return WordRange(max(own - reach, bounds.first), min(own + reach, bounds.last))
 
 
 def all_words(spacing: int) -> WordRange:
-    """Every word that can hold a tick."""
+    """Return the range of words that can contain a tick."""
     max_index = MAX_TICK // spacing
     return WordRange(-max_index // _BITS, max_index // _BITS)
 
 
 def initialized_ticks(bitmap: Mapping[int, int], spacing: int) -> list[int]:
-    """The ticks whose bits are set, ascending."""
+    """Return the ticks whose bits are set, ascending."""
     return [
         (number * _BITS + bit) * spacing
         for number in sorted(bitmap)
@@ -132,9 +132,9 @@ def initialized_ticks(bitmap: Mapping[int, int], spacing: int) -> list[int]:
 
 
 def close_liquidity(nets: Mapping[int, int], position: PriceState, words: WordRange, spacing: int) -> dict[int, int]:
-    """The ladder whose liquidity begins and ends within `words`, of which `nets` are the ticks.
+    """Return the ticks `nets` of the range `words`, closed so that all liquidity begins and ends within it.
 
-    Raises `InvalidPoolState` where there is nothing beyond them and the liquidity still does not add up.
+    Raises `InvalidPoolState` if the range reaches an end of all ticks and the liquidity still does not add up there.
     """
     bounds = all_words(spacing)
     before = position.liquidity - sum(net for tick, net in nets.items() if tick <= position.tick)
@@ -151,5 +151,5 @@ def close_liquidity(nets: Mapping[int, int], position: PriceState, words: WordRa
 
 
 def _ends(words: WordRange) -> tuple[int, int]:
-    """The first and the last tick that they hold, in units of the spacing."""
+    """Return the first and the last tick of the words, in units of the spacing."""
     return words.first * _BITS, words.last * _BITS + _BITS - 1

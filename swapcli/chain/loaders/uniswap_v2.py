@@ -14,6 +14,6 @@ _CALLDATA = encode_call(_RESERVES)
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """One round."""
+    """Read a pool in one round."""
     (answer,) = yield [ContractCall(ref.address, _CALLDATA)]
     return build_pool(ref, ref.fee_ppm, {"reserves": read_words(answer, 2, _RESERVES)})

@@ -1,4 +1,4 @@
-"""Uniswap V3, PancakeSwap V3, Slipstream and their like, which answer alike where it matters.
+"""Uniswap V3, PancakeSwap V3, Slipstream and compatible contracts.
 
 The fee is read with the state: Slipstream's changes.
 """
@@ -23,7 +23,7 @@ _TICKS = "ticks(int24)"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Three rounds, one where the place knows price and ticks well enough; one more where it knows no spacing."""
+    """Read a pool in three rounds; one if price and ticks are close to the known ones; one more without a spacing."""
     spacing = ref.tick_spacing
     if not spacing:
         (answer,) = yield [ContractCall(ref.address, encode_call(_SPACING))]
@@ -36,22 +36,22 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_spacing(answer: ReturnData) -> int:
-    """The tick spacing; a zero, by which nothing can be divided, becomes one and is refused with the state."""
+    """Return the tick spacing; 0 becomes 1, to avoid a division by zero, and is refused with the state."""
     return max(read_word(answer, _SPACING), 1)
 
 
 def read_nets(ticks: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
-    """The second word that `ticks` returns: the liquidity that a tick adds on the way up."""
+    """Return the net liquidity of each tick: the second word that `ticks` returns."""
     return [to_signed(read_words(answer, 2, f"ticks({tick})")[1]) for tick, answer in zip(ticks, answers, strict=True)]
 
 
 def tick_calls(pool: str, ticks: Sequence[int]) -> list[ContractCall]:
-    """The questions that `read_nets` reads."""
+    """Return the calls whose results `read_nets` decodes."""
     return [ContractCall(pool, encode_call(_TICKS, tick)) for tick in ticks]
 
 
 class _Pool:
-    """A pool that is its own contract."""
+    """A pool with its own contract."""
 
     def __init__(self, address: str) -> None:
         self._address = address

@@ -1,7 +1,7 @@
-"""Uniswap V4 pools without hooks, from the storage of the manager that holds them all.
+"""Uniswap V4 pools without hooks, from the storage of the pool manager.
 
-The manager keeps a mapping from pool id to a struct, whose fields stand at fixed places behind a hash of the id; it
-returns any of its words. So a question is one call, whatever it asks for, and needs no other contract.
+The manager has a mapping from pool id to a struct, whose fields are at fixed offsets from a hash of the id.
+`extsload` returns any words of its storage, so each read is one call and needs no other contract.
 """
 
 from __future__ import annotations
@@ -29,7 +29,7 @@ _WRAP: Final = 1 << 256
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Three rounds, one where the place knows price and ticks well enough."""
+    """Read a pool in three rounds; one if price and ticks are close to the known ones."""
     source = _InManager(ref)
     read = read_around_price(source, ref.tick_spacing, ref.last_tick)
     position, state = yield from with_prefetch(read, guess_tick_calls(source, ref))
@@ -40,17 +40,17 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 class _InManager:
-    """A pool among others."""
+    """A pool in the manager's storage."""
 
     def __init__(self, ref: PoolRef) -> None:
         self._manager = ref.address
-        self._home = pool_slot(ref.pool_id)
+        self._slot = pool_slot(ref.pool_id)
 
     def position_calls(self) -> Sequence[ContractCall]:
-        return [extsload_call(self._manager, [self._home, self._home + _LIQUIDITY_OFFSET])]
+        return [extsload_call(self._manager, [self._slot, self._slot + _LIQUIDITY_OFFSET])]
 
     def read_position(self, answers: Sequence[ReturnData]) -> PriceState:
-        """Above the price and the tick there are 24 bits of the protocol's fee, and 24 of the pool's."""
+        """Decode `slot0`, where 24 bits of protocol fee and 24 of pool fee follow the price and the tick."""
         slot0, liquidity = read_extsload(answers[0], 2)
         if slot0 >> 184 & 0xFFFFFF:
             raise InvalidPoolState("fee_ppm", "a pool with a fee for the protocol is not supported")
@@ -58,31 +58,31 @@ class _InManager:
         return PriceState(price, tick, liquidity % (1 << 128), slot0 >> 208 & 0xFFFFFF)
 
     def word_calls(self, words: Sequence[int]) -> Sequence[ContractCall]:
-        return [extsload_call(self._manager, [_hashed(number, self._home + _BITMAP_OFFSET) for number in words])]
+        return [extsload_call(self._manager, [_hashed(number, self._slot + _BITMAP_OFFSET) for number in words])]
 
     def read_words(self, words: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
         return list(read_extsload(answers[0], len(words)))
 
     def tick_calls(self, ticks: Sequence[int]) -> Sequence[ContractCall]:
-        return [extsload_call(self._manager, [_hashed(tick, self._home + _TICKS_OFFSET) for tick in ticks])]
+        return [extsload_call(self._manager, [_hashed(tick, self._slot + _TICKS_OFFSET) for tick in ticks])]
 
     def read_nets(self, ticks: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
-        """The upper half of a tick's first word; the lower half is its gross liquidity."""
+        """Return the upper half of each tick's first word; the lower half is its gross liquidity."""
         return [to_signed(each) >> 128 for each in read_extsload(answers[0], len(ticks))]
 
 
 def pool_slot(pool_id: str) -> int:
-    """Where the manager keeps the first word of a pool, its `slot0`."""
+    """Return the storage slot of a pool's first word, its `slot0`."""
     return _hashed(int(pool_id, 16), _POOLS_SLOT)
 
 
 def extsload_call(manager: str, slots: Sequence[int]) -> ContractCall:
-    """Asks for words of the manager's storage."""
+    """Return the call that reads words of the manager's storage."""
     return ContractCall(manager, encode_list_call(_EXTSLOAD, slots))
 
 
 def read_extsload(answer: ReturnData, count: int) -> tuple[int, ...]:
-    """The words that `extsload_call` asked for. Raises `InvalidUpstreamResponse`."""
+    """Return the words that `extsload_call` requested. Raises `InvalidUpstreamResponse`."""
     words = read_list(answer, _EXTSLOAD)
     if len(words) != count:
         raise invalid_response(_EXTSLOAD, f"{len(words)} words instead of {count}")
@@ -90,12 +90,12 @@ def read_extsload(answer: ReturnData, count: int) -> tuple[int, ...]:
 
 
 def price_and_tick(slot0: int) -> tuple[int, int]:
-    """The square-root price in Q64.96 in the lowest 160 bits, 0 where there is no pool, and above it 24 of the tick."""
+    """Return the square-root price in Q64.96 (the lowest 160 bits, 0 for no pool) and the tick (the next 24)."""
     return slot0 % (1 << 160), _narrow(slot0 >> 160, 24)
 
 
 def _hashed(key: int, slot: int) -> int:
-    """Where a mapping at `slot` keeps what belongs to `key`."""
+    """Return the slot of the entry `key` of a mapping at `slot`."""
     return int.from_bytes(keccak256(encode_word(key) + encode_word(slot % _WRAP)))
 
 

@@ -1,4 +1,4 @@
-"""Balancer V2's weighted pools: balances from the vault that holds them, weights and fee from the pool."""
+"""Balancer V2's weighted pools: balances from the vault, weights and fee from the pool."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ _ONE = 10**18
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """One round; two where vault and pool id are not known."""
+    """Read a pool in one round; two if vault and pool id are not known."""
     pool_id, vault = ref.pool_id, ref.factory
     if not (pool_id and vault):
         first, second = yield [ContractCall(ref.address, encode_call(name)) for name in ("getPoolId()", "getVault()")]
@@ -44,6 +44,6 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         "weights": read_list(weights, _WEIGHTS),
     }
     if later is None:
-        # The contracts of the first version round some powers in another way, and lack this.
+        # Contracts of the first version lack this function, and round some powers differently.
         state["version"] = 1
     return build_pool(ref, fee_in_ppm(read_word(fee, _FEE), _ONE, _FEE), state)

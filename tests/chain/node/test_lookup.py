@@ -224,7 +224,7 @@ def test_a_pair_of_other_tokens_is_not_believed_to_be_of_those_asked_for(scene: 
     home = real.home._replace(address=odd.address)
     kept, *skipped = found(scene, home, [a, b, c])
     assert kept == place
-    reason = f"{place.address}: a pool of other tokens than those that were asked for"
+    reason = f"{place.address}: a pool of other tokens than the requested ones"
     assert skipped == [SkippedItem(f"{odd.address} {pair}", reason) for pair in (f"{a} {c}", f"{b} {c}")]
 
 
@@ -328,7 +328,7 @@ def keys_asked(scene: Scene, home: Factory) -> list[int]:
 @pytest.mark.parametrize("kind", [ContractKind.WEIGHTED, ContractKind.STABLESWAP])
 def test_kinds_that_cannot_be_asked_by_tokens_are_skipped_with_the_reason(scene: Scene, kind: ContractKind) -> None:
     home = Factory("0x" + "12" * 20, kind, V2)
-    reason = f"{kind}: such pools cannot be asked for by their tokens"
+    reason = f"{kind}: such pools cannot be looked up by their tokens"
     assert found(scene, home, scene.tokens) == [SkippedItem(home.address, reason)]
 
 

@@ -97,7 +97,7 @@ def test_events_come_in_the_order_of_the_chain(server: Server) -> None:
 def test_events_of_other_blocks_are_refused(server: Server) -> None:
     with (
         node_of(server) as node,
-        pytest.raises(InvalidUpstreamResponse, match="events of blocks that were not asked for"),
+        pytest.raises(InvalidUpstreamResponse, match="events of blocks that were not requested"),
     ):
         node.logs(LogFilter((ECHO,), (TOPIC,), 5, 5))
 

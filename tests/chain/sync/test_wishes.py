@@ -79,7 +79,7 @@ def test_factories_are_asked_for_wanted_tokens_and_events_are_left_alone(
         held = set(store.read_market().pools)
         assert {each.key for each in asked} <= held <= {each.key for each in among(local_chain, wanted)}
         check_true(store, node)
-    assert any("such pools cannot be asked for" in each.reason for each in count_skipped(store))
+    assert any("such pools cannot be looked up" in each.reason for each in count_skipped(store))
     synced(store, node)
     check_true(store, node, local_chain.pools)
 
