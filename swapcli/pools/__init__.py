@@ -1,6 +1,6 @@
 """One module per family of pool maths, behind `swapcli.model.pool.Pool`.
 
-A family lands with one line here; it is imported when the first pool of it is read.
+To add a family, add a line here. A family is imported when its first pool is read.
 """
 
 from __future__ import annotations
@@ -24,6 +24,6 @@ FAMILIES: tuple[str, ...] = tuple(_CLASS_NAMES)
 
 
 def family(name: str) -> type[Pool]:
-    """The class of the family called `name`, from `swapcli/pools/<name>.py`. Raises `KeyError` for an unknown one."""
+    """Return the class of the family `name`, from `swapcli/pools/<name>.py`. Raises `KeyError` for an unknown one."""
     module = import_module(f"swapcli.pools.{name}") if name in _CLASS_NAMES else None
     return cast(type[Pool], getattr(module, _CLASS_NAMES[name]))

@@ -5,8 +5,8 @@ when token1 is. Over a segment of liquidity L, from q_a to q_b, with g = 1 - fee
 
     amount_in = L (q_b - q_a) / g        amount_out = L (1 / q_a - 1 / q_b)        marginal rate = g / q^2
 
-A table holds q and the amounts so far at each tick; every question is then one bisection and one such formula. It is
-built when a trade first asks for it: most directions of a market never trade, or stay near the price.
+A table holds q and the amounts so far at each tick; every method is then one bisection and one such formula. It is
+built on first use: most directions of a market never trade, or stay near the price.
 """
 
 from __future__ import annotations
@@ -23,18 +23,18 @@ from swapcli.pools.two_token import PPM
 _Table = tuple[list[float], list[float], list[float], list[float]]
 
 _LOG_SQRT_TICK = log1p(1e-4) / 2
-# Of q, for each whole tick between the price and the next initialised one: a little less than half of the way there.
+# Relative growth of q a whole tick that certainly stays inside the first segment; a tick is 5e-5, so less than half.
 _SAFE_GROWTH_PER_TICK = 2.4e-5
 _BLOCK_BITS = 9
 _BLOCK_MASK = (1 << _BLOCK_BITS) - 1
-# The contract rounds ratios to whole units of 2^-96: below this tick a float would notice.
+# The contract rounds ratios to whole units of 2^-96: below this tick a float would show the difference.
 _MIN_FLOAT_TICK = -580_000
 # The contracts round inputs up, so the true capacity is never below its real value; a float's might be above.
 _CAPACITY_MARGIN = 1.0 - 2.0**-46
 
 
 class ConcentratedCurve:
-    """See `RateCurve`. `nets` is the liquidity that each of the `ticks` adds on the way up; `down` sells token0."""
+    """See `RateCurve`. `liquidity_nets` is the liquidity that each tick adds on the way up; `down` sells token0."""
 
     __slots__ = (
         "_down",
@@ -66,7 +66,7 @@ class ConcentratedCurve:
         self._table: _Table | None = None
         self._start_q = q = Q96 / sqrt_price_x96 if down else sqrt_price_x96 / Q96
         ticks_ahead = self._ticks_ahead() if liquidity else 0
-        # Up to here the first segment answers alone, exactly as the table does.
+        # Below this q the first segment alone gives the table's result.
         self._first_segment_end = q * (1.0 + ticks_ahead * _SAFE_GROWTH_PER_TICK) if ticks_ahead else 0.0
         if ticks_ahead:
             self.start_rate = self._gamma / (q * q)
@@ -76,11 +76,11 @@ class ConcentratedCurve:
 
     @property
     def capacity(self) -> float:
-        """The input that runs the pool out of ticks."""
+        """Return the input that uses up all liquidity."""
         return (self._table or self._build_table())[1][-1]
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """(amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope); see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         gamma = self._gamma
@@ -101,7 +101,7 @@ class ConcentratedCurve:
         return ins[i] + step / gamma, outs[i] + step / (start * q), 0.5 * liquidity * q / gamma
 
     def amount_out(self, amount_in: float) -> float:
-        """Output for `amount_in`."""
+        """Return the output for `amount_in`."""
         if self._first_segment_end and amount_in > 0.0:
             start, liquidity = self._start_q, float(self._liquidity)
             step = amount_in * self._gamma
@@ -119,7 +119,7 @@ class ConcentratedCurve:
         return outs[i] + step / (start * (start + step / liquidities[i]))
 
     def rate(self, amount_in: float) -> float:
-        """Marginal rate after `amount_in` has been sold."""
+        """Return the marginal rate after `amount_in` has been sold."""
         qs, ins, _, liquidities = self._table or self._build_table()
         i = max(bisect_right(ins, amount_in) - 1, 0)
         if not liquidities[i]:
@@ -128,14 +128,14 @@ class ConcentratedCurve:
         return self._gamma / (q * q)
 
     def _ticks_ahead(self) -> int:
-        """Whole ticks up to the next initialised one; at 0 the price can be exactly there and the segment empty."""
+        """Return the number of whole ticks up to the next initialised one; at 0 the first segment can be empty."""
         ticks, tick = self._ticks, self._tick
         if self._down:
             return tick - ticks[bisect_right(ticks, tick) - 1]
         return ticks[bisect_right(ticks, tick)] - tick - 1
 
     def _build_table(self) -> _Table:
-        """Walk the ticks; the table starts at the first liquidity."""
+        """Build the table from a walk over the ticks; it starts at the first liquidity."""
         ticks, nets, gamma, down = self._ticks, self._liquidity_nets, self._gamma, self._down
         price, liquidity = self._price, self._liquidity
         i = bisect_right(ticks, self._tick)
@@ -182,13 +182,13 @@ class ConcentratedCurve:
 
 
 def _relative_growth(price: int, tick: int, down: bool) -> float:
-    """The relative growth of q from a price to a tick; 0 where the price is beyond the limit that holds there."""
+    """Return the relative growth of q from a price to a tick; 0 if the price is beyond the price limit."""
     edge = limited_sqrt_ratio(tick)
     return max(price - edge if down else edge - price, 0) / min(price, edge)
 
 
 def _relative_growth_between(a: int, b: int) -> float:
-    """The relative growth of q from tick to tick."""
+    """Return the relative growth of q between two ticks."""
     low = min(a, b)
     if low > _MIN_FLOAT_TICK:
         return _growth_over(abs(a - b))
@@ -202,7 +202,7 @@ def _growth_over(ticks: int) -> float:
 
 @lru_cache(maxsize=1 << 16)
 def _sqrt_price(tick: int) -> float:
-    """The square-root price at `tick`, good to 3 units in the last place; far cheaper than the exact one."""
+    """Return the square-root price at `tick`, good to 3 units in the last place; far cheaper than the exact one."""
     if tick <= _MIN_FLOAT_TICK:
         return limited_sqrt_ratio(tick) / Q96
     return _block_ratio(tick >> _BLOCK_BITS << _BLOCK_BITS) * _block_ratio(tick & _BLOCK_MASK)

@@ -1,4 +1,4 @@
-"""What a concentrated pool's state is made of, read from a market file and checked."""
+"""The state of a concentrated pool, read from a market file and checked."""
 
 from __future__ import annotations
 
@@ -32,10 +32,10 @@ _PAIR_TYPES = frozenset({list, tuple})
 
 
 class TickList(NamedTuple):
-    """What swaps leave as it is: the initialised `ticks`, ascending, with the liquidity that each adds on the way up.
+    """The part of the state that swaps do not change: the initialised `ticks`, ascending, with their net liquidity.
 
-    `word` is the width in ticks of a word of the contract's bitmap, 0 where it keeps a list. A pool of Uniswap V4 has
-    a `pool_id`; `is_native` tells that its currency0 is the native token. Amounts are below 2^`amount_bits`.
+    `word_ticks` is the width in ticks of a word of the contract's bitmap, 0 if it keeps a list. A Uniswap V4 pool has a
+    `pool_id`; `is_native` means that its currency0 is the native token. Amounts are below 2^`amount_bits`.
     """
 
     tick_spacing: int
@@ -47,7 +47,7 @@ class TickList(NamedTuple):
     amount_bits: int = 255
 
     def state(self) -> dict[str, object]:
-        """The fields that `read_tick_list` reads."""
+        """Return the fields that `read_tick_list` reads."""
         state: dict[str, object] = {
             "tick_spacing": self.tick_spacing,
             "ticks": [[tick, str(net)] for tick, net in zip(self.ticks, self.liquidity_nets, strict=True)],
@@ -92,7 +92,7 @@ def read_position(fields: StateFields, tick_list: TickList) -> tuple[int, int, i
     actual = tick_at_sqrt_ratio(price)
     # On the way down a price that stops on a boundary already counts to the tick below it.
     if tick != actual and not (tick == actual - 1 and price == sqrt_ratio_at_tick(actual)):
-        raise InvalidPoolState("tick", f"{tick} does not hold the square-root price {price}")
+        raise InvalidPoolState("tick", f"{tick} does not contain the square-root price {price}")
     liquidity = fields.uint("liquidity", 128)
     active = sum(tick_list.liquidity_nets[: bisect_right(tick_list.ticks, tick)])
     if liquidity != active:

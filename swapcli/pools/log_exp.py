@@ -1,8 +1,8 @@
 """Natural exponential and logarithm in fixed point, exactly as Balancer V2's contracts compute them.
 
 Numbers are integers scaled by 10^18. The algorithm is the published one of `LogExpMath`: the argument is decomposed
-over the powers e^(2^7) ... e^(2^-4), what remains goes through a short Taylor series, and every division truncates
-towards zero. Inside, twenty decimals are carried (36 where the argument of the logarithm is within 10 % of one).
+over the powers e^(2^7) ... e^(2^-4), the remainder goes through a short Taylor series, and every division truncates
+towards zero. Inside, it carries twenty decimals (36 where the argument of the logarithm is within 10% of one).
 """
 
 from __future__ import annotations
@@ -18,7 +18,7 @@ _LARGE_POWERS = (
     (128 * ONE, 38877084059945950922200000000000000000000000000000000000),
     (64 * ONE, 6235149080811616882910000000),
 )
-"""(k, e^k): k with 18 decimals, e^k with none."""
+"""(k, e^k): k with 18 decimals, e^k with none. The constants x0, a0, x1, a1 of `LogExpMath`."""
 
 _POWERS = (
     (3200 * ONE, 7896296018268069516100000000000000),
@@ -32,9 +32,12 @@ _POWERS = (
     (125 * 10**17, 113314845306682631683),
     (625 * 10**16, 106449445891785942956),
 )
-"""(k, e^k) for k = 32, 16, ... 1/16, both with 20 decimals. The exponential stops at k = 1/4."""
+"""(k, e^k) for k = 32, 16, ... 1/16, both with 20 decimals: x2, a2 to x11, a11 of `LogExpMath`.
+
+The exponential stops at k = 1/4."""
 
 _POWERS_OF_EXP = _POWERS[:8]
+# Numbers of terms and limits below are those of `LogExpMath`.
 _TAYLOR_TERMS = range(2, 13)
 _ATANH_TERMS_20 = range(3, 12, 2)
 _ATANH_TERMS_36 = range(3, 16, 2)
@@ -46,7 +49,7 @@ _MAX_POWER_EXPONENT = 2**254 // _ONE_20
 
 
 def power(base: int, exponent: int) -> int:
-    """base ^ exponent, both non-negative, as `LogExpMath.pow`. Raises `SwapReverts` where the contract does."""
+    """Return base ^ exponent, both non-negative, as `LogExpMath.pow`. Raises `SwapReverts` when the contract does."""
     if exponent == 0:
         return ONE
     if base == 0:
@@ -65,7 +68,7 @@ def power(base: int, exponent: int) -> int:
 
 
 def _exp(x: int) -> int:
-    """e^x for -41 <= x <= 130."""
+    """Return e^x for -41 <= x <= 130."""
     if x < 0:
         return ONE * ONE // _exp(-x)
     first = 1
@@ -88,7 +91,7 @@ def _exp(x: int) -> int:
 
 
 def _ln(x: int) -> int:
-    """Natural logarithm of x > 0 with 18 decimals."""
+    """Return the natural logarithm of x > 0 with 18 decimals."""
     if x < ONE:
         return -_ln(ONE * ONE // x)
     total = 0
@@ -112,7 +115,7 @@ def _ln(x: int) -> int:
 
 
 def _ln_near_one(x: int) -> int:
-    """Natural logarithm of 0.9 < x < 1.1, with 36 decimals."""
+    """Return the natural logarithm of 0.9 < x < 1.1, with 36 decimals."""
     x *= ONE
     z = _divide_towards_zero((x - _ONE_36) * _ONE_36, x + _ONE_36)
     z_squared = z * z // _ONE_36
@@ -124,11 +127,11 @@ def _ln_near_one(x: int) -> int:
 
 
 def _divide_by_one(x: int) -> tuple[int, int]:
-    """Quotient and remainder of x / 10^18, both with the sign of x."""
+    """Return quotient and remainder of x / 10^18, both with the sign of x."""
     whole = _divide_towards_zero(x, ONE)
     return whole, x - whole * ONE
 
 
 def _divide_towards_zero(numerator: int, denominator: int) -> int:
-    """numerator / denominator (> 0), rounded towards zero."""
+    """Return numerator / denominator (> 0), rounded towards zero."""
     return numerator // denominator if numerator >= 0 else -(-numerator // denominator)

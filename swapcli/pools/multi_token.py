@@ -1,4 +1,4 @@
-"""What the families share whose pools hold two to eight tokens."""
+"""Checks and arithmetic of pools with two to eight tokens."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ MAX_DECIMALS: Final = 18
 
 
 def check_multi_token(identity: PoolIdentity) -> None:
-    """Two to eight different tokens of at most 18 decimals, a fee below the whole input, else `InvalidPoolState`."""
+    """Raise `InvalidPoolState` unless tokens, decimals and fee are supported; see the messages below."""
     count = len(identity.tokens)
     if not 2 <= count <= MAX_TOKENS:
         raise InvalidPoolState("tokens", f"expected 2 to {MAX_TOKENS} tokens, not {count}")
     if len(set(identity.tokens)) != count:
-        raise InvalidPoolState("tokens", "a token stands there twice")
+        raise InvalidPoolState("tokens", "duplicate token")
     if max(identity.decimals) > MAX_DECIMALS:
         raise InvalidPoolState("decimals", f"at most {MAX_DECIMALS} are supported, got {max(identity.decimals)}")
     if not 0 <= identity.fee_ppm < PPM:
@@ -26,7 +26,7 @@ def check_multi_token(identity: PoolIdentity) -> None:
 
 
 def token_indices(pool: Pool, token_in: str, token_out: str) -> tuple[int, int]:
-    """Where the two tokens stand in the pool. Raises `PoolError` unless they are two different ones of it."""
+    """Return the positions of both tokens in the pool. Raises `PoolError` unless it holds both and they differ."""
     tokens = pool.tokens
     if token_in in tokens and token_out in tokens and token_in != token_out:
         return tokens.index(token_in), tokens.index(token_out)
@@ -34,13 +34,13 @@ def token_indices(pool: Pool, token_in: str, token_out: str) -> tuple[int, int]:
 
 
 def to_18_decimals(decimals: int) -> int:
-    """What an amount is multiplied by to have 18 decimals."""
+    """Return the factor that scales an amount to 18 decimals."""
     factor: int = 10 ** (MAX_DECIMALS - decimals)
     return factor
 
 
 def reserves_after_swap(reserves: tuple[int, ...], i: int, amount_in: int, j: int, amount_out: int) -> tuple[int, ...]:
-    """The reserves after `amount_in` joined the i-th and `amount_out` left the j-th."""
+    """Return the reserves with `amount_in` added to the i-th and `amount_out` taken from the j-th."""
     after = list(reserves)
     after[i] += amount_in
     after[j] -= amount_out

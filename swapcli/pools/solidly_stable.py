@@ -16,11 +16,12 @@ from typing import ClassVar, Final, Self
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.state_fields import StateFields
-from swapcli.pools.two_token import PPM, check_pair, is_forward
+from swapcli.pools.two_token import PPM, check_pair, fast_replace, is_forward
 
 _WAD: Final = 10**18
 _WORD_BITS: Final = 256
 _MAX_NEWTON_STEPS: Final = 255
+"""As in the contract, which reverts after as many."""
 _MAX_DECIMALS: Final = 36
 
 
@@ -47,17 +48,18 @@ class SolidlyStable(Pool):
         after = (x + amount_in_after_fee, y - amount_out) if forward else (x - amount_out, y + amount_in_after_fee)
         if min(after) <= 0 or self._invariant_of_reserves(*after) < k:
             raise SwapReverts(f"pool {self.key}: {amount_in} would break the contract's invariant")
-        return amount_out, self._with_reserves(after)
+        pool_after: Self = _replace_reserves(self, after)
+        return amount_out, pool_after
 
     def curve(self, token_in: str, token_out: str) -> SolidlyStableCurve:
-        """The direction in floats."""
+        """Return the direction in floats."""
         i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
         return SolidlyStableCurve(
             self.reserves[i], self.reserves[j], self.decimals[i], self.decimals[j], (PPM - self.fee_ppm) / PPM
         )
 
     def state(self) -> dict[str, object]:
-        """`reserves`."""
+        """Return `reserves`."""
         return {"reserves": [str(reserve) for reserve in self.reserves]}
 
     @classmethod
@@ -69,18 +71,15 @@ class SolidlyStable(Pool):
         x, y = StateFields(state).uints("reserves", 2)
         return cls(identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm, (x, y))
 
-    def _with_reserves(self, reserves: tuple[int, int]) -> Self:
-        return type(self)(self.address, self.protocol, self.tokens, self.decimals, self.fee_ppm, reserves)
-
     def _amount_out(self, forward: bool, amount_in_after_fee: int, k: int) -> int:
         i, j = (0, 1) if forward else (1, 0)
         unit_in, unit_out = _base_units(self.decimals[i]), _base_units(self.decimals[j])
-        x = checked_uint256(amount_in_after_fee * _WAD) // unit_in + self.reserves[i] * _WAD // unit_in
+        x = _require_uint256(amount_in_after_fee * _WAD) // unit_in + self.reserves[i] * _WAD // unit_in
         y = self.reserves[j] * _WAD // unit_out
         return (y - self._find_reserve_out(x, k, y)) * unit_out // _WAD
 
     def _find_reserve_out(self, x: int, k: int, y: int) -> int:
-        """The contract's `_get_y`: the least y that it finds with f(x, y) >= k, starting from the reserve before."""
+        """The contract's `_get_y`: the smallest y that it finds with f(x, y) >= k, starting from the reserve before."""
         for _ in range(_MAX_NEWTON_STEPS):
             f = _invariant(x, y)
             slope = _invariant_slope(x, y)
@@ -108,12 +107,15 @@ class SolidlyStable(Pool):
         """The contract's `_k`, of amounts in base units."""
         first, second = self.decimals
         return _invariant(
-            checked_uint256(x * _WAD) // _base_units(first), checked_uint256(y * _WAD) // _base_units(second)
+            _require_uint256(x * _WAD) // _base_units(first), _require_uint256(y * _WAD) // _base_units(second)
         )
 
 
+_replace_reserves = fast_replace(SolidlyStable, "reserves")
+
+
 class SolidlyStableCurve:
-    """The invariant is homogeneous, so the price depends on t = x / y alone, and every question has a closed form.
+    """The invariant is homogeneous, so the price depends on t = x / y alone, and every method has a closed form.
 
     p = (3 t^2 + 1) / (t^3 + 3 t) gives (1 - p) / (1 + p) = ((t - 1) / (t + 1))^3: a cube root turns a price into
     s = (t - 1) / (t + 1). On the curve x^4 is proportional to t^3 / (1 + t^2). In the other direction y solves the
@@ -123,7 +125,7 @@ class SolidlyStableCurve:
     __slots__ = ("_gamma", "_net", "_s", "_t", "_unit", "_x", "_y", "capacity", "start_rate")
 
     def __init__(self, x: int, y: int, decimals_in: int, decimals_out: int, gamma: float) -> None:
-        """Reserves of the sold and the bought token in base units; `gamma` is what the fee leaves of the input."""
+        """Reserves of the sold and the bought token in base units; `gamma` is one minus the fee."""
         self._gamma = gamma
         self._x, self._y = float(x), float(y)
         unit_in, unit_out = 10.0**decimals_in, 10.0**decimals_out
@@ -137,7 +139,7 @@ class SolidlyStableCurve:
         self.start_rate = _price(t) * self._unit
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """(amount_in, amount_out, slope); see `RateCurve`. At parity of the reserves the slope is merely huge."""
+        """Return (amount_in, amount_out, slope); see `RateCurve`. With equal reserves the slope is a huge number."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         price = rate / self._unit
@@ -147,7 +149,7 @@ class SolidlyStableCurve:
             return 0.0, 0.0, 0.0
         apart = (s - s0) / (1.0 - s * s0) if s < 1.0 else 1.0
         log_t = 2.0 * atanh(apart) if apart < 1.0 else _MAX_LOG_RATIO
-        rise = t0 * expm1(log_t)  # t - t0, which of a small trade would be lost to cancellation
+        rise = t0 * expm1(log_t)  # t - t0 without the cancellation of a small trade
         t = t0 + rise
         log_x = 0.75 * log_t - 0.25 * log1p(rise * (t + t0) / (1.0 + t0 * t0))
         amount_in = self._x * expm1(log_x) / self._gamma
@@ -158,13 +160,13 @@ class SolidlyStableCurve:
         return amount_in, -self._y * expm1(log_x - log_t), (self._x / self._gamma + amount_in) * steepness
 
     def amount_out(self, amount_in: float) -> float:
-        """Output for `amount_in`, all floats."""
+        """Return the output for `amount_in`."""
         if amount_in > self.capacity:
             amount_in = self.capacity
         return self._y * self._fraction_out(self._gamma * amount_in / self._x) if amount_in > 0.0 else 0.0
 
     def rate(self, amount_in: float) -> float:
-        """Marginal rate after `amount_in` has been sold."""
+        """Return the marginal rate after `amount_in` has been sold."""
         if amount_in >= self.capacity:
             return 0.0
         growth = self._gamma * amount_in / self._x
@@ -172,7 +174,7 @@ class SolidlyStableCurve:
         return _price(self._t * (1.0 + growth) / left) * self._unit if left > 0.0 else 0.0
 
     def _fraction_out(self, growth: float) -> float:
-        """What part of the output reserve leaves when the input reserve grows by the part `growth`.
+        """Return the fraction of the output reserve paid when the input reserve grows by the fraction `growth`.
 
         With y in units of the reserve before: y^3 + p y = q. The root alone would lose small trades to cancellation;
         one Newton step on the change of the cubic restores them.
@@ -188,7 +190,9 @@ class SolidlyStableCurve:
 
 
 _MIN_SQUARED_SKEW: Final = 1e-10
+"""Lower bound of s^2 in the slope, which is infinite at s = 0 (equal reserves); chosen by hand."""
 _MAX_LOG_RATIO: Final = 300.0
+"""Bound of ln(t / t0): e^300 is far beyond any pool, and its square stays within a float."""
 
 
 def _price(t: float) -> float:
@@ -196,9 +200,9 @@ def _price(t: float) -> float:
 
 
 def _max_input(x: float, y: float) -> float:
-    """How many whole input tokens fit before the contract's 256-bit products overflow; 0.0 where they do already."""
-    most = cbrt(min(2.0**256 * 1e-36 / (2.0 * y), 2.0**256 * 1e-36)) * 0.99
-    return most - x if most > max(x, y) else 0.0
+    """Return the input in whole tokens at which the contract's products overflow; 0.0 if they do already."""
+    max_reserve = cbrt(min(2.0**256 * 1e-36 / (2.0 * y), 2.0**256 * 1e-36)) * 0.99
+    return max_reserve - x if max_reserve > max(x, y) else 0.0
 
 
 def _base_units(decimals: int) -> int:
@@ -222,7 +226,7 @@ def _invariant_slope(x: int, y: int) -> int:
     return mixed // _WAD + cube // _WAD
 
 
-def checked_uint256(product: int) -> int:
+def _require_uint256(product: int) -> int:
     if product >> _WORD_BITS:
         raise _overflow()
     return product

@@ -3,7 +3,7 @@
 Balances are multiplied by their rates to a common 18 decimals. Two integer Newton iterations, each stopped at a step of
 at most one unit, give the invariant D and the new balance y of the bought coin. The fee comes off the output and, with
 an off-peg multiplier, grows with the imbalance at the middle of the trade; half of it leaves the pool's balances as
-admin fee. The contract pays zero for an input that is too small; a router cannot use that, so it is an error here.
+admin fee. The contract pays zero for an input that is too small; a router cannot use that, so it raises an error here.
 
 `amp` is A without the contract's precision factor of 100, hence constant: a ramp between two values is not modelled.
 Older pools, which divide by n inside the product of the invariant, may differ from this by a unit.
@@ -20,16 +20,18 @@ from swapcli.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.pools.multi_token import check_multi_token, reserves_after_swap, to_18_decimals, token_indices
 from swapcli.pools.stableswap_curve import StableSwapCurve, ZeroCurve
 from swapcli.pools.state_fields import StateFields
-from swapcli.pools.two_token import PPM
+from swapcli.pools.two_token import PPM, fast_replace
 
 _WAD: Final = 10**18
 _WORD: Final = 1 << 256
+# Constants of the contract: `A_PRECISION`, `FEE_DENOMINATOR`, `MAX_FEE`, `MAX_A`.
 _A_PRECISION: Final = 100
 _FEE_DENOMINATOR: Final = 10**10
 _FEE_PER_PPM: Final = _FEE_DENOMINATOR // PPM
 _MAX_FEE: Final = _FEE_DENOMINATOR // 2
 _MAX_AMP: Final = 10**6
 _MAX_NEWTON_STEPS: Final = 255
+"""As in the contract, which reverts after as many."""
 _PACKED_BITS: Final = 128
 
 
@@ -55,16 +57,16 @@ class StableSwap(Pool):
         balances = _scale_to_18_decimals(self.reserves, rates)
         if not all(balances):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
-        x = balances[i] + _checked(amount_in * rates[i]) // _WAD
+        x = balances[i] + _require_uint256(amount_in * rates[i]) // _WAD
         amount_out, admin_fee = self._exchange(balances, i, j, x, rates[j])
         if amount_out <= 0:
             raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
-        return amount_out, self._with_reserves(
-            reserves_after_swap(self.reserves, i, amount_in, j, amount_out + admin_fee)
-        )
+        reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount_out + admin_fee)
+        after: Self = _replace_reserves(self, reserves)
+        return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """The direction in floats."""
+        """Return the direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         rates = self._contract_rates()
         try:
@@ -85,7 +87,7 @@ class StableSwap(Pool):
         )
 
     def state(self) -> dict[str, object]:
-        """`reserves`, `amp`, `rates` and, where there is one, `offpeg_fee_multiplier`."""
+        """Return `reserves`, `amp`, `rates` and, if not zero, `offpeg_fee_multiplier`."""
         state: dict[str, object] = {
             "reserves": [str(reserve) for reserve in self.reserves],
             "amp": self.amp,
@@ -123,24 +125,11 @@ class StableSwap(Pool):
             multiplier,
         )
 
-    def _with_reserves(self, reserves: tuple[int, ...]) -> Self:
-        return type(self)(
-            self.address,
-            self.protocol,
-            self.tokens,
-            self.decimals,
-            self.fee_ppm,
-            reserves,
-            self.amp,
-            self.rates,
-            self.offpeg_fee_multiplier,
-        )
-
     def _contract_rates(self) -> list[int]:
         return [rate * to_18_decimals(places) for rate, places in zip(self.rates, self.decimals, strict=True)]
 
     def _exchange(self, balances: Sequence[int], i: int, j: int, x: int, rate_out: int) -> tuple[int, int]:
-        """(amount_out, admin_fee) in base units when the i-th scaled balance becomes `x`."""
+        """Return (amount_out, admin_fee) in base units when the i-th scaled balance becomes `x`."""
         amp = self.amp * _A_PRECISION
         d = invariant(balances, amp)
         after = list(balances)
@@ -154,16 +143,21 @@ class StableSwap(Pool):
         return (gross - fee) * _WAD // rate_out, fee // 2 * _WAD // rate_out
 
     def _dynamic_fee(self, x: int, y: int) -> int:
-        """The fee of 10^10 at the scaled balances `x` and `y`."""
+        """Return the fee, scaled by 10^10, at the scaled balances `x` and `y`."""
         fee, multiplier = self.fee_ppm * _FEE_PER_PPM, self.offpeg_fee_multiplier
         if multiplier <= _FEE_DENOMINATOR:
             return fee
-        closeness = _checked((multiplier - _FEE_DENOMINATOR) * 4 * x * y) // _checked((x + y) ** 2)
+        closeness = _require_uint256((multiplier - _FEE_DENOMINATOR) * 4 * x * y) // _require_uint256((x + y) ** 2)
         return multiplier * fee // (closeness + _FEE_DENOMINATOR)
 
 
+_replace_reserves = fast_replace(StableSwap, "reserves")
+
+
 def invariant(balances: Sequence[int], amp: int) -> int:
-    """The contract's `get_D`: A n S + D = A n D + D^(n+1) / (n^n * product), `amp` being 100 A, `balances` positive."""
+    """Return the contract's `get_D`: the D with A n S + D = A n D + D^(n+1) / (n^n * product).
+
+    `amp` is 100 A; `balances` are positive."""
     n, total = len(balances), sum(balances)
     ann = amp * n
     n_to_n: int = n**n
@@ -171,10 +165,10 @@ def invariant(balances: Sequence[int], amp: int) -> int:
     for _ in range(_MAX_NEWTON_STEPS):
         d_p = d
         for balance in balances:
-            d_p = _checked(d_p * d) // balance
+            d_p = _require_uint256(d_p * d) // balance
         d_p //= n_to_n
         before = d
-        numerator = _checked((ann * total // _A_PRECISION + d_p * n) * d)
+        numerator = _require_uint256((ann * total // _A_PRECISION + d_p * n) * d)
         d = numerator // ((ann - _A_PRECISION) * d // _A_PRECISION + (n + 1) * d_p)
         if -1 <= d - before <= 1:
             return d
@@ -182,15 +176,15 @@ def invariant(balances: Sequence[int], amp: int) -> int:
 
 
 def _find_balance(balances: Sequence[int], j: int, amp: int, d: int) -> int:
-    """The contract's `get_y`: what the j-th balance must be for the invariant `d` beside the others."""
+    """Return the contract's `get_y`: the j-th balance that gives the invariant `d` with the other balances."""
     n = len(balances)
     ann = amp * n
     total, c = 0, d
     for k, balance in enumerate(balances):
         if k != j:
             total += balance
-            c = _checked(c * d) // (balance * n)
-    c = _checked(c * d * _A_PRECISION) // (ann * n)
+            c = _require_uint256(c * d) // (balance * n)
+    c = _require_uint256(c * d * _A_PRECISION) // (ann * n)
     b = total + d * _A_PRECISION // ann
     y = d
     for _ in range(_MAX_NEWTON_STEPS):
@@ -198,34 +192,34 @@ def _find_balance(balances: Sequence[int], j: int, amp: int, d: int) -> int:
         divisor = 2 * y + b - d
         if divisor <= 0:
             break
-        y = _checked(y * y + c) // divisor
+        y = _require_uint256(y * y + c) // divisor
         if -1 <= y - before <= 1:
             return y
     raise _no_convergence()
 
 
 def _check_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
-    """Raise `SwapReverts` where the contract's price oracle, which every swap updates, would revert."""
+    """Raise `SwapReverts` if the contract's price oracle, which every swap updates, would revert."""
     n = len(balances)
     ratio = d // n**n
     for balance in balances:
         if not balance:
             raise SwapReverts("the bought coin would run out")
-        ratio = _checked(ratio * d) // balance
+        ratio = _require_uint256(ratio * d) // balance
     first = balances[0]
-    amplified = _checked(amp * n * first) // _A_PRECISION
+    amplified = _require_uint256(amp * n * first) // _A_PRECISION
     for balance in balances[1:]:
-        _checked(_WAD * (amplified + ratio * first // balance))
-    _checked(ratio * first)
+        _require_uint256(_WAD * (amplified + ratio * first // balance))
+    _require_uint256(ratio * first)
     if d >> _PACKED_BITS:
-        raise SwapReverts("the invariant outgrows the contract's oracle")
+        raise SwapReverts("the invariant is too large for the contract's oracle")
 
 
 def _scale_to_18_decimals(reserves: Sequence[int], rates: Sequence[int]) -> list[int]:
-    return [_checked(reserve * rate) // _WAD for reserve, rate in zip(reserves, rates, strict=True)]
+    return [_require_uint256(reserve * rate) // _WAD for reserve, rate in zip(reserves, rates, strict=True)]
 
 
-def _checked(product: int) -> int:
+def _require_uint256(product: int) -> int:
     if product >= _WORD:
         raise SwapReverts("the amount overflows the contract's arithmetic")
     return product

@@ -1,8 +1,8 @@
 """StableSwap in floats: one direction of a pool of any number of coins, dynamic fee included.
 
 With the other balances fixed and amounts in units of D, the invariant reads x + y + c = k / (x y), so that either of
-the two balances solves a quadratic for the other. A rate has no closed-form inverse: it is found by Newton steps on a
-function that is nearly straight (see `_linearize_rate`), about four whatever the distance.
+the two balances solves a quadratic for the other. A rate has no closed-form inverse; Newton steps on a
+nearly linear function (see `_linearize_rate`) find the trade, about four for any distance.
 
 A fee that falls as the trade nears balance can make the marginal rate rise for a while. There the curve is replaced by
 its concave hull: a chord of one rate, tilted by 10^-7 so that the amount still is a function of the rate. That is what
@@ -16,14 +16,19 @@ from math import exp, expm1, inf, log, log1p, sqrt
 from typing import Final, NamedTuple
 
 _MAX_NEWTON_STEPS: Final = 60
+"""Bisection alone gains a bit a step, so 60 reach the precision of a float."""
 _MAX_LOG_DEPTH: Final = 200.0
 """Trades end where e^-200 of the bought balance is left: far below one unit of any token."""
 _MIN_RATE: Final = 1e-280
 """Far below the rate of the deepest trade, and no product with it underflows."""
 _STEP_TOLERANCE: Final = 1e-8
+"""Newton steps converge quadratically: after a step of 1e-8 the next is below the rounding of a float."""
 _RATE_TOLERANCE: Final = 2e-15
+"""About twenty roundings of a float (2^-53 each) in the evaluation of a rate."""
 _HULL_SAMPLES: Final = 16
+"""Points at which the search for a rising rate looks; chosen by hand."""
 _CHORD_TILT: Final = 1e-7
+"""Relative fall of the rate along a chord: far below any fee, far above the rounding of a float."""
 
 
 class ZeroCurve:
@@ -36,25 +41,25 @@ class ZeroCurve:
         self.start_rate: float = 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """Zeros."""
+        """Return zeros: there is no trade."""
         del rate
         return 0.0, 0.0, 0.0
 
     def amount_out(self, amount_in: float) -> float:
-        """Zero."""
+        """Return zero."""
         del amount_in
         return 0.0
 
     def rate(self, amount_in: float) -> float:
-        """Zero."""
+        """Return zero."""
         del amount_in
         return 0.0
 
 
 class _Chord(NamedTuple):
-    """The hull between the trades `low` and `high` = (sold, bought): its rate falls from `rate` by the tilt.
+    """The hull between the trades `low` and `high` = (sold, bought): its rate falls from `rate` by `_CHORD_TILT`.
 
-    The curve itself is used up to `last` before it and from `first` after it.
+    The curve itself is used up to `end_t` before it and from `restart` after it.
     """
 
     rate: float
@@ -65,7 +70,7 @@ class _Chord(NamedTuple):
 
 
 class _StartPoint(NamedTuple):
-    """Where a search starts: the trade `t`, its rate, that straightened, and d t / d of the latter."""
+    """Where a search starts: the trade `t`, its rate, the linearized rate, and d t / d linearized rate."""
 
     t: float
     rate: float
@@ -74,7 +79,7 @@ class _StartPoint(NamedTuple):
 
 
 class StableSwapCurve:
-    """Balances, trades and rates are kept in units of D; a trade is told by t = ln(y before / y after)."""
+    """A direction of the pool in units of D; t = ln(y before / y after) identifies a trade."""
 
     __slots__ = (
         "_c",
@@ -127,7 +132,7 @@ class StableSwapCurve:
         self.capacity: float = inf
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """(amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope); see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
         rate = max(rate / self._unit_rate, _MIN_RATE)
@@ -146,7 +151,7 @@ class StableSwapCurve:
         return sold * self._unit_in, bought * self._unit_out, slope * self._unit_in
 
     def amount_out(self, amount_in: float) -> float:
-        """Output for `amount_in`, all floats."""
+        """Return the output for `amount_in`."""
         if amount_in <= 0.0:
             return 0.0
         sold = amount_in / self._unit_in
@@ -157,7 +162,7 @@ class StableSwapCurve:
         return self._subtract_fee(sold, self._trade_by_input(sold)[0]) * self._unit_out
 
     def rate(self, amount_in: float) -> float:
-        """Marginal rate after `amount_in` has been sold; 0.0 where a rising fee takes all that more would bring."""
+        """Return the marginal rate after `amount_in` has been sold; 0.0 where a rising fee consumes all of it."""
         sold = amount_in / self._unit_in
         chord = self._chord
         if chord is not None and chord.low[0] <= sold <= chord.high[0]:
@@ -166,7 +171,7 @@ class StableSwapCurve:
         return max(self._marginal(sold, *self._trade_by_input(sold))[0], 0.0) * self._unit_rate
 
     def _solve(self, rate: float, start: _StartPoint, max_t: float) -> tuple[float, float, float]:
-        """(sold, bought, slope) of the trade between `launch` and `end` that brings the marginal rate to `rate`."""
+        """Return (sold, bought, slope) of the trade from `start` to at most `max_t` that ends at the rate `rate`."""
         goal = self._linearize_rate(rate)[0]
         low, high = start.t, max_t
         t = start.t + (goal - start.linearized_rate) * start.step_scale
@@ -186,19 +191,19 @@ class StableSwapCurve:
             if miss == -inf:
                 t = inf
                 continue
-            straightened, lean = self._linearize_rate(reached)
-            before, step = step, (goal - straightened) * slope / (lean * reach)
+            linearized_rate, lean = self._linearize_rate(reached)
+            before, step = step, (goal - linearized_rate) * slope / (lean * reach)
             if abs(step) <= _STEP_TOLERANCE * t:
                 break
-            t = t + step if step * before >= -0.5 * before * before else inf  # to and fro: halve the bracket
+            t = t + step if step * before >= -0.5 * before * before else inf  # the steps alternate: halve the bracket
         rest = miss * slope if abs(miss) < 1e-3 else 0.0  # the last step needs no evaluation
         return sold + rest, self._subtract_fee(sold, gross) + rate * rest, slope
 
     def _linearize_rate(self, rate: float) -> tuple[float, float]:
-        """(h, -d h / d ln rate) for a function of the rate that runs nearly straight in t.
+        """Return (h, -d h / d ln rate) for a function h of the rate that is nearly linear in t.
 
-        In a pool whose x y stayed as it is, h would be ln sqrt(x / y) at that rate: flat stretch and cliff alike become
-        a slope between one and two.
+        With a constant product x y, h would be ln sqrt(x / y) at that rate. The flat part of the curve and its steep
+        end both become a slope between one and two.
         """
         rate /= 1.0 - self._fee
         chi = self._chi
@@ -211,17 +216,17 @@ class StableSwapCurve:
     def _start_point_at(self, t: float) -> _StartPoint:
         sold, gross, y = self._trade_by_log_depth(t)
         rate, slope, reach = self._marginal(sold, gross, y)
-        straightened, lean = self._linearize_rate(rate)
-        return _StartPoint(t, rate, straightened, slope / (lean * reach))
+        linearized_rate, lean = self._linearize_rate(rate)
+        return _StartPoint(t, rate, linearized_rate, slope / (lean * reach))
 
     def _find_chord(self) -> _Chord | None:
-        """The chord over the stretch where the marginal rate rises; None where it does not.
+        """Return the chord over the stretch where the marginal rate rises; None where it does not.
 
         The rate of the chord leaves equal areas above and below; started at the valley's, each round lifts it to the
         slope between the two points where the falling stretches have it.
         """
         shortfall = 1.0 - self._x / self._y
-        # Written out, the last one: in floats the shortfall of a pool that is all but one-sided is 1.
+        # The last one separately: in floats the shortfall of a nearly one-sided pool is 1.
         ts = [*(-log1p(-shortfall * k / _HULL_SAMPLES) for k in range(_HULL_SAMPLES)), log(self._y / self._x)]
         rates = [self._marginal(*self._trade_by_log_depth(t))[0] for t in ts]
         valley = next((k for k in range(_HULL_SAMPLES) if rates[k + 1] > rates[k] * (1.0 + _RATE_TOLERANCE)), None)
@@ -240,7 +245,7 @@ class StableSwapCurve:
         return _Chord(rate, low, high[:2], ts[valley], first)
 
     def _trade_by_input(self, sold: float) -> tuple[float, float]:
-        """(gross, y after): what leaves the bought balance, a difference of two roots taken without cancellation."""
+        """Return (gross, y after); gross is the output before the fee, computed without cancellation."""
         x, y, k = self._x, self._y, self._k
         x_after = x + sold
         b = x_after + self._c
@@ -249,7 +254,7 @@ class StableSwapCurve:
         return gross, 2.0 * k / (x_after * (b + root)) if b > 0.0 else 0.5 * (root - b)
 
     def _trade_by_log_depth(self, t: float) -> tuple[float, float, float]:
-        """(sold, gross, y after) of the trade t; the mirror of `_trade_by_input`."""
+        """Return (sold, gross, y after) of the trade t; the inverse of `_trade_by_input`."""
         x, y = self._x, self._y
         gross, y_after = -y * expm1(-t), y * exp(-t)
         b = 2.0 * x + y_after + self._c
@@ -266,7 +271,7 @@ class StableSwapCurve:
         return gross * (1.0 - m * self._fee / (m - (m - 1.0) * z * z))
 
     def _marginal(self, sold: float, gross: float, y: float) -> tuple[float, float, float]:
-        """(rate, -d sold / d ln rate, d sold / d t) after the trade.
+        """Return (rate, -d sold / d ln rate, d sold / d t) after the trade.
 
         The price before the fee is the ratio of the invariant's partial derivatives; its own derivative follows the
         curve. The fee is m f / (m - (m - 1) z^2), z = (x - y) / (x + y) at the middle of the trade.

@@ -1,8 +1,8 @@
 """Ticks and square-root prices of concentrated pools, equal to the contracts' `TickMath` in every bit.
 
 A tick t stands for the price 1.0001^t (token1 per token0); pools hold its square root as a fixed-point number with 96
-fractional bits (Q64.96). The contracts multiply 128-bit factors 1.0001^(-2^k / 2), one per set bit of |t|, cutting the
-product after each; the order and the cuts are part of the result.
+fractional bits (Q64.96). The contracts multiply 128-bit factors 1.0001^(-2^k / 2), one per set bit of |t|, truncating
+the product after each; the order and the truncation are part of the result.
 """
 
 from __future__ import annotations
@@ -21,6 +21,7 @@ Q96 = 1 << 96
 _LOW_BITS = 10
 _LOW_MASK = (1 << _LOW_BITS) - 1
 _ONE = 1 << 128
+# 1.0001^(-2^k / 2) in Q128.128 for k = 0 ... 19, from `TickMath.getSqrtRatioAtTick`.
 _FACTORS = (
     0xFFFCB933BD6FAD37AA2D162D1A594001,
     0xFFF97272373D413259A46990580E213A,
@@ -47,13 +48,13 @@ _HIGH_FACTORS = tuple((1 << k, factor) for k, factor in enumerate(_FACTORS[_LOW_
 
 _TICKS_PER_LOG = 2 / log1p(1e-4)
 _LOG_Q96 = 96 * log(2)
-# The logarithm is good to 1e-9 ticks and the ratios are rounded by at most 1e-5 ticks (at the lowest prices).
+# In ticks: the logarithm is good to 1e-9, and rounding moves a ratio by at most 1e-5 (at the lowest prices).
 _MAX_LOG_ERROR = 1e-4
 
 
 @lru_cache(maxsize=1 << 16)
 def sqrt_ratio_at_tick(tick: int) -> int:
-    """The Q64.96 square-root price at `tick`, MIN_TICK <= tick <= MAX_TICK."""
+    """Return the Q64.96 square-root price at `tick`, MIN_TICK <= tick <= MAX_TICK."""
     if not MIN_TICK <= tick <= MAX_TICK:
         raise ValueError(f"tick {tick} is outside {MIN_TICK} to {MAX_TICK}")
     distance = abs(tick)
@@ -69,12 +70,12 @@ def sqrt_ratio_at_tick(tick: int) -> int:
 
 @lru_cache(maxsize=1 << 16)
 def limited_sqrt_ratio(tick: int) -> int:
-    """The ratio at `tick`, held to the price limits of a swap: one inside the range at either end."""
+    """Return the ratio at `tick`, clamped to the price limits of a swap: one unit inside the range at either end."""
     return min(max(sqrt_ratio_at_tick(tick), MIN_SQRT_RATIO + 1), MAX_SQRT_RATIO - 1)
 
 
 def tick_at_sqrt_ratio(sqrt_price_x96: int) -> int:
-    """The greatest tick whose ratio is at most `sqrt_price_x96`, MIN_SQRT_RATIO <= price < MAX_SQRT_RATIO."""
+    """Return the greatest tick whose ratio is at most `sqrt_price_x96`, MIN_SQRT_RATIO <= price < MAX_SQRT_RATIO."""
     if not MIN_SQRT_RATIO <= sqrt_price_x96 < MAX_SQRT_RATIO:
         raise ValueError(f"square-root price {sqrt_price_x96} is outside {MIN_SQRT_RATIO} to {MAX_SQRT_RATIO} - 1")
     estimate = (log(sqrt_price_x96) - _LOG_Q96) * _TICKS_PER_LOG

@@ -18,7 +18,7 @@ def check_pair(identity: PoolIdentity) -> None:
     if len(identity.tokens) != 2:
         raise InvalidPoolState("tokens", f"expected 2 tokens, not {len(identity.tokens)}")
     if identity.tokens[0] == identity.tokens[1]:
-        raise InvalidPoolState("tokens", f"{identity.tokens[0]} stands on both sides")
+        raise InvalidPoolState("tokens", f"{identity.tokens[0]} is on both sides")
     if not 0 <= identity.fee_ppm < PPM:
         raise InvalidPoolState("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {identity.fee_ppm}")
 

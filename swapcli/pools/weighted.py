@@ -2,9 +2,9 @@
 
 The fee comes off the input first, rounded up. Amounts are scaled to 18 decimals; the output is
 y * (1 - (x / (x + in)) ^ (w_in / w_out)) with every step rounded against the trader, the power with a margin on top.
-A swap takes at most 30 % of the input token's balance, and balances are 112 bits wide.
+A swap takes at most 30% of the input token's balance, and balances are 112 bits wide.
 
-`version` is that of the pool's factory. The first (tasks `20210418-weighted-pool`) knows no short cuts: it takes the
+`version` is that of the pool's factory. The first (tasks `20210418-weighted-pool`) has no shortcuts: it adds the
 margin even for the exponents 1, 2 and 4, which later ones (`20220908-weighted-pool-v2` and on) multiply out.
 """
 
@@ -21,9 +21,10 @@ from swapcli.pools.log_exp import ONE, power
 from swapcli.pools.multi_token import check_multi_token, reserves_after_swap, to_18_decimals, token_indices
 from swapcli.pools.rounding import mul_div_up
 from swapcli.pools.state_fields import StateFields
-from swapcli.pools.two_token import PPM
+from swapcli.pools.two_token import PPM, fast_replace
 
 _BALANCE_BITS: Final = 112
+# `WeightedMath._MIN_WEIGHT`, `_MAX_IN_RATIO` and `FixedPoint.MAX_POW_RELATIVE_ERROR` of Balancer V2.
 _MIN_WEIGHT: Final = ONE // 100
 _MAX_IN_RATIO: Final = 3 * ONE // 10
 _POWER_MARGIN: Final = 10_000
@@ -43,7 +44,7 @@ class Weighted(Pool):
     swap_gas: ClassVar[int] = 87_700
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` through the Vault. Raises as `Pool.swap`, `SwapReverts` above 30 % of the balance."""
+        """Sell `amount_in` through the Vault. Raises as `Pool.swap`, `SwapReverts` above 30% of the balance."""
         i, j = token_indices(self, token_in, token_out)
         if not (self.reserves[i] and self.reserves[j]):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
@@ -53,10 +54,11 @@ class Weighted(Pool):
         amount_out = self._amount_out(i, j, amount_in_after_fee)
         if amount_out <= 0:
             raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
-        return amount_out, self._with_reserves(reserves_after_swap(self.reserves, i, amount_in, j, amount_out))
+        after: Self = _replace_reserves(self, reserves_after_swap(self.reserves, i, amount_in, j, amount_out))
+        return amount_out, after
 
     def curve(self, token_in: str, token_out: str) -> WeightedCurve:
-        """The direction in floats."""
+        """Return the direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         x, y = self.reserves[i], self.reserves[j]
         max_in_after_fee = x * _MAX_IN_RATIO // ONE
@@ -64,7 +66,7 @@ class Weighted(Pool):
         return WeightedCurve(x, y, self.weights[i] / self.weights[j], (PPM - self.fee_ppm) / PPM, max_in)
 
     def state(self) -> dict[str, object]:
-        """`reserves`, `weights` and, where it is not the latest, `version`."""
+        """Return `reserves`, `weights` and, unless it is the latest, `version`."""
         state: dict[str, object] = {
             "reserves": [str(reserve) for reserve in self.reserves],
             "weights": [str(weight) for weight in self.weights],
@@ -75,7 +77,7 @@ class Weighted(Pool):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves`, which may be zero, `weights`, each at least 1 %, and the optional `version`."""
+        """Read `reserves`, which may be zero, `weights`, each at least 1%, and optionally `version`."""
         check_multi_token(identity)
         fields = StateFields(state)
         count = len(identity.tokens)
@@ -83,7 +85,7 @@ class Weighted(Pool):
         weights = fields.uints("weights", count)
         for k, weight in enumerate(weights):
             if weight < _MIN_WEIGHT:
-                raise InvalidPoolState(f"weights[{k}]", f"expected at least {_MIN_WEIGHT} (1 %), not {weight}")
+                raise InvalidPoolState(f"weights[{k}]", f"expected at least {_MIN_WEIGHT} (1%), not {weight}")
         if sum(weights) != ONE:
             raise InvalidPoolState("weights", f"expected a sum of 10^18, not {sum(weights)}")
         version = fields.optional_uint("version")
@@ -102,29 +104,17 @@ class Weighted(Pool):
             version,
         )
 
-    def _with_reserves(self, reserves: tuple[int, ...]) -> Self:
-        return type(self)(
-            self.address,
-            self.protocol,
-            self.tokens,
-            self.decimals,
-            self.fee_ppm,
-            reserves,
-            self.weights,
-            self.version,
-        )
-
     def _amount_out(self, i: int, j: int, amount_in_after_fee: int) -> int:
         scale_in, scale_out = to_18_decimals(self.decimals[i]), to_18_decimals(self.decimals[j])
         x, y, sold = self.reserves[i] * scale_in, self.reserves[j] * scale_out, amount_in_after_fee * scale_in
         if sold > x * _MAX_IN_RATIO // ONE:
-            raise SwapReverts(f"pool {self.key} takes at most 30 % of its balance in one swap")
+            raise SwapReverts(f"pool {self.key} takes at most 30% of its balance in one swap")
         base = mul_div_up(x, ONE, x + sold)
         left = self._power_up(base, self.weights[i] * ONE // self.weights[j])
         return y * max(ONE - left, 0) // ONE // scale_out
 
     def _power_up(self, base: int, exponent: int) -> int:
-        """base ^ exponent, rounded up; the contract's `powUp`."""
+        """Return base ^ exponent, rounded up: the contract's `powUp`."""
         if self.version > _FIRST_VERSION:
             if exponent == ONE:
                 return base
@@ -137,24 +127,27 @@ class Weighted(Pool):
         return raw + mul_div_up(raw, _POWER_MARGIN, ONE) + 1
 
 
+_replace_reserves = fast_replace(Weighted, "reserves")
+
+
 class WeightedCurve:
-    """out = y (1 - q^-w) with q = (x + g in) / x, w = w_in / w_out, g = 1 - fee: every question has a closed form.
+    """out = y (1 - q^-w) with q = (x + g in) / x, w = w_in / w_out, g = 1 - fee: every method has a closed form.
 
     The marginal rate is start_rate / q^(1 + w). The contract's margin on the power, 10^-14 of the output token's
-    balance, is left out: it would make the first unit worthless.
+    balance, is omitted: it would make the output of the first unit zero.
     """
 
     __slots__ = ("_gamma", "_weight_ratio", "_x", "_y", "capacity", "start_rate")
 
     def __init__(self, x: int, y: int, weight_ratio: float, gamma: float, max_in: int) -> None:
-        """Reserves of the sold and the bought token, exponent, what the fee leaves, most input; all in base units."""
+        """Take both reserves and the largest input in base units; `gamma` is one minus the fee."""
         self._x, self._y, self._weight_ratio, self._gamma = float(x), float(y), weight_ratio, gamma
         sellable = x > 0 and y > 0 and max_in > 0
         self.capacity: float = nextafter(float(max_in), 0.0) if sellable else 0.0
         self.start_rate: float = gamma * weight_ratio * y / x if sellable else 0.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """(amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope); see `RateCurve`."""
         start = self.start_rate
         if rate >= start:
             return 0.0, 0.0, 0.0
@@ -166,7 +159,7 @@ class WeightedCurve:
         return self.capacity, self.amount_out(self.capacity), 0.0
 
     def amount_out(self, amount_in: float) -> float:
-        """Output for `amount_in`, all floats."""
+        """Return the output for `amount_in`."""
         if amount_in > self.capacity:
             amount_in = self.capacity
         if amount_in <= 0.0:
@@ -174,7 +167,7 @@ class WeightedCurve:
         return -self._y * expm1(-self._weight_ratio * log1p(self._gamma * amount_in / self._x))
 
     def rate(self, amount_in: float) -> float:
-        """Marginal rate after `amount_in` has been sold."""
+        """Return the marginal rate after `amount_in` has been sold."""
         if amount_in >= self.capacity:
             return 0.0
         return self.start_rate * exp(-(1.0 + self._weight_ratio) * log1p(self._gamma * amount_in / self._x))

@@ -17,32 +17,33 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.multi_token import token_indices
 
 UNBOUNDED_AMOUNT: Final = 1e30
+"""Far above any token's supply in base units (about 1e27 for a billion tokens of 18 decimals)."""
 
 
 @dataclass(frozen=True, slots=True)
 class WrappedNative(Pool):
-    """Has no state: whatever was wrapped can be unwrapped."""
+    """A wrapper contract without limits: it unwraps every amount that it wrapped."""
 
     family: ClassVar[str] = "wrapper"
     swap_gas: ClassVar[int] = 11_000
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """`amount_in` itself, and the same pool."""
+        """Return `amount_in` itself and the same pool."""
         token_indices(self, token_in, token_out)
         return amount_in, self
 
     def curve(self, token_in: str, token_out: str) -> OneToOneCurve:
-        """Rate one, whatever the amount."""
+        """Return a curve of rate one for every amount."""
         token_indices(self, token_in, token_out)
         return OneToOneCurve()
 
     def state(self) -> dict[str, object]:
-        """Empty."""
+        """Return an empty object: a wrapper has no state."""
         return {}
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Nothing to read; the identity must be a wrapper's."""
+        """Check that the identity is a wrapper's; there is no state to read."""
         del state
         if identity.tokens != (ZERO_ADDRESS, identity.address.lower()):
             raise InvalidPoolState("tokens", "expected the native zero address and the pool's own")
@@ -54,7 +55,7 @@ class WrappedNative(Pool):
 
 
 class OneToOneCurve:
-    """out = in. Any amount has rate one, so a lower rate is answered with a large finite amount."""
+    """out = in. Every amount has rate one, so the trade to a lower rate is a large finite amount."""
 
     __slots__ = ("capacity", "start_rate")
 
@@ -63,14 +64,14 @@ class OneToOneCurve:
         self.start_rate: float = 1.0
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """(amount_in, amount_out, slope); see `RateCurve`."""
+        """Return (amount_in, amount_out, slope); see `RateCurve`."""
         return (0.0, 0.0, 0.0) if rate >= 1.0 else (UNBOUNDED_AMOUNT, UNBOUNDED_AMOUNT, 0.0)
 
     def amount_out(self, amount_in: float) -> float:
-        """`amount_in`, or nothing for nothing."""
+        """Return `amount_in`."""
         return max(amount_in, 0.0)
 
     def rate(self, amount_in: float) -> float:
-        """One."""
+        """Return one."""
         del amount_in
         return 1.0

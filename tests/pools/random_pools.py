@@ -57,4 +57,4 @@ def weighted_pools(draw: st.DrawFn) -> Weighted:
 
 
 parts = st.floats(-6.0, -0.6).map(lambda exponent: 10.0**exponent)
-"""A trade's size as a part of the input reserve, below 30 %."""
+"""A trade's size as a part of the input reserve, below 30%."""

@@ -91,7 +91,7 @@ def sells(pool: Concentrated, way: Direction, amount_in: int) -> bool:
         return False
 
 
-def test_within_one_tick_range_it_is_a_constant_product_of_virtual_reserves() -> None:
+def test_one_tick_range_is_a_constant_product() -> None:
     """L = 10^24 at price 1: x = y = 10^24 virtual units; out = y dx' / (x + dx')."""
     pool = pool_at(0, (-60_000, 60_000, 10**24), fee_ppm=0)
     for way in (DOWN, UP):
@@ -148,7 +148,7 @@ def test_exhaustion_is_seen_without_walking_empty_words() -> None:
 
 
 @pytest.mark.parametrize("way", [DOWN, UP])
-def test_the_price_limit_stops_a_full_range_position_before_its_end(way: Direction) -> None:
+def test_the_price_limit_stops_a_full_range_position(way: Direction) -> None:
     pool = pool_at(0, (MIN_TICK, MAX_TICK, 10**6), tick_spacing=1, fee_ppm=0)
     least = least_input_that(pool, way, lambda after: after.tick in (MIN_TICK, MAX_TICK - 1))
     limit = MIN_SQRT_RATIO + 1 if way == DOWN else MAX_SQRT_RATIO - 1

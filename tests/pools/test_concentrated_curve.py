@@ -48,9 +48,7 @@ def test_the_trade_to_a_rate_ends_at_that_rate(pool: Concentrated, way: Directio
 
 
 @given(concentrateds(), directions, st.floats(-12, -0.1).map(lambda digits: 1 - 10**digits))
-def test_a_trade_near_the_price_is_to_the_last_bit_what_the_table_says(
-    pool: Concentrated, way: Direction, part: float
-) -> None:
+def test_a_trade_near_the_price_equals_the_table_exactly(pool: Concentrated, way: Direction, part: float) -> None:
     near, tabled = pool.curve(*way), pool.curve(*way)
     tabled._first_segment_end = 0.0
     rate = near.start_rate * part
@@ -150,7 +148,7 @@ def test_a_gap_is_a_kink_not_a_cost() -> None:
     assert curve.rate(in_gap * (1 - 1e-9)) == pytest.approx(1.0001**-60, rel=1e-9)
 
 
-def test_a_price_on_a_tick_that_ends_the_liquidity_starts_beyond_it() -> None:
+def test_a_curve_at_the_end_of_liquidity_starts_beyond_it() -> None:
     pool = pool_at(0, (0, 60, 10**18), (-600, -60, 10**18), fee_ppm=0)
     assert pool.liquidity == 10**18
     assert pool.curve(*DOWN).start_rate == pytest.approx(1.0001**-60, rel=1e-12)

@@ -63,7 +63,7 @@ def test_the_cases_are_enough() -> None:
     assert len(CASES) * SEEDS * POOLS_PER_CASE * SWAPS_PER_POOL >= 15_000
 
 
-def test_uniswap_v4_refuses_what_a_signed_128_bit_amount_cannot_hold() -> None:
+def test_uniswap_v4_reverts_above_a_signed_128_bit_amount() -> None:
     real = UniswapV4(ContractFixture(), 0, 60, Q96)
     real.mint(-887_220, 887_220, 2**112)
     pool = real.read({-887_220, 887_220})

@@ -35,9 +35,7 @@ def test_a_swap_never_lowers_the_product(pool: ConstantProduct, way: Direction, 
 
 
 @given(constant_products(solidly=False), directions, amounts)
-def test_uniswap_pays_the_most_that_the_fee_adjusted_product_allows(
-    pool: ConstantProduct, way: Direction, amount_in: int
-) -> None:
+def test_uniswap_pays_the_maximum_of_its_product_rule(pool: ConstantProduct, way: Direction, amount_in: int) -> None:
     """The check of Uniswap V2 and its forks, whatever the fee: one unit more would break it."""
     amount_out, _ = swap_or_skip(pool, way, amount_in)
     x, y = reserves_of(pool, way)
@@ -152,7 +150,7 @@ def test_extreme_rates_give_numbers() -> None:
 
 
 def test_a_worked_example() -> None:
-    """1 into 10 : 20 at 0.3 %: floor(997 * 20e18 / (10,000 + 997)) units, as any Uniswap V2 library says."""
+    """1 into 10 : 20 at 0.3%: floor(997 * 20e18 / (10,000 + 997)) units, as any Uniswap V2 library says."""
     amount_out, after = pool_of(10 * 10**18, 20 * 10**18).swap(TOKEN0, TOKEN1, 10**18)
     assert amount_out == 997 * 20 * 10**18 // 10_997
     assert after.reserves == (11 * 10**18, 20 * 10**18 - amount_out)

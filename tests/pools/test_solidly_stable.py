@@ -69,17 +69,17 @@ def test_state_survives_a_round_trip(pool: SolidlyStable) -> None:
     assert family("solidly_stable").from_state(identity, pool.state()) == pool
 
 
-def test_the_fee_comes_off_the_input_rounded_down_and_leaves_the_pool() -> None:
+def test_the_fee_is_rounded_down_and_leaves_the_pool() -> None:
     pool = SolidlyStable(ADDRESS, "test", (A, B), (18, 18), 500, (10**24, 10**24))
     fee = 10**21 * 500 // 10**6
     amount_out, after = pool.swap(A, B, 10**21)
     assert after.reserves == (10**24 + 10**21 - fee, 10**24 - amount_out)
     free = replace(pool, fee_ppm=0)
     assert free.swap(A, B, 10**21 - fee)[0] == amount_out
-    assert pool.swap(A, B, 1999)[1].reserves[0] == 10**24 + 1999  # 1999 * 0.05 % rounds to nothing
+    assert pool.swap(A, B, 1999)[1].reserves[0] == 10**24 + 1999  # 1999 * 0.05% rounds to nothing
 
 
-def test_small_pools_of_few_decimals_refuse_some_amounts_between_others() -> None:
+def test_small_pools_of_few_decimals_revert_for_some_amounts() -> None:
     pool = SolidlyStable(ADDRESS, "test", (A, B), (6, 6), 0, (2_000_000, 3_000_000))
     outcomes = {pays(pool, amount) for amount in range(1_000, 3_000)}
     assert outcomes == {True, False}
@@ -102,7 +102,7 @@ def test_where_the_contract_reverts_the_swap_is_refused(reserves: tuple[int, int
 
 
 @given(solidly_stable_pools(), directions, st.floats(-13, -1))
-def test_the_smallest_trade_of_a_curve_is_paid_between_its_last_and_its_first_rate(
+def test_the_smallest_trade_is_paid_within_its_rates(
     pool: SolidlyStable, direction: tuple[int, int], digits: float
 ) -> None:
     """A trade of 1e-12 of a pool moves its rate by as much, and a solver compares what goes in with what comes out."""

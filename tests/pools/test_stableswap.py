@@ -75,7 +75,7 @@ def test_the_recorded_exchanges_cover_what_changes_the_maths() -> None:
     assert {pool["amp"] for pool in pools} >= {10, 2000}
 
 
-def test_the_invariant_reproduces_the_virtual_prices_of_real_pools() -> None:
+def test_the_invariant_gives_virtual_prices_of_real_pools() -> None:
     pools = json.loads((VECTORS / "curve_virtual_prices.json").read_text())["pools"]
     assert len(pools) == 4
     for pool in pools:
@@ -157,7 +157,7 @@ def test_half_of_the_fee_leaves_the_pool() -> None:
     assert after.reserves == (10**24 + 10**21, 10**24 - amount_out - fee // 2)
 
 
-def test_the_fee_grows_with_the_imbalance_at_the_middle_of_the_trade() -> None:
+def test_the_fee_grows_with_the_imbalance_mid_trade() -> None:
     def fee_paid(x: int, y: int) -> float:
         pool = StableSwap(ADDRESS, "test", (A, B), (18, 18), 1000, (x, y), 2000, (WAD, WAD), 5 * 10**10)
         return 1 - pool.swap(A, B, 10**18)[0] / replace(pool, fee_ppm=0).swap(A, B, 10**18)[0]

@@ -49,7 +49,7 @@ def test_the_ends_of_the_range() -> None:
 
 
 @given(ticks.filter(lambda tick: tick < MAX_TICK))
-def test_a_price_on_a_tick_belongs_to_it_and_one_below_to_the_previous(tick: int) -> None:
+def test_a_tick_begins_at_its_own_price(tick: int) -> None:
     price = sqrt_ratio_at_tick(tick)
     assert tick_at_sqrt_ratio(price) == tick
     if tick > MIN_TICK:

@@ -124,7 +124,7 @@ def test_the_cases_are_enough() -> None:
 
 
 @pytest.mark.parametrize("factory", FACTORIES)
-def test_the_most_that_the_curve_sells_is_the_most_that_the_vault_takes(factory: str) -> None:
+def test_the_curve_and_the_vault_have_the_same_maximum_input(factory: str) -> None:
     rng = Random(factory)
     balancer = Balancer()
     for _ in range(20):
@@ -186,7 +186,7 @@ def random_weights(rng: Random, n: int) -> list[str]:
 
 
 def random_amount(rng: Random, reserve: int) -> int:
-    """One unit to a little above the 30 % of the balance that the Vault takes."""
+    """One unit to a little above the 30% of the balance that the Vault takes."""
     if rng.random() < 0.05:
         return rng.randint(1, 1000)
     part = 10 ** rng.uniform(-12, -0.6) if rng.random() < 0.8 else rng.uniform(0.1, 0.35)
