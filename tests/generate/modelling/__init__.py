@@ -1,5 +1,5 @@
-"""How the embedded markets come about: tables of prices, tokens and depths, and one shape per pool family.
+"""The model behind the embedded markets: tables of prices, tokens and depths, and one shape per pool family.
 
-`python -m tests.generate.markets` runs it. Every number is an integer or a decimal of fixed precision, and chance is
-a hash, so the same tables give the same bytes on every machine.
+`python -m tests.generate.markets` runs it. Every number is an integer or a decimal of fixed precision, and
+random numbers come from a hash, so the same tables give the same bytes on every machine.
 """

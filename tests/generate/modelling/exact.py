@@ -1,4 +1,4 @@
-"""Arithmetic that gives the same digits on every machine: decimals of one precision, and hashes for chance."""
+"""Arithmetic that gives the same digits on every machine: decimals of one precision, and random numbers from hashes."""
 
 from __future__ import annotations
 
@@ -17,19 +17,19 @@ class SeededRandom:
         self._count = 0
 
     def uniform(self) -> Decimal:
-        """Uniform between 0 and 1, both excluded."""
+        """Return a uniform number between 0 and 1, both excluded."""
         self._count += 1
         digest = sha256(f"{self._seed}/{self._count}".encode()).digest()
         return Decimal(2 * int.from_bytes(digest[:8]) + 1) / Decimal(1 << 65)
 
     def symmetric_uniform(self) -> Decimal:
-        """Uniform between -1 and 1."""
+        """Return a uniform number between -1 and 1."""
         return 2 * self.uniform() - 1
 
     def log_uniform(self, low: int, high: int) -> Decimal:
-        """Between `low` and `high`, each order of size as likely as any other."""
+        """Return a number between `low` and `high` whose logarithm is uniform."""
         return low * (self.uniform() * (Decimal(high) / low).ln()).exp()
 
     def exponential(self) -> Decimal:
-        """Exponential with mean 1: a few large ones, many small ones."""
+        """Return an exponential number with mean 1."""
         return -self.uniform().ln()

@@ -23,7 +23,7 @@ _MAX_PRICE_OFFSET = Decimal("0.004")
 class _PoolInputs:
     """A row of the table with its entries in the catalogue.
 
-    `tokens` are in the contract's order, `value_usd` holds the value of a base unit of each. With `is_native`, token 0
+    `tokens` are in the contract's order, `unit_values` holds the value of a base unit. With `is_native`, token 0
     is the native currency.
     """
 
@@ -31,7 +31,7 @@ class _PoolInputs:
     protocol: ProtocolInfo
     network: Network
     tokens: tuple[Token, ...]
-    value_usd: tuple[Decimal, ...]
+    unit_values: tuple[Decimal, ...]
     is_pegged: bool
     is_native: bool
     random: SeededRandom
@@ -42,12 +42,12 @@ class _PoolInputs:
 
     @property
     def is_singleton(self) -> bool:
-        """Whether the protocol keeps all pools in one contract, told apart by ids."""
+        """Whether one contract holds all pools of the protocol, identified by ids."""
         return "poolId" in self.protocol.extra_keys
 
 
 def pool_entry(row: PoolRow, table: Table, network: Network) -> dict[str, object]:
-    """The pool of `row` as the market format writes it.
+    """Return the pool of `row` as the market format writes it.
 
     `address_modelled` marks an address that stands for an unknown one. Raises `KeyError` for a symbol or protocol that
     the catalogue does not have.
@@ -78,7 +78,7 @@ def _collect_inputs(row: PoolRow, table: Table, network: Network) -> _PoolInputs
         protocol=protocol,
         network=network,
         tokens=tuple(tokens),
-        value_usd=tuple(table.prices_usd[token.symbol].scaleb(-token.decimals) for token in tokens),
+        unit_values=tuple(table.prices_usd[token.symbol].scaleb(-token.decimals) for token in tokens),
         is_pegged=table.are_pegged([token.symbol for token in tokens]),
         is_native=native,
         random=SeededRandom(f"{network.name}/{row.amm_name}/{'/'.join(row.symbols)}/{row.fee_ppm}/{row.tick_spacing}"),
@@ -106,7 +106,7 @@ def _address_fields(setting: _PoolInputs) -> dict[str, object]:
 
 
 def _placeholder_address(setting: _PoolInputs) -> str:
-    """A fixed address for a pool whose real one is unknown: a hash of its description."""
+    """Return a fixed address for a pool whose real one is unknown: a hash of its description."""
     row, kind = setting.row, setting.network.kind
     described = f"{setting.network.name} {row.amm_name} {'/'.join(row.symbols)} {row.fee_ppm} {row.tick_spacing}"
     number = int.from_bytes(keccak256(f"swapcli modelled pool: {described}".encode()))
@@ -116,19 +116,19 @@ def _placeholder_address(setting: _PoolInputs) -> str:
 
 
 def _state_fields(setting: _PoolInputs) -> dict[str, object]:
-    row, worth, dice = setting.row, setting.value_usd, setting.random
+    row, unit_values, random = setting.row, setting.unit_values, setting.random
     most_off = min(_MAX_PRICE_OFFSET, _MAX_PRICE_OFFSET_IN_FEES * row.fee_ppm / 10**6)
-    price = worth[0] / worth[1] * (1 + most_off * dice.symmetric_uniform())
+    price = unit_values[0] / unit_values[1] * (1 + most_off * random.symmetric_uniform())
     match setting.protocol.family:
         case "constant_product":
-            return shapes.constant_product_state(price, worth, row.depth_usd) | _pair_variant(setting)
+            return shapes.constant_product_state(price, unit_values, row.depth_usd) | _pair_variant(setting)
         case "solidly_stable":
-            return shapes.solidly_stable_state(price, worth, row.depth_usd, setting.decimals)
+            return shapes.solidly_stable_state(price, unit_values, row.depth_usd, setting.decimals)
         case "stableswap":
-            return shapes.stableswap_state(worth, row.depth_usd, setting.decimals, row.amp, row.fee_ppm, dice)
+            return shapes.stableswap_state(unit_values, row.depth_usd, setting.decimals, row.amp, row.fee_ppm, random)
         case "concentrated":
             ladder = concentrated_state(
-                price, worth, row.depth_usd, row.fee_ppm, row.tick_spacing, setting.is_pegged, dice
+                price, unit_values, row.depth_usd, row.fee_ppm, row.tick_spacing, setting.is_pegged, random
             )
             return ladder | _concentrated_variant(setting)
         case family:
@@ -136,12 +136,12 @@ def _state_fields(setting: _PoolInputs) -> dict[str, object]:
 
 
 def _pair_variant(setting: _PoolInputs) -> dict[str, object]:
-    """Solidly takes the fee out of the pool, Uniswap V2 leaves it inside."""
+    """Return the variant: Solidly takes the fee out of the pool, Uniswap V2 leaves it inside."""
     return {"variant": "solidly"} if is_solidly(setting.network, setting.row.amm_name) else {}
 
 
 def _concentrated_variant(setting: _PoolInputs) -> dict[str, object]:
-    """What tells a Uniswap V4 or Algebra pool from an ordinary one."""
+    """Return the fields that mark a Uniswap V4 or an Algebra pool."""
     if setting.is_singleton:
         return {"hooks": ZERO_ADDRESS} | ({"native": True} if setting.is_native else {})
     return {} if setting.protocol.extra_keys else {"variant": "algebra_integral"}

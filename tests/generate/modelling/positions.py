@@ -1,6 +1,6 @@
 """A plausible state for a concentrated pool: many overlapping positions around the price, and one wide one below all.
 
-The depth is what the positions are worth; richer pools have more of them. The active liquidity is the sum of what the
+The depth is the value of the positions; deeper pools have more of them. The active liquidity is the sum of what the
 positions that hold the price add, so the ticks and the liquidity agree to the unit.
 """
 
@@ -38,20 +38,20 @@ _VOLATILE = {100: Widths(150, 6_000, 24_000), 3_000: Widths(400, 16_000, 46_000)
 
 def concentrated_state(
     price: Decimal,
-    worth: Sequence[Decimal],
+    unit_values: Sequence[Decimal],
     depth_usd: int,
     fee_ppm: int,
     spacing: int,
     pegged: bool,
-    dice: SeededRandom,
+    random: SeededRandom,
 ) -> dict[str, object]:
     """`sqrt_price_x96`, `tick`, `liquidity`, `tick_spacing` and `ticks` of the market format."""
     sqrt_price_x96 = int(price.sqrt() * Q96)
     tick = tick_at_sqrt_ratio(sqrt_price_x96)
-    ranges = _draw_ranges(tick, spacing, _widths(fee_ppm, pegged).at_least(spacing), _tick_count(depth_usd), dice)
+    ranges = _draw_ranges(tick, spacing, _widths(fee_ppm, pegged).at_least(spacing), _tick_count(depth_usd), random)
     nets: dict[int, int] = {}
-    for (lower, upper), value_usd in zip(ranges, _split_depth(depth_usd, len(ranges), dice), strict=True):
-        added = int(value_usd / _value_per_liquidity(sqrt_price_x96, lower, upper, worth))
+    for (lower, upper), value_usd in zip(ranges, _split_depth(depth_usd, len(ranges), random), strict=True):
+        added = int(value_usd / _value_per_liquidity(sqrt_price_x96, lower, upper, unit_values))
         nets[lower] = nets.get(lower, 0) + added
         nets[upper] = nets.get(upper, 0) - added
     entries = sorted((at, net) for at, net in nets.items() if net)
@@ -65,7 +65,7 @@ def concentrated_state(
 
 
 def _tick_count(depth_usd: int) -> int:
-    """20 for the smallest pools, 110 for the deepest."""
+    """Return the number of ticks: 20 for the smallest pools, 110 for the deepest."""
     return min(_MAX_TICKS, _MIN_TICKS + depth_usd // _DEPTH_PER_TICK_USD)
 
 
@@ -76,36 +76,38 @@ def _widths(fee_ppm: int, pegged: bool) -> Widths:
     return next((widths for fee, widths in _VOLATILE.items() if fee_ppm <= fee), _VOLATILE[10_000])
 
 
-def _draw_ranges(tick: int, spacing: int, widths: Widths, tick_count: int, dice: SeededRandom) -> list[tuple[int, int]]:
-    """Ranges with `tick_count` different bounds or just more, the wide one first."""
+def _draw_ranges(
+    tick: int, spacing: int, widths: Widths, tick_count: int, random: SeededRandom
+) -> list[tuple[int, int]]:
+    """Return ranges with `tick_count` different bounds or just more, the wide one first."""
     ranges = [_usable_range(tick, widths.wide, spacing)]
     bounds = set(ranges[0])
     while len(bounds) < tick_count:
-        half = int(dice.log_uniform(widths.narrow, widths.broad))
-        centre = tick + int(half * _SPREAD * (dice.symmetric_uniform() + dice.symmetric_uniform()) / 2)
+        half = int(random.log_uniform(widths.narrow, widths.broad))
+        centre = tick + int(half * _SPREAD * (random.symmetric_uniform() + random.symmetric_uniform()) / 2)
         ranges.append(_usable_range(centre, half, spacing))
         bounds |= set(ranges[-1])
     return ranges
 
 
 def _usable_range(centre: int, half: int, spacing: int) -> tuple[int, int]:
-    """The range from centre - half to centre + half, widened to usable ticks and kept inside what a pool can hold."""
+    """Return the range from centre - half to centre + half, widened to usable ticks within a pool's limits."""
     max_index = MAX_TICK // spacing
     lower = max(-max_index, (centre - half) // spacing)
     upper = min(max_index, max(lower + 1, -((-centre - half) // spacing)))
     return lower * spacing, upper * spacing
 
 
-def _split_depth(depth_usd: int, count: int, dice: SeededRandom) -> list[Decimal]:
-    """How the depth is spread over the positions: the first gets a fixed part, the rest falls at random."""
-    weights = [dice.exponential() for _ in range(count - 1)]
+def _split_depth(depth_usd: int, count: int, random: SeededRandom) -> list[Decimal]:
+    """Split the depth over the positions: a fixed part for the first, the rest at random."""
+    weights = [random.exponential() for _ in range(count - 1)]
     rest = depth_usd * (1 - _WIDE_SHARE) / sum(weights, Decimal(0))
     return [depth_usd * _WIDE_SHARE, *(weight * rest for weight in weights)]
 
 
-def _value_per_liquidity(sqrt_price_x96: int, lower: int, upper: int, worth: Sequence[Decimal]) -> Decimal:
-    """What one unit of liquidity in a range is worth in USD: (1/s - 1/b) of token 0 and (s - a) of token 1, where s is
+def _value_per_liquidity(sqrt_price_x96: int, lower: int, upper: int, unit_values: Sequence[Decimal]) -> Decimal:
+    """Return the value in USD of one unit of liquidity: (1/s - 1/b) of token 0 and (s - a) of token 1, where s is
     the square root of the price, kept between those of the range's ends a and b."""
     low, high = Decimal(sqrt_ratio_at_tick(lower)) / Q96, Decimal(sqrt_ratio_at_tick(upper)) / Q96
     root = min(max(Decimal(sqrt_price_x96) / Q96, low), high)
-    return (1 / root - 1 / high) * worth[0] + (root - low) * worth[1]
+    return (1 / root - 1 / high) * unit_values[0] + (root - low) * unit_values[1]

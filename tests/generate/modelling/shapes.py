@@ -1,7 +1,7 @@
 """A plausible state for a pool of each family, at a given price and depth.
 
-Prices are ratios of base units: `price` is how many of token 1 one of token 0 is worth. `worth` holds what one base
-unit of each token is worth in USD, so that price = worth[0] / worth[1] but for the small amount by which a pool is off.
+Prices are ratios of base units: `price` is the amount of token 1 that one of token 0 buys. `unit_values`
+holds the value in USD of one base unit of each token. price = unit_values[0] / unit_values[1], up to a small offset.
 """
 
 from __future__ import annotations
@@ -17,32 +17,37 @@ _BISECTION_STEPS = 220
 _MAX_IMBALANCE = Decimal("0.3")
 
 
-def constant_product_state(price: Decimal, worth: Sequence[Decimal], depth_usd: int) -> dict[str, object]:
+def constant_product_state(price: Decimal, unit_values: Sequence[Decimal], depth_usd: int) -> dict[str, object]:
     """Half of the depth on each side, shifted until reserves[1] / reserves[0] is the price."""
-    fair = worth[0] / worth[1]
+    fair = unit_values[0] / unit_values[1]
     shift = (price / fair).sqrt()
     half = Decimal(depth_usd) / 2
-    return {"reserves": _to_strings([half / worth[0] / shift, half / worth[1] * shift])}
+    return {"reserves": _to_strings([half / unit_values[0] / shift, half / unit_values[1] * shift])}
 
 
 def solidly_stable_state(
-    price: Decimal, worth: Sequence[Decimal], depth_usd: int, decimals: Sequence[int]
+    price: Decimal, unit_values: Sequence[Decimal], depth_usd: int, decimals: Sequence[int]
 ) -> dict[str, object]:
     """x^3 y + x y^3 is flat around x = y. The balance r = y / x puts the price (3 r + r^3) / (1 + 3 r^2) where it must
     be, with both reserves scaled to 18 decimals."""
     whole_price = price.scaleb(decimals[0] - decimals[1])
     ratio = _solidly_reserve_ratio(whole_price)
-    unit0, unit1 = (worth[0].scaleb(decimals[0]), worth[1].scaleb(decimals[1]))
+    unit0, unit1 = (unit_values[0].scaleb(decimals[0]), unit_values[1].scaleb(decimals[1]))
     x = Decimal(depth_usd) / (unit0 + ratio * unit1)
     return {"reserves": _to_strings([x.scaleb(decimals[0]), (x * ratio).scaleb(decimals[1])])}
 
 
 def stableswap_state(
-    worth: Sequence[Decimal], depth_usd: int, decimals: Sequence[int], amp: int, fee_ppm: int, dice: SeededRandom
+    unit_values: Sequence[Decimal],
+    depth_usd: int,
+    decimals: Sequence[int],
+    amp: int,
+    fee_ppm: int,
+    random: SeededRandom,
 ) -> dict[str, object]:
     """Balances that are somewhat uneven, as far as every rate stays within 0.9 fees of the fair one."""
-    units = [w.scaleb(d) for w, d in zip(worth, decimals, strict=True)]
-    wobble = [_MAX_IMBALANCE * dice.symmetric_uniform() for _ in worth]
+    units = [w.scaleb(d) for w, d in zip(unit_values, decimals, strict=True)]
+    wobble = [_MAX_IMBALANCE * random.symmetric_uniform() for _ in unit_values]
     bound = Decimal("0.9") * fee_ppm / 10**6
     while True:
         balances = [1 + part for part in wobble]
@@ -53,7 +58,7 @@ def stableswap_state(
         wobble = [part / 2 for part in wobble]
     total = sum((balance * unit for balance, unit in zip(balances, units, strict=True)), Decimal(0))
     reserves = [(balance * depth_usd / total).scaleb(d) for balance, d in zip(balances, decimals, strict=True)]
-    return {"reserves": _to_strings(reserves), "amp": amp, "rates": [str(WAD)] * len(worth)}
+    return {"reserves": _to_strings(reserves), "amp": amp, "rates": [str(WAD)] * len(unit_values)}
 
 
 def _solidly_reserve_ratio(price: Decimal) -> Decimal:
@@ -67,14 +72,14 @@ def _solidly_reserve_ratio(price: Decimal) -> Decimal:
 
 
 def _max_rate_offset(balances: Sequence[Decimal], units: Sequence[Decimal], amp: int) -> Decimal:
-    """The greatest relative distance between a rate of the pool and the fair one."""
+    """Return the largest relative distance between a rate of the pool and the fair one."""
     values = _marginal_values(balances, amp)
     relative = [value / unit for value, unit in zip(values, units, strict=True)]
     return max(relative) / min(relative) - 1
 
 
 def _marginal_values(balances: Sequence[Decimal], amp: int) -> list[Decimal]:
-    """What one more of each coin adds to the invariant A n S + D = A n D + D^(n+1) / (n^n prod x), up to a factor."""
+    """Return, up to a factor, the derivatives of the invariant A n S + D = A n D + D^(n+1) / (n^n prod x)."""
     count = len(balances)
     strength = Decimal(amp * count)
     invariant = _invariant(balances, strength)
@@ -83,7 +88,7 @@ def _marginal_values(balances: Sequence[Decimal], amp: int) -> list[Decimal]:
 
 
 def _invariant(balances: Sequence[Decimal], strength: Decimal) -> Decimal:
-    """D of the StableSwap white paper by Newton's method; `strength` is A n."""
+    """Return D of the StableSwap white paper by Newton's method; `strength` is A n."""
     count, total = len(balances), sum(balances, Decimal(0))
     invariant = total
     for _ in range(64):
@@ -94,7 +99,7 @@ def _invariant(balances: Sequence[Decimal], strength: Decimal) -> Decimal:
 
 
 def _product_term(invariant: Decimal, balances: Sequence[Decimal]) -> Decimal:
-    """D^(n+1) / (n^n prod x)."""
+    """Return D^(n+1) / (n^n prod x)."""
     return invariant * prod(invariant / (len(balances) * balance) for balance in balances)
 
 

@@ -1,10 +1,10 @@
-"""The input of a modelled market: what tokens are worth and which pools there are, how deep.
+"""The input of a modelled market: token prices, pools and their depths.
 
 One TOML file per network in `tables/`:
 
 | key | meaning |
 |---|---|
-| `gas_price_wei`, `note` | the market's gas price; what its `description` adds to the standing sentence |
+| `gas_price_wei`, `note` | the market's gas price; an addition to its `source` |
 | `prices_usd` | symbol -> dollars, as text; symbols are those of the catalogue |
 | `pegs` | group -> symbols that follow one another, so that their pools are narrow |
 | `pools` | rows `[amm_name, "A/B/...", fee_ppm, tick spacing, depth in USD, options]` |
@@ -57,12 +57,12 @@ class Table:
 
 
 def table_names() -> tuple[str, ...]:
-    """The networks that have a table, alphabetically."""
+    """Return the networks that have a table, alphabetically."""
     return tuple(sorted(name.removesuffix(_SUFFIX) for name in os.listdir(_FOLDER) if name.endswith(_SUFFIX)))
 
 
 def load_table(network: str) -> Table:
-    """The table of `network`."""
+    """Return the table of `network`."""
     with open(os.path.join(_FOLDER, network + _SUFFIX), "rb") as file:
         table = tomllib.load(file)
     return Table(
