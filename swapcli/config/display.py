@@ -37,7 +37,7 @@ _NETWORKS_EXAMPLE = """\
 
 
 class SettingRow(NamedTuple):
-    """A setting as people see it; `value` is None where it is not set. No secret shows."""
+    """A setting for display; `value` is None if it is not set, and masked if it is a secret."""
 
     key: str
     value: str | None
@@ -45,7 +45,7 @@ class SettingRow(NamedTuple):
 
 
 def masked_rows(settings: Settings) -> list[SettingRow]:
-    """Every setting with its value and origin, in the order of the table, networks last."""
+    """Return every setting with its value and origin, in the order of the table, networks last."""
     rows = []
     for group, members in FIELDS.items():
         holder = getattr(settings, group) if group else settings
@@ -57,7 +57,7 @@ def masked_rows(settings: Settings) -> list[SettingRow]:
 
 
 def example_config() -> str:
-    """A settings file that explains every setting and changes none."""
+    """Return a settings file that explains every setting and changes none."""
     parts = [_HEADER]
     for group, members in FIELDS.items():
         entries = [_example(row, "  " if group else "") for row in members.values()]

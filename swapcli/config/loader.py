@@ -34,14 +34,14 @@ def load_settings(
     home: Path,
     read: Callable[[Path], str] = read_text,
 ) -> Settings:
-    """All settings. Reads the settings file and nothing else; every value of every source is checked.
+    """Load all settings. Reads only the settings file and checks every value of every source.
 
-    `flags` by dotted key, as text or typed, None where not given; `config_path` is the file asked for on the command
-    line. Raises `ConfigError` naming the file, variable or flag, the key and what was expected.
+    `flags` by dotted key, as text or typed, None where not given; `config_path` is the file that the command line
+    names. Raises `ConfigError` naming the file, variable or flag, the key and what was expected.
     """
     path = config_file_path(config_path, environ, home)
-    asked_for = config_path is not None or bool(environ.get(CONFIG_VARIABLE))
-    in_file = from_file(path, read, required=asked_for)
+    is_required = config_path is not None or bool(environ.get(CONFIG_VARIABLE))
+    in_file = from_file(path, read, required=is_required)
     in_environment = from_environment(environ, lambda: networks.known_names(in_file))
     sources = (in_file, in_environment, from_flags(flags))
     given: dict[str, RawValue] = {}

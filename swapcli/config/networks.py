@@ -1,6 +1,6 @@
 """Networks as the user's settings extend them: other nodes and routers, more tokens, whole networks.
 
-`networks.NAME` holds `rpc_url`, `router` and whatever the catalogue lets a known network add, or a new network in full.
+`networks.NAME` holds `rpc_url`, `router` and further additions to a known network, or a new network in full.
 """
 
 from __future__ import annotations
@@ -25,17 +25,17 @@ def networks_from(settings: Settings) -> Callable[[str], Network]:
 
 
 def network_names_from(settings: Settings) -> tuple[str, ...]:
-    """The names of all networks, those of the user's settings included, in alphabetical order."""
+    """Return the names of all networks, those of the user's settings included, in alphabetical order."""
     return _all_names(settings.networks)
 
 
 def known_names(given: Mapping[str, RawValue]) -> tuple[str, ...]:
-    """The names of the catalogue and of those networks that `given` mentions."""
+    """Return the names of the catalogue and of the networks that `given` mentions."""
     return _all_names(dict.fromkeys(_names(given)))
 
 
 def read_networks(given: Mapping[str, RawValue], values: Mapping[str, Any]) -> dict[str, NetworkSettings]:
-    """What the sources say of each network, checked by building it. `values` holds what `given` means."""
+    """Return the settings of each network, checked by building it. `values` holds the parsed values of `given`."""
     networks = {}
     for name in _names(given):
         key = f"{NETWORKS}.{name}"
@@ -53,7 +53,7 @@ def read_networks(given: Mapping[str, RawValue], values: Mapping[str, Any]) -> d
 
 
 def _described(settings: NetworkSettings) -> dict[str, object]:
-    """The form that the catalogue takes."""
+    """Return the settings in the form of the catalogue's definitions."""
     described = dict(settings.additions)
     urls = [url.reveal() for url in (settings.rpc_url, *settings.rpc_urls) if url]
     if urls:
@@ -64,7 +64,7 @@ def _described(settings: NetworkSettings) -> dict[str, object]:
 
 
 def _names(given: Mapping[str, RawValue]) -> list[str]:
-    """The networks that have a key, in order of first appearance."""
+    """Return the networks that have a key, in order of first appearance."""
     keys = (key.split(".") for key in given)
     return list(dict.fromkeys(parts[1] for parts in keys if parts[0] == NETWORKS))
 
@@ -76,7 +76,7 @@ def _all_names(added: Mapping[str, object]) -> tuple[str, ...]:
 
 
 def _node_urls(value: object, place: str) -> tuple[Secret, ...]:
-    """The list of nodes; the catalogue would repeat a wrong one, which may hold a key."""
+    """Parse the list of nodes. An error of the catalogue would show a wrong URL, which may hold a key."""
     try:
         return tuple(NODE_URL.parse(url) for url in (value if isinstance(value, list) else [None]))
     except ValueError:
@@ -84,7 +84,7 @@ def _node_urls(value: object, place: str) -> tuple[Secret, ...]:
 
 
 def _check(name: str, settings: NetworkSettings, given: Mapping[str, RawValue]) -> None:
-    """Build the network, and let an error name the source."""
+    """Build the network. Raises `ConfigError` that names the source."""
     from swapcli.networks.catalogue import network
 
     key = f"{NETWORKS}.{name}"

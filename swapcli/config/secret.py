@@ -1,4 +1,4 @@
-"""A value that must not show: no text, representation or copy as plain data of it contains the secret."""
+"""A value that is never shown: its text, its representation and copies as plain data do not contain the secret."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ MASK: Final = "********"
 
 
 class Secret:
-    """Holds a key or an address with credentials; `shown` is what people may see of it."""
+    """A key or a URL with credentials; `shown` is the part that may be displayed."""
 
     __slots__ = ("_value", "shown")
 
@@ -17,7 +17,7 @@ class Secret:
         self.shown = shown
 
     def reveal(self) -> str:
-        """The secret itself, for whoever sends it."""
+        """Return the secret itself, to send it."""
         return self._value
 
     def __repr__(self) -> str:

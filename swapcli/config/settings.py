@@ -42,7 +42,7 @@ _MANY_REQUESTS = 1_000_000
 class Setting(NamedTuple):
     """One row of the table. `key` is its dotted name in files, `example` a value that reads where there is no default.
 
-    A `secret` never shows in a message. What is not `on_command_line` would show there to the machine's other users.
+    The value of a `secret` setting is never shown. On the command line, the machine's other users could see it.
     """
 
     key: str
@@ -54,7 +54,7 @@ class Setting(NamedTuple):
 
     @property
     def secret(self) -> bool:
-        """Must its value not show?"""
+        """Return whether its value must not be shown."""
         return (
             self.value_type is value_types.KEY
             or self.value_type is value_types.NODE_URL
@@ -63,17 +63,17 @@ class Setting(NamedTuple):
 
     @property
     def variable(self) -> str:
-        """Its environment variable."""
+        """Return the name of its environment variable."""
         return variable_of(self.key)
 
     @property
     def flag(self) -> str:
-        """How it is named on the command line."""
+        """Return its name on the command line."""
         return "--" + self.key.replace(".", "-").replace("_", "-")
 
 
 def variable_of(key: str) -> str:
-    """`a.b_c` is `SWAPCLI_A_B_C`."""
+    """Return the environment variable of a setting: `SWAPCLI_A_B_C` for `a.b_c`."""
     return ENVIRONMENT_PREFIX + key.upper().replace(".", "_").replace("-", "_")
 
 
@@ -86,7 +86,7 @@ def setting(
     example: str = "",
     on_command_line: bool = True,
 ) -> Any:
-    """A field that is a setting; `key` where its name in files differs from the field's, which tells the unit."""
+    """Return the field of a setting. `key` is its name in files, where that leaves out the unit of the field."""
     row = (key, value_type, text, example, on_command_line)
     return field(default=default, metadata={"setting": row})
 
@@ -183,10 +183,12 @@ class NetworkSettings:
 
 @dataclass(frozen=True, slots=True)
 class Settings:
-    """All settings, typed. `origins` tells by key where each came from: `flag`, `environment SWAPCLI_X`, `file PATH`
-    or `default`."""
+    """All settings, typed.
 
-    network: str | None = setting(None, value_types.TEXT, "Network of commands that are not told one.", example="base")
+    `origins` says by key where each value came from: `flag`, `environment SWAPCLI_X`, `file PATH` or `default`.
+    """
+
+    network: str | None = setting(None, value_types.TEXT, "Network of commands that name none.", example="base")
     api_version: ApiVersion | None = setting(
         None,
         value_types.choice([api_version.value for api_version in ApiVersion], ApiVersion),
@@ -239,7 +241,7 @@ class Settings:
     max_age_s: int | None = setting(
         None,
         value_types.whole_number(0, _DAY_S),
-        "Seconds that pool state may be old: what is older is read anew, or refused where it cannot be.",
+        "Seconds that pool state may be old: older state is read again, or refused if that is impossible.",
         example="30",
     )
     route_ttl_s: int = setting(
@@ -270,12 +272,12 @@ class Settings:
     origins: Mapping[str, str] = field(default_factory=dict)
 
     def origin(self, key: str) -> str:
-        """Where the setting called `key` came from."""
+        """Return where the setting called `key` came from."""
         return self.origins.get(key, DEFAULT_ORIGIN)
 
 
 def _rows(holder: type[Any], prefix: str = "") -> Iterator[tuple[str, Setting]]:
-    """The attribute path and the row of every setting in a class."""
+    """Yield the field name and the row of every setting in a class."""
     for each in fields(holder):
         if "setting" in each.metadata:
             key, kind, text, example, on_command_line = each.metadata["setting"]

@@ -1,4 +1,4 @@
-"""Where settings come from: flags, the environment, a file. Each source becomes `Given`s by key, values still raw."""
+"""Read settings from flags, the environment and a file. Each source becomes `RawValue`s by key, values still raw."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
 
 @dataclass(frozen=True, slots=True)
 class RawValue:
-    """A raw value: `state_source` says where it came from, `place` begins the sentence about what is wrong with it.
+    """A raw value: `origin` says where it came from, `place` begins the sentence about what is wrong with it.
 
     `folder` is what a relative file name in it starts from; None is the working directory.
     """
@@ -41,7 +41,7 @@ class RawValue:
 
 
 def config_file_path(config_path: Path | None, environ: Mapping[str, str], home: Path) -> Path:
-    """The settings file in use: the one asked for, else `SWAPCLI_CONFIG`, else the one in the user's folder."""
+    """Return the path of the settings file: `config_path`, else `SWAPCLI_CONFIG`, else the one in the user's folder."""
     from pathlib import Path
 
     if config_path is not None:
@@ -54,7 +54,7 @@ def config_file_path(config_path: Path | None, environ: Mapping[str, str], home:
 
 
 def data_folder(environ: Mapping[str, str], home: Path) -> Path:
-    """Where what a program keeps of its own belongs, by the XDG specification."""
+    """Return the folder for data of this program, by the XDG specification."""
     from pathlib import Path
 
     folder = Path(environ.get(_DATA_VARIABLE, ""))
@@ -62,7 +62,7 @@ def data_folder(environ: Mapping[str, str], home: Path) -> Path:
 
 
 def node_url(place: str, text: str) -> Secret:
-    """The address of a node that is given at `place`. Raises `ConfigError`, which does not repeat it."""
+    """Parse the URL of a node, given at `place`. Raises `ConfigError`, which does not repeat it."""
     try:
         return NODE_URL.parse(text)
     except ValueError:
@@ -70,7 +70,7 @@ def node_url(place: str, text: str) -> Secret:
 
 
 def read_text(path: Path) -> str:
-    """The text of a settings file. Raises `OSError`, `UnicodeDecodeError`, and `ConfigError` for one too large."""
+    """Read a settings file. Raises `OSError`, `UnicodeDecodeError`, and `ConfigError` for one too large."""
     with path.open("rb") as file:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
@@ -79,7 +79,7 @@ def read_text(path: Path) -> str:
 
 
 def from_flags(flags: Mapping[str, object]) -> dict[str, RawValue]:
-    """Flags by the key of their setting, spelled as the key unless a `flag` says otherwise; None was not given."""
+    """Return the flags that were given (are not None) by the key of their setting."""
     given = {}
     for key, value in flags.items():
         row = row_of(key) or _refuse_unknown("flag", key, TABLE)
@@ -96,12 +96,12 @@ def from_flags(flags: Mapping[str, object]) -> dict[str, RawValue]:
 
 
 def flag(spelled: str, value: object) -> RawValue | None:
-    """The value of a flag that is spelled otherwise than its setting; None where it was not given."""
+    """Return the value of a flag whose name differs from its setting's; None if it was not given."""
     return None if value is None else RawValue(value, FLAG_ORIGIN, spelled)
 
 
 def from_environment(environ: Mapping[str, str], network_names: Callable[[], tuple[str, ...]]) -> dict[str, RawValue]:
-    """The `SWAPCLI_*` variables. An empty one counts as not set; an unknown one is refused."""
+    """Return the values of `SWAPCLI_*` variables. An empty one counts as not set; an unknown one is refused."""
     by_variable = {row.variable: key for key, row in TABLE.items()}
     given = {}
     for name in sorted(environ):
@@ -116,9 +116,9 @@ def from_environment(environ: Mapping[str, str], network_names: Callable[[], tup
 
 
 def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dict[str, RawValue]:
-    """What a settings file says, and under `networks.NAME` the mapping that it holds for a network.
+    """Return the values of a settings file; `networks.NAME` is the whole mapping of a network.
 
-    A file that does not exist, as in a folder that is none, says nothing, unless it is `required`.
+    A file that does not exist has no values, unless it is `required`.
     """
     try:
         text = read(path)
@@ -138,9 +138,9 @@ def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dic
 def peek(
     key: str, environ: Mapping[str, str], config_path: Path | None, home: Path, read: Callable[[Path], str] = read_text
 ) -> object:
-    """What the environment, else the file, gives for a key of the first level, whatever else is wrong with them.
+    """Return the raw value of a key of the first level from the environment, else the file; None if neither has it.
 
-    The raw value; None where neither gives any. For telling about an error before, or because, settings are refused.
+    Other errors in them are ignored: this serves to report an error before settings are loaded or after they failed.
     """
     if text := environ.get(TABLE[key].variable):
         return text
@@ -155,18 +155,18 @@ def peek(
 
 
 def row_of(key: str) -> Setting | None:
-    """The row of a key, also of `networks.NAME.x`; None where it is not a setting."""
+    """Return the row of a key, also of `networks.NAME.x`; None if it is not a setting."""
     group, *rest = key.split(".")
     return NETWORK_TABLE.get(rest[1]) if group == NETWORKS and len(rest) == 2 else TABLE.get(key)
 
 
 def expanded(path: Path, home: Path) -> Path:
-    """`path` with a leading `~` as the user's home."""
+    """Return `path` with a leading `~` replaced by the user's home."""
     return home.joinpath(*path.parts[1:]) if path.parts[:1] == ("~",) else path
 
 
 class _FileReader:
-    """Flattens the mapping of a settings file to keys."""
+    """A reader that flattens the mapping of a settings file to dotted keys."""
 
     def __init__(self, path: Path) -> None:
         self._path = path
@@ -195,14 +195,14 @@ class _FileReader:
             yield key, self._given(key, value)
 
     def _networks(self, networks: Mapping[str, object]) -> Iterator[tuple[str, RawValue]]:
-        """Each network whole as `networks.NAME`, and again those members that are settings."""
+        """Yield each network as `networks.NAME`, and those of its members that are settings."""
         seen: set[str] = set()
         for name, described in networks.items():
             key = f"{NETWORKS}.{name.lower()}"
             if not re.fullmatch(_NETWORK_NAME, name.lower()):
                 self._refuse(NETWORKS, f"{describe(name)} is not a name of letters, digits, - and _")
             if key in seen:
-                self._refuse(key, "the same name in two letter cases")
+                self._refuse(key, "the same name in upper and in lower case")
             seen.add(key)
             members = self._mapping(key, described)
             yield key, self._given(key, {member: value for member, value in members.items() if value is not None})
@@ -225,7 +225,7 @@ class _FileReader:
 
 
 def _network_key(variable: str, network_names: Callable[[], tuple[str, ...]]) -> str | None:
-    """The key of `SWAPCLI_NETWORKS_NAME_X`: a network whose name is spelled so, else NAME in lower case."""
+    """Return the key of `SWAPCLI_NETWORKS_NAME_X`: of the known network with that name, else of NAME in lower case."""
     if not variable.startswith(_NETWORKS_PREFIX):
         return None
     rest = variable.removeprefix(_NETWORKS_PREFIX)

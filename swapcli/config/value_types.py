@@ -68,7 +68,7 @@ def choice(names: Sequence[str], to_value: Callable[[str], Any] = str) -> ValueT
 
 
 def _parse_flag(value: object) -> bool:
-    """Parse a boolean, or its name in any letter case."""
+    """Parse a boolean, or its name in upper or lower case."""
     words = {"true": True, "false": False}
     return parse_boolean(words.get(value.lower(), value) if isinstance(value, str) else value)
 

@@ -1,6 +1,6 @@
-"""YAML of a settings file as plain values, without the traps of YAML 1.1. Imported only where there is a file.
+"""Parse the YAML of a settings file into plain values, without the traps of YAML 1.1. Imported only if there is one.
 
-Only `true`, `false`, `null`, decimal numbers and text are told apart: `no`, `0x12` and `12:30` are text, so an address
+Scalars are `true`, `false`, `null`, decimal numbers or text: `no`, `0x12` and `12:30` are text, so an address
 needs no quotes. Repeated keys, anchors, aliases and tags are refused: two readers must see the same settings, and a
 small file must stay small. Works on the parser's events, so that depth is bounded before anything recurses.
 """
@@ -34,7 +34,7 @@ _WORDS: dict[str, object] = {"": None, "~": None, "null": None, "true": True, "f
 
 
 def parse_yaml(text: str, where: str) -> object:
-    """The value of the one document in `text`, None where it is empty. Raises `ConfigError` beginning with `where`."""
+    """Parse the one document in `text`; None if it is empty. Raises `ConfigError` beginning with `where`."""
     try:
         return _Document(yaml.parse(text, Loader=_LOADER), where).read()
     except yaml.MarkedYAMLError as error:

@@ -12,7 +12,7 @@ _SUFFIX = ".json"
 
 
 def embedded_market(name: str) -> bytes:
-    """The market of the network called `name` (as the catalogue writes it) in `swap-market/1`. Raises `MarketError`."""
+    """Return the market of the network called `name` in `swap-market/1`. Raises `MarketError`."""
     if name not in embedded_names():
         raise MarketError(
             f"no market of {name} comes with the program",
@@ -24,15 +24,15 @@ def embedded_market(name: str) -> bytes:
 
 
 def checksummed_addresses(document: bytes) -> set[str]:
-    """The EVM addresses in an embedded market, as they stand there: with their checksum (EIP-55)."""
+    """Return the EVM addresses in an embedded market, with their checksum (EIP-55)."""
     return {address.decode() for address in re.findall(rb'"(0x[0-9a-fA-F]{40})"', document)}
 
 
 def embedded_names() -> tuple[str, ...]:
-    """The networks that have one, alphabetically."""
+    """Return the networks that have an embedded market, in alphabetical order."""
     return tuple(sorted(entry.removesuffix(_SUFFIX) for entry in os.listdir(_FOLDER) if entry.endswith(_SUFFIX)))
 
 
 def market_path(name: str) -> str:
-    """Where the market of `name` is kept."""
+    """Return the path of the embedded market of `name`."""
     return os.path.join(_FOLDER, name + _SUFFIX)

@@ -23,7 +23,7 @@ class MarketFields(DefinitionFields):
 
     @classmethod
     def of_keys(cls, value: object, path: str, known: Collection[str]) -> Self:
-        """Return the fields of an object, whatever its keys."""
+        """Return the fields of an object. Unknown keys are ignored."""
         del known
         return cls(value, path)
 

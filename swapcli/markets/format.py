@@ -1,7 +1,7 @@
 """Read and write `swap-market/1`: the pools of one network at one moment, as one JSON object.
 
-Integers that can exceed 2^53 are decimal strings (numbers are read too), addresses hex in any letter case, unknown keys
-are ignored. A pool with `address_modelled: true` stands under an address that is made up, because its own is not known.
+Integers that can exceed 2^53 are decimal strings (numbers are read too), addresses hex in upper or lower case.
+Unknown keys are ignored. A pool with `address_modelled: true` has a placeholder address, because its own is not known.
 """
 
 from __future__ import annotations
@@ -36,7 +36,7 @@ class ParsedMarket(NamedTuple):
 def parse_market(
     document: bytes | str, *, networks: Callable[[str], Network], skip_bad_pools: bool = False
 ) -> ParsedMarket:
-    """Check and read a market file.
+    """Parse and check a market file.
 
     `networks` looks a name up, raising `UnknownNetwork`. Raises `InvalidPoolState`, naming pool and field, where a pool
     is wrong (with `skip_bad_pools` the pool is left out and its error returned), and `MarketError` for all else.

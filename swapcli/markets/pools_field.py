@@ -17,7 +17,7 @@ MAX_FEE_PPM = 999_999
 
 
 def pool_to_json(pool: Pool, is_placeholder: bool = False) -> dict[str, object]:
-    """One entry of the list, JSON-ready; `is_placeholder` marks a made-up address."""
+    """Return one entry of the list, JSON-ready; `is_placeholder` marks a placeholder address."""
     return {
         "address": pool.address,
         **({"address_modelled": True} if is_placeholder else {}),
@@ -30,7 +30,7 @@ def pool_to_json(pool: Pool, is_placeholder: bool = False) -> dict[str, object]:
 
 
 class PoolParser:
-    """Reads the pools of one file, whose `tokens` and network are known."""
+    """A parser of the pools of one file, whose `tokens` and network are known."""
 
     def __init__(self, network: Network, tokens: Mapping[str, Token]) -> None:
         self._network = network
@@ -39,11 +39,10 @@ class PoolParser:
         self._by_spelling = dict(tokens)
         self._families: dict[str, type[Pool]] = {}
         self.placeholder_pools: set[str] = set()
-        """The keys of the pools whose addresses are marked as made up."""
+        """The keys of the pools whose addresses are placeholders."""
 
     def read(self, items: Sequence[object], skip_bad_pools: bool) -> tuple[dict[str, Pool], list[InvalidPoolState]]:
-        """The pools by key, and the errors of those left out. Raises the first `InvalidPoolState` unless they may
-        be."""
+        """Return the pools by key, and the errors of skipped pools. Raises the first error unless `skip_bad_pools`."""
         pools: dict[str, Pool] = {}
         skipped: list[InvalidPoolState] = []
         for index, item in enumerate(items):
@@ -87,7 +86,7 @@ class PoolParser:
             raise InvalidPoolState("tokens", "missing" if listed is None else expected)
         tokens = [self._token(address, index) for index, address in enumerate(listed)]
         if len({token.address for token in tokens}) != len(tokens):
-            raise InvalidPoolState("tokens", "the same token stands there twice")
+            raise InvalidPoolState("tokens", "the same token is listed twice")
         return tokens
 
     def _token(self, address: object, index: int) -> Token:
@@ -131,7 +130,7 @@ class PoolParser:
 
 
 def _label(item: Mapping[str, object], index: int) -> str:
-    """How an error names a pool: by its id in a contract that holds many, its address, or its place in the file."""
+    """Return the name of a pool for an error: its pool id, its address, or its place in the file."""
     for key in ("pool_id", "address"):
         value = item.get(key)
         if isinstance(value, str) and is_hex(value):

@@ -27,9 +27,9 @@ _checksummed: dict[str, str] = {}
 
 
 def parse_address(text: str, kind: Kind) -> str:
-    """The canonical form of `text`. Raises `InvalidAddress`, also for a mixed-case EVM address whose checksum is wrong.
+    """Return the canonical form of `text`. Raises `InvalidAddress`, also for a wrong checksum.
 
-    All digits in one letter case carry no checksum and are accepted as they are. Starknet: 0 < address < 2^251.
+    Digits that are all upper or all lower case carry no checksum and are accepted. Starknet: 0 < address < 2^251.
     """
     return _parse_starknet(text) if kind is Kind.STARKNET else _parse_evm(text)
 
@@ -49,7 +49,7 @@ def cache_checksums(addresses: Iterable[str]) -> None:
 
 
 def is_native(address: str, kind: Kind = Kind.EVM) -> bool:
-    """Whether an address, in any letter case, stands for the native token; on Starknet that is an ordinary token."""
+    """Return whether an address, in either case, means the native token; Starknet's is an ordinary token."""
     return kind is Kind.EVM and address.lower() in (ZERO_ADDRESS, NATIVE_PLACEHOLDER)
 
 
@@ -121,7 +121,7 @@ def _invalid(text: str, problem: str, *, has_wrong_checksum: bool = False) -> In
 
 
 def _with_checksum(address: str) -> str:
-    """EIP-55: a letter is upper-case where the address's own hash has a digit of 8 or more in its place."""
+    """Return the address in EIP-55: a digit from a to f is upper-case where the hash's digit is 8 or more."""
     digits = address[2:]
     marks = keccak256(digits.encode()).hex()
     return "0x" + "".join(d.upper() if mark >= "8" else d for d, mark in zip(digits, marks, strict=False))

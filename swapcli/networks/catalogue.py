@@ -1,7 +1,7 @@
 """Look a network up by name or chain id. A network is a file in `definitions/`: adding one touches no code.
 
 A user's configuration may describe more networks, or add tokens, routers and the like to the packaged ones: what its
-`networks` section holds is passed as `added` (name -> mapping), and read only when that network is asked for.
+`networks` section holds is passed as `added` (name -> mapping), and read only when that network is requested.
 """
 
 from __future__ import annotations
@@ -26,25 +26,25 @@ _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
 def network(name: str, added: Mapping[str, object] = _NOTHING) -> Network:
-    """The network called `name`, in any letter case, or with that chain id (decimal, or hex with 0x).
+    """Return the network called `name`, in upper or lower case, or with that chain id (decimal, or hex with 0x).
 
     Raises `UnknownNetwork` with close matches in the hint and all names in the details, and `ConfigError` where the
     configuration describes it badly.
     """
-    wanted = name.strip().lower()
-    if wanted in network_names(added):
-        return _named(wanted, added)
-    chain_id = _as_chain_id(wanted)
-    return by_chain_id(chain_id, added) if chain_id is not None else _refuse(name, wanted, added)
+    requested = name.strip().lower()
+    if requested in network_names(added):
+        return _named(requested, added)
+    chain_id = _as_chain_id(requested)
+    return by_chain_id(chain_id, added) if chain_id is not None else _refuse(name, requested, added)
 
 
 def network_names(added: Mapping[str, object] = _NOTHING) -> tuple[str, ...]:
-    """The names of all networks, in lower case and alphabetical order."""
+    """Return the names of all networks, in lower case and alphabetical order."""
     return tuple(sorted({*_packaged_names(), *(str(name).lower() for name in added)}))
 
 
 def by_chain_id(chain_id: int, added: Mapping[str, object] = _NOTHING) -> Network:
-    """The network with that chain id. Raises `UnknownNetwork`."""
+    """Return the network with that chain id. Raises `UnknownNetwork`."""
     for name in network_names(added):
         if _chain_id_of(name, added) == chain_id:
             return _named(name, added)
@@ -94,10 +94,10 @@ def _as_chain_id(text: str) -> int | None:
     return int(text, 16 if text.startswith("0x") else 10) if _CHAIN_ID.fullmatch(text) else None
 
 
-def _refuse(name: str, wanted: str, added: Mapping[str, object]) -> Network:
+def _refuse(name: str, requested: str, added: Mapping[str, object]) -> Network:
     from difflib import get_close_matches
 
     names = network_names(added)
-    closest = get_close_matches(wanted, names, n=3, cutoff=0.6)
+    closest = get_close_matches(requested, names, n=3, cutoff=0.6)
     hint = f"did you mean {' or '.join(closest)}?" if closest else f"known networks: {', '.join(names)}"
     raise UnknownNetwork(f'no network "{name}"', hint=hint, details={"network": name, "networks": list(names)})

@@ -42,7 +42,7 @@ ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
     "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens",
 )  # fmt: skip
-"""What may be given for a network that is known already."""
+"""Keys that may be added to a network of the catalogue."""
 
 _TOKEN_KEYS = ("address", "symbol", "name", "decimals")
 _PROTOCOL_KEYS = ("id", "amm_name", "display_name", "family", "extra_keys", "confirmed")
@@ -61,7 +61,7 @@ _MAX_TICK_SPACING = 32_767
 
 
 def parse_network(mapping: object, where: str) -> Network:
-    """The network that `mapping` describes. Raises `ConfigError` naming the key, below `where`, and what it expects."""
+    """Parse the description of a network. Raises `ConfigError` that names the key, below `where`."""
     fields = DefinitionFields.of_keys(mapping, where, NETWORK_KEYS)
     name = fields.text("name").lower()
     if not _NAME.fullmatch(name):
@@ -95,7 +95,7 @@ def parse_network(mapping: object, where: str) -> Network:
 
 
 def extend_network(network: Network, mapping: object, where: str) -> Network:
-    """`network` with what `mapping` gives for it (`ADDED_KEYS`).
+    """Return `network` extended by the keys of `mapping` (`ADDED_KEYS`).
 
     Tokens, protocols, deployments and stablecoins are added, replacing those with the same address or `amm_name`; RPC
     addresses go before the known ones; the rest is replaced. Raises `ConfigError` as `parse_network` does.
@@ -151,7 +151,7 @@ def parse_kind(fields: DefinitionFields) -> Kind:
 
 
 def _native(fields: DefinitionFields, kind: Kind, known: Token | None = None) -> Token:
-    """The native token. Only Starknet's lives at an address of its own."""
+    """Parse the native token. Only Starknet's has an address of its own."""
     native = fields.of_keys(fields.values.get("native", MISSING), fields.path_of("native"), _TOKEN_KEYS)
     return Token(
         address=ZERO_ADDRESS if kind is Kind.EVM else known.address if known else native.address("address", kind),

@@ -10,9 +10,9 @@ _SOLIDLY_STABLE = "solidly_stable"
 
 
 def pool_address(network: Network, amm_name: str, token_a: str, token_b: str, tier: int = 0) -> str | None:
-    """The address of a protocol's pool of two tokens, by CREATE2; None where the catalogue does not tell enough.
+    """Return the address of a protocol's pool of two tokens, by CREATE2; None where the catalogue lacks a fact for it.
 
-    `tier` is the fee in ppm, the tick spacing where that tells pools apart (Slipstream), and of no matter elsewhere.
+    `tier` is the fee in ppm, the tick spacing where that distinguishes pools (Slipstream), and of no matter elsewhere.
     Uniswap V4 keeps all pools in one contract: its pool manager.
     """
     protocol = network.protocol(amm_name)

@@ -163,4 +163,4 @@ def test_a_name_that_could_not_be_typed_is_refused(name: str) -> None:
 
 
 def test_one_network_twice_in_two_letter_cases_is_refused() -> None:
-    assert refused(networks(base={}, Base={})).message.endswith("the same name in two letter cases")
+    assert refused(networks(base={}, Base={})).message.endswith("the same name in upper and in lower case")

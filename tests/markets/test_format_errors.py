@@ -215,7 +215,7 @@ def test_an_unknown_network_that_is_not_described_says_what_is_missing() -> None
         ({"tokens": [WETH.address, None]}, "tokens[1]", "missing"),
         ({"tokens": [WETH.address, 7]}, "tokens[1]", "expected an address, not 7"),
         ({"tokens": [WETH.address, OTHER]}, "tokens[1]", f"{OTHER} is not among the file's tokens"),
-        ({"tokens": [WETH.address, WETH.address.upper()]}, "tokens", "the same token stands there twice"),
+        ({"tokens": [WETH.address, WETH.address.upper()]}, "tokens", "the same token is listed twice"),
         ({"protocol": ...}, "protocol", "missing"),
         ({"protocol": "swapX"}, "protocol", 'home has no protocol "swapX"'),
         ({"protocol": ["uniswapV2"]}, "protocol", "expected a name, not a list"),
