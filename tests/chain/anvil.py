@@ -1,4 +1,4 @@
-"""A local node of its own for the tests, spoken to in plain JSON-RPC, as a chain like any other."""
+"""A local anvil node for tests, reached over plain JSON-RPC."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ _PAUSE_S = 0.001
 
 
 class Receipt(NamedTuple):
-    """What became of a transaction; `created` is the address of a contract that it made."""
+    """The outcome of a transaction; `created` is the address of the contract that it deployed, if any."""
 
     succeeded: bool
     gas_used: int
@@ -82,7 +82,7 @@ def _result(answer: Mapping[str, Any]) -> Any:
 
 
 class AnvilChain(BaseChain):
-    """Contracts on a node; whoever is named sends, without a key. Every transaction is a block of its own."""
+    """Contracts on a node, which signs for any sender without a key. Every transaction is a block of its own."""
 
     def __init__(self, node: Node) -> None:
         self.node = node
@@ -113,9 +113,9 @@ class AnvilChain(BaseChain):
     def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
         """As `BaseChain.send`."""
         call = {"from": sender, "to": to, "data": f"0x{calldata.hex()}", "value": hex(value), "gas": hex(_GAS)}
-        told = self.node.ask("eth_call", call, "latest")
+        returned = self.node.ask("eth_call", call, "latest")
         assert self.receipt(self.node.ask("eth_sendTransaction", call)).succeeded
-        return bytes.fromhex(told[2:])
+        return bytes.fromhex(returned[2:])
 
     def call(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
         """As `BaseChain.call`."""
@@ -132,13 +132,13 @@ class AnvilChain(BaseChain):
         return self.receipt(self.node.ask("eth_sendRawTransaction", f"0x{signed.hex()}"))
 
     def receipt(self, transaction: str) -> Receipt:
-        """Of a transaction that was sent."""
+        """Return the receipt of a transaction that was sent."""
         found = self._wait_for_receipt(transaction)
         created = found.get("contractAddress")
         return Receipt(found["status"] == "0x1", int(found["gasUsed"], 16), str(created).lower() if created else None)
 
     def _wait_for_receipt(self, transaction: str) -> Any:
-        """The node answers before it has mined, though it does so at once."""
+        """Wait for a receipt: the node answers slightly before it has mined."""
         for _ in range(_TRIES):
             found = self.node.ask("eth_getTransactionReceipt", transaction)
             if found is not None:
@@ -160,9 +160,9 @@ class AnvilChain(BaseChain):
         return str(self.node.ask("evm_snapshot"))
 
     def revert(self, snapshot: str) -> None:
-        """The chain as it was, on which other blocks may follow."""
+        """Restore the chain to a snapshot."""
         assert self.node.ask("evm_revert", snapshot)
-        # Of what its pool has not yet seen mined, the node would take the next of that sender for done.
+        # Anvil would treat a new transaction as a duplicate of one that is still in its pool.
         self.node.ask("anvil_dropAllTransactions")
 
 
@@ -176,14 +176,14 @@ def _calls(
 
 @contextmanager
 def running_anvil(chain_id: int = CHAIN_ID) -> Iterator[AnvilChain]:
-    """A fresh node, which ends with the block."""
+    """Run a fresh node for the duration of the block."""
     command = [
         str(_binary()),
         *("--port", "0", "--accounts", "1", "--chain-id", str(chain_id), "--hardfork", "cancun"),
         *("--auto-impersonate", "--order", "fifo", "--gas-limit", "1000000000", "--base-fee", "0", "--gas-price", "0"),
         *("--timestamp", str(START_S), "--disable-code-size-limit"),
     ]
-    # It writes a line for every request: into a file, for nobody would empty a pipe.
+    # Anvil logs a line per request. A pipe that is never drained would block it; a file does not.
     with (
         TemporaryDirectory() as home,
         Path(home, "log").open("w") as log,
@@ -194,7 +194,7 @@ def running_anvil(chain_id: int = CHAIN_ID) -> Iterator[AnvilChain]:
         node = None
         try:
             node = Node(_port(child, Path(home, "log")))
-            # A fixed distance of blocks makes gas repeatable: what a pair writes hangs on the time that has passed.
+            # A fixed block interval makes gas repeatable: what a pair writes depends on the elapsed time.
             node.ask("anvil_setBlockTimestampInterval", _BLOCK_S)
             yield AnvilChain(node)
         finally:
@@ -214,7 +214,7 @@ def _port(child: subprocess.Popen[bytes], log: Path) -> int:
 
 
 def _binary() -> Path:
-    """The native one; what npm puts before it loses exit codes."""
+    """Return the native binary: the wrapper that npm installs loses exit codes."""
     found = sorted(NODE_MODULES.glob("@foundry-rs/anvil-*/bin/anvil*"))
     if not found:
         raise MissingPackagesError(NODE_MODULES / "@foundry-rs")

@@ -242,7 +242,7 @@ class ContractFixture:
         return self._add(Place("curveFi", pool, tokens, 400))
 
     def open_weighted(self, symbols: tuple[str, ...], percents: tuple[int, ...], fee_ppm: int) -> Place:
-        nobody = ZERO_ADDRESS
+        no_owner = ZERO_ADDRESS
         vault = self.chain.deploy(
             load_artifact(f"{_BALANCER}/20210418-vault/artifact/Vault.json"), DEPLOYER, self.address(WETH), 0, 0
         )
@@ -257,10 +257,10 @@ class ContractFixture:
         of_token = sorted(zip(symbols, percents, strict=True), key=lambda each: int(self.address(each[0]), 16))
         tokens = self._addresses(*(symbol for symbol, _ in of_token))
         weights = [percent * 10**16 for _, percent in of_token]
-        nobodies = [nobody] * len(tokens)
-        parameters = ("", "", tokens, weights, nobodies, nobodies, fee_ppm * 10**12)
+        no_owners = [no_owner] * len(tokens)
+        parameters = ("", "", tokens, weights, no_owners, no_owners, fee_ppm * 10**12)
         artifact = load_artifact(f"{_BALANCER}/20230206-weighted-pool-v3/artifact/WeightedPool.json")
-        pool = self.chain.deploy(artifact, parameters, vault.address, fees.address, 0, 0, nobody, "")
+        pool = self.chain.deploy(artifact, parameters, vault.address, fees.address, 0, 0, no_owner, "")
         amounts = [_units(symbol, POOL_DOLLARS * percent // 50) for symbol, percent in of_token]
         for (symbol, _), amount in zip(of_token, amounts, strict=True):
             self.give(symbol, DEPLOYER, amount)

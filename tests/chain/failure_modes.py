@@ -1,4 +1,4 @@
-"""The ways in which a node, or what is between us and it, fails; and what may be said of them."""
+"""The ways in which a node or its connection fails, and checks of the resulting errors."""
 
 from __future__ import annotations
 
@@ -26,7 +26,7 @@ TIMEOUT_S = 10.0
 LATE_S = 0.6
 HTML = b"<html><body>502 Bad Gateway</body></html>"
 NOWHERE = "0x" + "77" * 20
-"""Where no contract is."""
+"""An address without a contract."""
 REPEATED = f"unknown key {SECRET} at http://user-{SECRET}:{SECRET}@h/v2/{SECRET} and /v2/{SECRET}?key={SECRET}"
 
 
@@ -91,33 +91,30 @@ MODES = (
     FailureMode("another time behind", always(failures.every(3, failures.stale(1))), (None,)),
 )
 FAST_MODES = tuple(mode for mode in MODES if mode.timeout_s == TIMEOUT_S)
-"""Those that take no time."""
+"""Modes without a delay."""
 
 
 @contextmanager
 def connect_without_pauses(url: str, timeout_s: float = TIMEOUT_S) -> Iterator[RpcNode]:
-    """The test chain's node at `url`, without real pauses."""
+    """Connect to the test chain's node at `url`; retries do not sleep."""
     with closing(RpcNode(url, shown=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=Pauses())) as node:
         yield node
 
 
 def check_error(error: UpstreamError) -> type[UpstreamError]:
-    """Its kind, of those that everybody may see.
-
-    It is said in one plain sentence that names the node, and nowhere shows anything that nobody may see.
-    """
+    """Return the public error class; check that the message is one sentence, names the node and shows no secret."""
     assert SHOWN in error.message
     assert error.message.isprintable()
     assert len(error.message) < 220
     assert not set("<>{}\n") & set(error.message)
     assert "Error" not in error.message
-    told = "".join(traceback.format_exception(error))
-    for text in (error.message, error.hint or "", str(error.details), repr(error), str(error.args), told):
+    trace = "".join(traceback.format_exception(error))
+    for text in (error.message, error.hint or "", str(error.details), repr(error), str(error.args), trace):
         check_secrets_hidden(text)
     return next(kind for kind in type(error).__mro__ if kind.__module__ == UpstreamError.__module__)
 
 
 def check_secrets_hidden(text: str) -> None:
-    """Nothing in it that nobody may see."""
+    """Check that the text has no secret in it."""
     assert SECRET not in text
     assert b64encode(SECRET.encode()).decode().rstrip("=") not in text

@@ -1,4 +1,4 @@
-"""What the router's gas is made of: `python -m tests.chain.gas [SEEDS]` measures mined routes, fits, and prints.
+"""A model of the router's gas: `python -m tests.chain.gas [SEEDS]` measures mined routes, fits, and prints.
 
 A route's gas is the sum of a base, of each swap by the family of its pool, and of what sets routes apart beside their
 swaps. Errors are relative, and so is what the fit minimises. Pools have been used before, in every direction.
@@ -72,15 +72,15 @@ def measure(seed: int, routes: int = ROUTES_A_SEED) -> Iterator[Sample]:
 
 
 def estimate_of(trader: Trader, trade: Trade) -> int:
-    """Of a quoted route what its answer tells; a posted one is reckoned as quotes are."""
+    """Return the gas in the answer of a quoted route; estimate that of a posted one in the same way."""
     if trade.kind == "posted":
         return route_gas(trader.pools_of(trade), trade.replay) + NATIVE_GAS[trade.result.swap_type]
-    told = trade.result.gas
-    return told // GAS_PRICE_WEI if trade.result.api_version is ApiVersion.V2 else told
+    gas = trade.result.gas
+    return gas // GAS_PRICE_WEI if trade.result.api_version is ApiVersion.V2 else gas
 
 
 def terms_of(trader: Trader, trade: Trade) -> Mapping[str, int]:
-    """To be asked before the trade is carried out."""
+    """Count the terms of a trade that has not been executed yet."""
     steps, after = trade.replay.steps, trade.replay.pools_after
     before = trader.pools_of(trade)
     swap_type = trade.payload.call.route.swap_type
@@ -125,13 +125,13 @@ def fit(samples: Sequence[Sample]) -> dict[str, float]:
 
 
 def share_within(samples: Sequence[Sample]) -> float:
-    """Of the routes, those that are estimated to a tenth."""
+    """Return the share of routes whose estimate is within `TOLERANCE`."""
     return sum(abs(sample.error) <= TOLERANCE for sample in samples) / len(samples)
 
 
 def main(seeds: int) -> None:
     samples = [sample for seed in range(seeds) for sample in measure(seed)]
-    # What is shown must hold for routes that were not fitted to. Four kinds of routes take turns.
+    # Fit on one half and report on the other. The four kinds of routes alternate, so both halves have each kind.
     fitted, fresh = ([each for k, each in enumerate(samples) if k // 4 % 2 == half] for half in (0, 1))
     constants = fit(fitted)
     for name, value in constants.items():
@@ -139,7 +139,7 @@ def main(seeds: int) -> None:
     for name, judged in (("fit", [each.with_constants(constants) for each in fresh]), ("in use", fresh)):
         errors = sorted(abs(sample.error) for sample in judged)
         print(f"{name}: {share_within(judged):.1%} of {len(judged)} routes within {TOLERANCE:.0%},")
-        print(f"95 % within {errors[int(len(errors) * 0.95)]:.1%}, the worst {errors[-1]:.1%}")
+        print(f"95% within {errors[int(len(errors) * 0.95)]:.1%}, the worst {errors[-1]:.1%}")
 
 
 if __name__ == "__main__":

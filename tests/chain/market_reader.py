@@ -1,4 +1,4 @@
-"""The market of a world, read from its chain: every pool's state by its own view functions, in one round of calls."""
+"""Read the market of a contract fixture: the state of every pool, by its view functions, in one round of calls."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ _EXTSLOAD = "extsload(bytes32)"
 
 
 def read_market(world: ContractFixture) -> Market:
-    """All pools as they are now."""
+    """Read all pools at the newest block."""
     pools = read_pools(world, world.places)
     return Market(
         network=world.network,
@@ -42,9 +42,9 @@ def read_pools(world: ContractFixture, places: Iterable[Place]) -> list[Pool]:
     questions = [next(reader) for reader in readers]
     answers = iter(world.chain.call_all([each for some in questions for each in some]))
     pools = []
-    for reader, asked in zip(readers, questions, strict=True):
+    for reader, requests in zip(readers, questions, strict=True):
         try:
-            reader.send([next(answers) for _ in asked])
+            reader.send([next(answers) for _ in requests])
         except StopIteration as done:
             pools.append(done.value)
     return pools
@@ -67,8 +67,12 @@ def _v3(world: ContractFixture, place: Place) -> Any:
     pool = place.contract
     algebra = place.protocol == "algebra"
     first = "globalState" if algebra else "slot0"
-    asked = [_question(pool, first), _question(pool, "liquidity"), *(_question(pool, "ticks", t) for t in place.ticks)]
-    position, liquidity, *ticks = yield asked
+    requests = [
+        _question(pool, first),
+        _question(pool, "liquidity"),
+        *(_question(pool, "ticks", t) for t in place.ticks),
+    ]
+    position, liquidity, *ticks = yield requests
     sqrt_price, tick = pool.decode_output(first, position)[:2]
     ladder = [(t, pool.decode_output("ticks", each)[:2]) for t, each in zip(place.ticks, ticks, strict=True)]
     state = _concentrated(place, sqrt_price, tick, pool.decode_output("liquidity", liquidity)[0], ladder)
@@ -76,7 +80,7 @@ def _v3(world: ContractFixture, place: Place) -> Any:
 
 
 def _v4(world: ContractFixture, place: Place) -> Any:
-    """The manager keeps each pool in a mapping; what is not told by a function is read from its storage."""
+    """Read a pool from the storage of the manager, which has a mapping of pools and no view functions."""
     home = int.from_bytes(keccak256(bytes.fromhex(place.pool_id[2:]) + _POOLS_SLOT.to_bytes(32)))
     slots = [home, home + _LIQUIDITY_OFFSET, *(_tick_slot(home, tick) for tick in place.ticks)]
     words = yield [_question(place.contract, _EXTSLOAD, slot.to_bytes(32)) for slot in slots]
@@ -106,11 +110,11 @@ def _stableswap(world: ContractFixture, place: Place) -> Any:
 
 def _weighted(world: ContractFixture, place: Place) -> Any:
     (pool_id,), (vault,) = place.contract.call("getPoolId"), place.contract.call("getVault")
-    weights, held = yield [
+    weights, pool_tokens = yield [
         _question(place.contract, "getNormalizedWeights"),
         (vault, selector("getPoolTokens(bytes32)") + pool_id),
     ]
-    _, reserves, _ = decode(["address[]", "uint256[]", "uint256"], held)
+    _, reserves, _ = decode(["address[]", "uint256[]", "uint256"], pool_tokens)
     (parts,) = place.contract.decode_output("getNormalizedWeights", weights)
     return _made(world, place, {"reserves": [str(each) for each in reserves], "weights": [str(each) for each in parts]})
 

@@ -1,4 +1,4 @@
-"""A proxy on a socket between us and a real node, which behaves as badly as it is told, from one exchange to the next.
+"""A proxy on a socket between us and a real node, which injects failures into single exchanges.
 
 A failure is done to one exchange. Those that hang up, say a status or stay silent are of `node.server`; here are those
 that need a node behind them.
@@ -26,7 +26,7 @@ Change = Callable[[list[RpcRequest], "Proxy"], list[RpcAnswer]]
 
 
 class Proxy(Server):
-    """Stands before the node at `port`. `asked` has the method of every request that came."""
+    """Stands before the node at `port`. `methods` has the method of every request."""
 
     def __init__(self, port: int) -> None:
         super().__init__(lambda _: None)
@@ -36,7 +36,7 @@ class Proxy(Server):
 
     @property
     def url(self) -> str:
-        """With a name, a password and keys in it, which nobody may ever see."""
+        """A URL with a name, a password and keys, which must never be shown."""
         return f"http://user-{SECRET}:{SECRET}@127.0.0.1:{self.server_port}/v2/{SECRET}?key={SECRET}"
 
     def answer(self, requests: Sequence[RpcRequest]) -> list[RpcAnswer]:
@@ -46,13 +46,13 @@ class Proxy(Server):
             return []
         # The node answers the requests of a batch side by side; one of several that came at once is enough.
         with self._lock:
-            told = {each["id"]: each for each in self._posted(list(requests))}
-        return [told[request["id"]] for request in requests]
+            answers = {each["id"]: each for each in self._posted(list(requests))}
+        return [answers[request["id"]] for request in requests]
 
     def head(self) -> int:
         """The number of the node's newest block."""
-        (told,) = self._posted([{"jsonrpc": "2.0", "id": 0, "method": "eth_blockNumber", "params": []}])
-        return int(told["result"], 16)
+        (answers,) = self._posted([{"jsonrpc": "2.0", "id": 0, "method": "eth_blockNumber", "params": []}])
+        return int(answers["result"], 16)
 
     def _posted(self, body: list[RpcRequest]) -> list[RpcAnswer]:
         connection = HTTPConnection("127.0.0.1", self._port, timeout=_TIMEOUT_S)
@@ -77,12 +77,12 @@ def open_proxy(port: int) -> Iterator[Proxy]:
 
 
 def passes_on(_: Handler) -> bool:
-    """As if nothing was."""
+    """Pass the request on."""
     return False
 
 
 def late(seconds: float) -> Failure:
-    """Answers, but so late."""
+    """Answer after a delay."""
 
     def failure(_: Handler) -> bool:
         sleep(seconds)
@@ -92,7 +92,7 @@ def late(seconds: float) -> Failure:
 
 
 def breaks_off_midway(handler: Handler) -> bool:
-    """Sends half of the true answer and hangs up."""
+    """Send half of the correct answer and hang up."""
     body = _whole(handler)
     handler.send_response(200)
     handler.send_header("Content-Length", str(len(body)))
@@ -102,14 +102,14 @@ def breaks_off_midway(handler: Handler) -> bool:
 
 
 def cuts_off(handler: Handler) -> bool:
-    """Sends half of the true answer as if it were whole."""
+    """Send half of the correct answer as if it were complete."""
     body = _whole(handler)
     handler.send(body[: len(body) // 2])
     return True
 
 
 def rewrites(change: Change) -> Failure:
-    """Answers all at once what `change` makes of the requests."""
+    """Answer with the result of `change`."""
 
     def failure(handler: Handler) -> bool:
         handler.answer_all(change(handler.requests, _proxy(handler)))
@@ -119,16 +119,18 @@ def rewrites(change: Change) -> Failure:
 
 
 def stale(behind: int) -> Failure:
-    """Knows nothing of the newest blocks, and says of events in them that there are none, as nodes behind do."""
-    return rewrites(lambda asked, proxy: _answer_at(asked, proxy, proxy.head() - behind))
+    """Ignore the newest blocks and report no events of them, as lagging nodes do."""
+    return rewrites(lambda requests, proxy: _answer_at(requests, proxy, proxy.head() - behind))
 
 
 def refuses_some(rng: Random, share: float, code: int, message: str) -> Failure:
-    """Answers some requests with an error of their own."""
+    """Answer some requests with an error each."""
 
-    def change(asked: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
-        told = proxy.answer(asked)
-        return [refusal(a, code, message) if rng.random() < share else t for a, t in zip(asked, told, strict=True)]
+    def change(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+        answers = proxy.answer(requests)
+        return [
+            refusal(a, code, message) if rng.random() < share else t for a, t in zip(requests, answers, strict=True)
+        ]
 
     return rewrites(change)
 
@@ -136,32 +138,36 @@ def refuses_some(rng: Random, share: float, code: int, message: str) -> Failure:
 def nulls_some(rng: Random, share: float) -> Failure:
     """Answers some requests with null."""
     return rewrites(
-        lambda asked, proxy: [each | {"result": None} if rng.random() < share else each for each in proxy.answer(asked)]
+        lambda requests, proxy: [
+            each | {"result": None} if rng.random() < share else each for each in proxy.answer(requests)
+        ]
     )
 
 
 def drops_some(rng: Random, share: float) -> Failure:
-    """Leaves some requests unanswered."""
-    return rewrites(lambda asked, proxy: [each for each in proxy.answer(asked) if rng.random() >= share])
+    """Leave some requests unanswered."""
+    return rewrites(lambda requests, proxy: [each for each in proxy.answer(requests) if rng.random() >= share])
 
 
 def reorders(rng: Random) -> Failure:
-    """Answers a batch in any order, which is its right."""
-    return rewrites(lambda asked, proxy: rng.sample(told := proxy.answer(asked), len(told)))
+    """Answer a batch in any order, as JSON-RPC allows."""
+    return rewrites(lambda requests, proxy: rng.sample(answers := proxy.answer(requests), len(answers)))
 
 
 def duplicates(rng: Random) -> Failure:
-    """Answers some requests of a batch twice."""
-    return rewrites(lambda asked, proxy: [each for told in proxy.answer(asked) for each in [told] * rng.randint(1, 2)])
+    """Answer some requests of a batch twice."""
+    return rewrites(
+        lambda requests, proxy: [each for answers in proxy.answer(requests) for each in [answers] * rng.randint(1, 2)]
+    )
 
 
 def moves_to(chain_id: int) -> Failure:
-    """Says that it is of another chain."""
+    """Report another chain id."""
     return _instead("eth_chainId", lambda request: {"jsonrpc": "2.0", "id": request["id"], "result": hex(chain_id)})
 
 
 def without(method: str) -> Failure:
-    """Has no such method."""
+    """Reject a method as unknown."""
     message = f"the method {method} does not exist/is not available"
     return _instead(method, lambda request: refusal(request, -32_601, message))
 
@@ -169,21 +175,21 @@ def without(method: str) -> Failure:
 def empties_calls(rng: Random, share: float = 1.0) -> Failure:
     """Answers a share of the calls as if no contract were there."""
 
-    def told(request: RpcRequest) -> RpcAnswer | None:
+    def answers(request: RpcRequest) -> RpcAnswer | None:
         return {"jsonrpc": "2.0", "id": request["id"], "result": "0x"} if rng.random() < share else None
 
-    return _instead("eth_call", told)
+    return _instead("eth_call", answers)
 
 
 def withholds_logs(rng: Random, share: float) -> Failure:
-    """Leaves a share of the events out, without a word."""
+    """Leave out a share of the events silently."""
 
-    def change(asked: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
-        told = proxy.answer(asked)
-        for request, each in zip(asked, told, strict=True):
+    def change(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+        answers = proxy.answer(requests)
+        for request, each in zip(requests, answers, strict=True):
             if request["method"] == "eth_getLogs" and "result" in each:
                 each["result"] = [log for log in each["result"] if rng.random() >= share]
-        return told
+        return answers
 
     return rewrites(change)
 
@@ -191,25 +197,25 @@ def withholds_logs(rng: Random, share: float) -> Failure:
 def ignores_block_numbers(happen: Callable[[], object] | None = None) -> Failure:
     """Answers every call from its newest block, and lets something happen before each exchange."""
 
-    def change(asked: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+    def change(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
         if happen:
             happen()
-        return proxy.answer([_at_latest(request) for request in asked])
+        return proxy.answer([_at_latest(request) for request in requests])
 
     return rewrites(change)
 
 
 def limits_logs(max_blocks: int) -> Failure:
-    """Refuses events of more blocks than so many."""
+    """Refuse events of more than `max_blocks` blocks."""
 
-    def told(request: RpcRequest) -> RpcAnswer | None:
-        (wanted,) = request["params"]
-        length = int(wanted["toBlock"], 16) - int(wanted["fromBlock"], 16) + 1
+    def answers(request: RpcRequest) -> RpcAnswer | None:
+        (log_filter,) = request["params"]
+        length = int(log_filter["toBlock"], 16) - int(log_filter["fromBlock"], 16) + 1
         if length <= max_blocks:
             return None
         return refusal(request, -32_602, f"eth_getLogs is limited to a {max_blocks} block range")
 
-    return _instead("eth_getLogs", told)
+    return _instead("eth_getLogs", answers)
 
 
 def first(action: Callable[[], object]) -> Failure:
@@ -225,11 +231,11 @@ def first(action: Callable[[], object]) -> Failure:
 def meanwhile(action: Callable[[], object], rng: Random) -> Failure:
     """Does something to the chain while it is answering a batch: before some of it, after the rest."""
 
-    def change(asked: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
-        turn = rng.randint(0, len(asked))
-        before = proxy.answer(asked[:turn])
+    def change(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+        turn = rng.randint(0, len(requests))
+        before = proxy.answer(requests[:turn])
         action()
-        return before + proxy.answer(asked[turn:])
+        return before + proxy.answer(requests[turn:])
 
     return rewrites(change)
 
@@ -237,17 +243,17 @@ def meanwhile(action: Callable[[], object], rng: Random) -> Failure:
 def amid(action: Callable[[], object], rng: Random) -> Failure:
     """The same with a node that answers the requests of a batch side by side: any of them before, the others after."""
 
-    def change(asked: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
-        early = [request for request in asked if rng.random() < 0.5]
-        told = proxy.answer(early)
+    def change(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+        early = [request for request in requests if rng.random() < 0.5]
+        answers = proxy.answer(early)
         action()
-        return told + proxy.answer([request for request in asked if request not in early])
+        return answers + proxy.answer([request for request in requests if request not in early])
 
     return rewrites(change)
 
 
 def any_of(rng: Random, failures: Sequence[Failure], share: float) -> Failure:
-    """One of these does something to a share of the exchanges."""
+    """Apply a random failure to a share of the exchanges."""
 
     def failure(handler: Handler) -> bool:
         return rng.random() < share and rng.choice(failures)(handler)
@@ -256,7 +262,7 @@ def any_of(rng: Random, failures: Sequence[Failure], share: float) -> Failure:
 
 
 def every(count: int, failure: Failure) -> Failure:
-    """Does it to one exchange in so many, beginning with the first."""
+    """Apply a failure to one exchange in `count`, beginning with the first."""
     turn = iter(range(1 << 62))
     return lambda handler: next(turn) % count == 0 and failure(handler)
 
@@ -264,10 +270,10 @@ def every(count: int, failure: Failure) -> Failure:
 def _instead(method: str, answer: Callable[[RpcRequest], RpcAnswer | None]) -> Failure:
     """Answers requests of one method itself, but for those where `answer` gives None."""
 
-    def change(asked: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
-        told = [answer(each) if each["method"] == method else None for each in asked]
-        passed = iter(proxy.answer([each for each, own in zip(asked, told, strict=True) if own is None]))
-        return [own or next(passed) for own in told]
+    def change(requests: list[RpcRequest], proxy: Proxy) -> list[RpcAnswer]:
+        answers = [answer(each) if each["method"] == method else None for each in requests]
+        passed = iter(proxy.answer([each for each, own in zip(requests, answers, strict=True) if own is None]))
+        return [own or next(passed) for own in answers]
 
     return rewrites(change)
 
@@ -279,14 +285,14 @@ def _at_latest(request: RpcRequest) -> RpcRequest:
     return request | {"params": [call, "latest", *more]}
 
 
-def _answer_at(asked: list[RpcRequest], proxy: Proxy, head: int) -> list[RpcAnswer]:
-    changed = [_changed(each, head) for each in asked]
+def _answer_at(requests: list[RpcRequest], proxy: Proxy, head: int) -> list[RpcAnswer]:
+    changed = [_changed(each, head) for each in requests]
     passed = iter(proxy.answer([each for each in changed if "method" in each]))
     return [next(passed) if "method" in each else each for each in changed]
 
 
 def _changed(request: RpcRequest, head: int) -> RpcRequest | RpcAnswer:
-    """The request as it must be for a node that has got to `head`, or what is told instead."""
+    """Return the request for a node whose newest block is `head`, or the answer that it would give."""
     method, params = request["method"], list(request["params"])
     if method == "eth_blockNumber":
         return {"jsonrpc": "2.0", "id": request["id"], "result": hex(head)}
@@ -308,8 +314,8 @@ def _changed(request: RpcRequest, head: int) -> RpcRequest | RpcAnswer:
 
 
 def _whole(handler: Handler) -> bytes:
-    told = _proxy(handler).answer(handler.requests)
-    return json.dumps(told if isinstance(handler.content, list) else told[0]).encode()
+    answers = _proxy(handler).answer(handler.requests)
+    return json.dumps(answers if isinstance(handler.content, list) else answers[0]).encode()
 
 
 def _proxy(handler: Handler) -> Proxy:

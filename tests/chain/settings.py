@@ -1,4 +1,4 @@
-"""A network as the settings of somebody who has a node of it: for commands that run in processes of their own."""
+"""Settings files that describe a test network, for commands that run in processes of their own."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from tests.chain.anvil import AnvilChain
 
 
 def write_settings(folder: Path, network: Network, rpc_url: str | None, **more: object) -> Path:
-    """A settings file in `folder`, `more` being top-level settings; the folder holds the stores too."""
+    """Write a settings file into `folder`, next to the stores; `more` are further top-level settings."""
     settings = {"store_dir": str(folder / "stores"), "networks": {network.name: describe_network(network, rpc_url)}}
     file = folder / "config.yaml"
     file.write_text(json.dumps(settings | more))  # every JSON document is a YAML one
@@ -19,12 +19,12 @@ def write_settings(folder: Path, network: Network, rpc_url: str | None, **more: 
 
 
 def url_of(chain: AnvilChain) -> str:
-    """Where a chain's node listens."""
+    """Return the URL of a chain's node."""
     return f"http://127.0.0.1:{chain.node.port}"
 
 
 def describe_network(network: Network, rpc_url: str | None = None) -> dict[str, object]:
-    """The mapping that a network is read back from."""
+    """Return the mapping that settings describe a network with."""
     wrapped = network.wrapped_native
     described = {
         "chain_id": network.chain_id,

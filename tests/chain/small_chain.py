@@ -1,4 +1,4 @@
-"""A small world whose pools come from real factories, and in which things go on happening."""
+"""A small test chain with real factories and random activity."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ _FEES = {500: 10, 3_000: 60, 10_000: 200}
 
 
 class SmallTestChain:
-    """Pairs of a Uniswap V2, which lists them, and pools of a V3 and a V4, of which only events tell."""
+    """A chain with Uniswap V2 pairs, which the factory lists, and V3 and V4 pools, which only events reveal."""
 
     def __init__(self, chain: AnvilChain) -> None:
         self.chain = chain
@@ -33,16 +33,16 @@ class SmallTestChain:
         self.network = self._network()
 
     def run_random_activity(self, rng: Random, max_actions: int = 4) -> None:
-        """A few things, each in blocks of its own; never the same twice."""
+        """Execute up to `max_actions` random actions, each in blocks of its own."""
         for _ in range(rng.randint(1, max_actions)):
             rng.choices(*zip(*self._weighted_actions(), strict=True))[0](rng)
 
     def head(self) -> int:
-        """The number of the newest block."""
+        """Return the number of the newest block."""
         return int(self.chain.node.ask("eth_blockNumber"), 16)
 
     def prepare_reorg(self, rng: Random) -> Callable[[], None]:
-        """Lets things happen now, and others in their place when it is called."""
+        """Run random activity; return a function that replaces its blocks by other ones."""
         mark = self.chain.snapshot()
         self.run_random_activity(rng)
 
@@ -73,7 +73,7 @@ class SmallTestChain:
         ]
 
     def _donate_to_pair(self, rng: Random) -> None:
-        """A pair is given something."""
+        """Donate to a pair."""
         pair = rng.choice(self.pairs)
         self.world.give("USDC", pair.address, rng.randint(1, 10**9))
         pair.send("sync")
@@ -82,7 +82,7 @@ class SmallTestChain:
         self.trader.send("swap", rng.choice(self.pools).address, False, rng.random() < 0.5, rng.randint(10**4, 10**7))
 
     def _provide(self, rng: Random) -> None:
-        """A new position somewhere around the price."""
+        """Open a position near the price."""
         pool = rng.choice(self.pools)
         (spacing,), tick = pool.call("tickSpacing"), pool.call("slot0")[1]
         lower = (tick // spacing + rng.randint(-8, 6)) * spacing
@@ -96,7 +96,7 @@ class SmallTestChain:
         self.world.provider.send("mintSingleton", self.world.manager.address, key, lower, upper, rng.randint(1, 10**12))
 
     def _open_pair(self, rng: Random) -> None:
-        """One that there is not yet on this chain, while there is any."""
+        """Open a pair that does not exist yet, if the random tokens allow it."""
         a, b = rng.sample(_COINS, 2)
         if self.world.factory.call("getPair", *map(self.world.address, (a, b))) == (ZERO_ADDRESS,):
             self.world.open_uniswap_v2(a, b)

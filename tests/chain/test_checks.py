@@ -1,4 +1,4 @@
-"""`--simulate` and `--from` against a real node: what is told before signing is what comes of it."""
+"""`--simulate` and `--from` against a real node: the report before signing matches the mined result."""
 
 from __future__ import annotations
 
@@ -46,7 +46,7 @@ def live(node: RpcNode) -> StateSource:
 
 
 NOWHERE = StateSource(None, "http://service.example", service_url="http://service.example")
-"""Of a service, which does not tell what it rests on."""
+"""The state source of a service that does not report its own."""
 
 
 def ends_of(trader: Trader, trade: Trade) -> Ends:
@@ -63,8 +63,8 @@ def ends_of(trader: Trader, trade: Trade) -> Ends:
 def test_a_live_quote_is_told_to_match_and_is_mined_so(trader: Trader, node: RpcNode, seed: int) -> None:
     for trade in trader.trades(Random(f"checks {seed}"), examples(20, full=40)):
         for sender in (USER, None):
-            wanted, ends = Wanted(simulate=True, sender=sender), ends_of(trader, trade)
-            checked = check_payload(node, wanted, trade.payload, live(node), ends)
+            checks, ends = Wanted(simulate=True, sender=sender), ends_of(trader, trade)
+            checked = check_payload(node, checks, trade.payload, live(node), ends)
             assert checked.simulation
             assert checked.simulation.matches
             assert checked.simulation.expected == trade.amount_due
@@ -76,8 +76,8 @@ def test_a_live_quote_is_told_to_match_and_is_mined_so(trader: Trader, node: Rpc
 def test_who_earns_from_himself_gets_all(trader: Trader, node: RpcNode) -> None:
     tokens = trader.world.tokens
     order = Order(tokens["USDC"], tokens["DAI"], 10**9)
-    for receiver, gets_all in ((INTEGRATOR, True), (BOB, False)):
-        trade = trader.quote_trade(order, Integrator(INTEGRATOR, fee_bps=100), receiver)
+    for recipient, gets_all in ((INTEGRATOR, True), (BOB, False)):
+        trade = trader.quote_trade(order, Integrator(INTEGRATOR, fee_bps=100), recipient)
         checked = check_payload(node, Wanted(simulate=True), trade.payload, live(node), ends_of(trader, trade))
         assert checked.simulation
         assert checked.simulation.matches
@@ -89,30 +89,30 @@ def test_a_surplus_is_shared_only_where_there_is_one(trader: Trader, node: RpcNo
     trade = trader.quote_trade(
         Order(tokens["USDC"], tokens["DAI"], 10**9), Integrator(INTEGRATOR, surplus_bps=5_000), BOB
     )
-    ends, wanted, then = ends_of(trader, trade), Wanted(simulate=True), live(node)
-    checked = check_payload(node, wanted, trade.payload, then, ends)
+    ends, checks, then = ends_of(trader, trade), Wanted(simulate=True), live(node)
+    checked = check_payload(node, checks, trade.payload, then, ends)
     assert checked.simulation
     assert checked.simulation.received == trade.payload.call.route.amount_out
     trader.execute(trader.quote_trade(Order(tokens["DAI"], tokens["USDC"], 10**24)))
-    gained = check_payload(node, wanted, trade.payload, NOWHERE, ends).simulation
+    gained = check_payload(node, checks, trade.payload, NOWHERE, ends).simulation
     assert gained
     assert gained.received > gained.expected
     with pytest.raises(SimulationError, match="the quote says"):
-        check_payload(node, wanted, trade.payload, live(node), ends)
+        check_payload(node, checks, trade.payload, live(node), ends)
 
 
-def test_a_quote_that_rests_on_another_state_must_pay_the_least_that_it_promises(trader: Trader, node: RpcNode) -> None:
+def test_a_quote_on_another_state_must_pay_its_minimum(trader: Trader, node: RpcNode) -> None:
     tokens = trader.world.tokens
     trade = trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**19))
     then = live(node)
     trader.execute(trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**18)))
-    ends, wanted = ends_of(trader, trade), Wanted(simulate=True)
+    ends, checks = ends_of(trader, trade), Wanted(simulate=True)
     assert then.block != node.head().block.number
-    past = check_payload(node, wanted, trade.payload, then, ends).simulation
+    past = check_payload(node, checks, trade.payload, then, ends).simulation
     assert past
     assert (past.block, past.matches) == (then.block, True)
     with pytest.raises(SimulationError, match=r"^the swap reverts at block \d+: ReceivedTooLittle \(received "):
-        check_payload(node, wanted, trade.payload, NOWHERE, ends)
+        check_payload(node, checks, trade.payload, NOWHERE, ends)
     generous = trade.payload.call
     generous = generous._replace(route=generous.route._replace(min_received=trade.amount_due * 98 // 100))
     payload = build_transaction(generous, trader.world.network, trade.payload.to)
@@ -120,16 +120,14 @@ def test_a_quote_that_rests_on_another_state_must_pay_the_least_that_it_promises
     claimed = then._replace(service_url="http://service.example")
     table, no_block = StateSource(Provenance.MODELLED, "a table", 1), StateSource(Provenance.SYNCED, "no block")
     for origin in (NOWHERE, claimed, table, no_block):
-        found = check_payload(node, wanted, payload, origin, ends).simulation
+        found = check_payload(node, checks, payload, origin, ends).simulation
         assert found
         assert found.block == node.head().block.number
         assert trade.amount_due * 98 // 100 <= found.received < found.expected == trade.amount_due
     assert trader.world.balance(trade.token_out, USER) > 0
 
 
-def test_a_quote_on_the_present_state_that_does_not_hold_is_refused_with_both_figures(
-    trader: Trader, node: RpcNode
-) -> None:
+def test_a_wrong_quote_on_current_state_shows_both_amounts(trader: Trader, node: RpcNode) -> None:
     tokens = trader.world.tokens
     trade = trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**19))
     call = trade.payload.call
@@ -166,30 +164,30 @@ def test_a_router_that_pays_less_is_caught_whatever_the_slippage(trader: Trader,
 def test_what_fails_before_the_swap_is_told_as_what_it_is(trader: Trader, node: RpcNode) -> None:
     tokens = trader.world.tokens
     trade = trader.quote_trade(Order(tokens["DAI"], tokens["USDC"], 10**18))
-    ends, wanted = ends_of(trader, trade), Wanted(simulate=True)
+    ends, checks = ends_of(trader, trade), Wanted(simulate=True)
     nowhere = trade.payload._replace(to="0x" + "77" * 20)
     with pytest.raises(SimulationError, match=r"^nothing is deployed at the router's address 0x(77){20} at block \d+$"):
-        check_payload(node, wanted, nowhere, live(node), ends)
+        check_payload(node, checks, nowhere, live(node), ends)
     unwilling = trader.chain.deploy(SOURCES["Unwilling"])
     call = trade.payload.call
     payload = trade.payload._replace(call=call._replace(route=call.route._replace(token_in=unwilling.address)))
     with pytest.raises(SimulationError, match=r"^DAI refuses to be approved at block \d+: an error with the selector"):
-        check_payload(node, wanted, payload, live(node), ends)
+        check_payload(node, checks, payload, live(node), ends)
 
 
 def test_holdings_are_read_at_the_block_of_the_quote(trader: Trader, node: RpcNode) -> None:
     tokens = trader.world.tokens
     trade = trader.quote_trade(Order(tokens["DAI"], tokens["USDC"], 10**18))
     ends, then = ends_of(trader, trade), live(node)
-    wanted = Wanted(sender=POOR)
+    checks = Wanted(sender=POOR)
     trader.world.give("DAI", POOR, 10**18)
     now = live(node)
     with pytest.raises(InsufficientBalance) as caught:
-        check_payload(node, wanted, trade.payload, then, ends)
+        check_payload(node, checks, trade.payload, then, ends)
     assert caught.value.message == "Insufficient balance: the sender holds 0 DAI, and the swap takes 1 DAI"
     assert caught.value.details == {"token": tokens["DAI"].address, "held": "0", "needed": str(10**18)}
     for origin in (now, NOWHERE):
-        checked = check_payload(node, wanted, trade.payload, origin, ends)
+        checked = check_payload(node, checks, trade.payload, origin, ends)
         assert checked.holdings
         assert (checked.holdings.balance_in, checked.allowance, checked.simulation) == (10**18, 0, None)
 
@@ -212,8 +210,8 @@ def test_what_gas_costs_is_the_quotes_or_what_was_simulated(trader: Trader, node
     simulated = check_payload(node, Wanted(simulate=True), trade.payload, live(node), ends)
     assert simulated.simulation
     assert simulated.gas_wei == simulated.simulation.gas_used * price
-    for wanted in (Wanted(simulate=True), Wanted(sender=USER)):
-        assert check_payload(node, wanted, trade.payload, live(node), ends, 7).gas_wei == 7
+    for checks in (Wanted(simulate=True), Wanted(sender=USER)):
+        assert check_payload(node, checks, trade.payload, live(node), ends, 7).gas_wei == 7
     assert check_payload(node, Wanted(sender=USER), trade.payload, live(node), ends).gas_wei is None
 
 
@@ -225,7 +223,7 @@ def test_a_token_that_is_not_there_is_nonsense(trader: Trader, node: RpcNode) ->
         check_payload(node, Wanted(sender=POOR), payload, live(node), ends_of(trader, trade))
 
 
-def test_a_node_that_ignores_block_numbers_is_not_blamed_on_the_swap(trader: Trader) -> None:
+def test_a_node_that_ignores_block_numbers_is_an_upstream_error(trader: Trader) -> None:
     """It simulates on a newer state than the one that was quoted on: there the swap must pay what it promises."""
     tokens = trader.world.tokens
     trade = trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**19))
@@ -235,10 +233,10 @@ def test_a_node_that_ignores_block_numbers_is_not_blamed_on_the_swap(trader: Tra
     with open_proxy(trader.chain.node.port) as proxy, connect_without_pauses(proxy.url) as node:
         then = live(node)
         trader.execute(trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**18)))
-        ends, wanted = ends_of(trader, trade), Wanted(simulate=True)
+        ends, checks = ends_of(trader, trade), Wanted(simulate=True)
         proxy.always = ignores_block_numbers()
-        found = check_payload(node, wanted, payload, then, ends).simulation
+        found = check_payload(node, checks, payload, then, ends).simulation
         assert found
         assert trade.amount_due * 98 // 100 <= found.received < found.expected == trade.amount_due
         with pytest.raises(SimulationError, match="ReceivedTooLittle"):
-            check_payload(node, wanted, trade.payload, then, ends)
+            check_payload(node, checks, trade.payload, then, ends)

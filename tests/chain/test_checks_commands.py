@@ -1,4 +1,4 @@
-"""`--simulate` and `--from` on the command line, by somebody who has a store and a node."""
+"""`--simulate` and `--from` on the command line, with a store and a node."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ BOB = "0x" + "b0" * 20
 
 
 class Client:
-    """Somebody with a store of the world, and its node in the settings."""
+    """A user with a store of the contract fixture and its node in the settings."""
 
     def __init__(self, trader: Trader, folder: Path) -> None:
         self.trader, self.folder, self.name = trader, folder, trader.world.network.name
@@ -132,14 +132,14 @@ def test_a_route_that_was_found_before_is_simulated_too(client: Client, version:
 def test_people_read_what_was_simulated(client: Client, form: str) -> None:
     document = client.calldata("ETH", "USDC", "1.5", "--simulate", "--json").json["simulation"]
     pays = f"{int(document['amount_received']) / 10**6:,}".rstrip("0")
-    told = f"at block {document['block']}, up to {document['gas_used']:,} gas, granted for it: balance of ETH"
+    summary = f"at block {document['block']}, up to {document['gas_used']:,} gas, granted for it: balance of ETH"
     route = client.route("ETH", "USDC", "1.5")
     for ran in (client.calldata("ETH", "USDC", "1.5", "--simulate", form), client.execute(route, "--simulate", form)):
         assert ran.exit_code == 0, ran.stderr
-        letters = " ".join(ran.stdout.split())
-        assert f"Simulated {pays} USDC" in letters
+        text = " ".join(ran.stdout.split())
+        assert f"Simulated {pays} USDC" in text
         if form == "--plain":
-            assert f"exactly as quoted, {told}" in letters
+            assert f"exactly as quoted, {summary}" in text
         assert "simulate it before signing" not in ran.stderr
 
 
@@ -150,23 +150,23 @@ def test_a_field_of_the_simulation_is_told_raw(client: Client, path: str) -> Non
     assert client.calldata("ETH", "USDC", "1.5", "--get", f"simulation.{path}").exit_code == 2
 
 
-def test_who_holds_too_little_hears_it_before_anything_is_printed(client: Client) -> None:
+def test_a_low_balance_is_an_error_before_any_output(client: Client) -> None:
     for options in ([], ["--simulate"], ["--get", "calldata"]):
         ran = client.calldata("USDC", "ETH", "2000", "--from", POOR, "--json", *options)
         assert (ran.exit_code, ran.stdout, ran.error["code"]) == (7, "", "INSUFFICIENT_BALANCE")
-        said = "Insufficient balance: the sender holds 0 USDC, and the swap takes 2,000 USDC"
-        assert (ran.error["message"], ran.error["exit_code"]) == (said, 7)
+        messages = "Insufficient balance: the sender holds 0 USDC, and the swap takes 2,000 USDC"
+        assert (ran.error["message"], ran.error["exit_code"]) == (messages, 7)
     ran = client.execute(client.route("USDC", "ETH", "2000"), "--from", POOR)
     assert ran.exit_code == 7
-    assert ran.stderr.startswith(f"error: {said}\n")
+    assert ran.stderr.startswith(f"error: {messages}\n")
     assert POOR not in ran.stderr
 
 
-def test_an_allowance_that_is_too_small_is_remarked_on_and_mended(client: Client) -> None:
+def test_a_low_allowance_warns_and_approval_fixes_it(client: Client) -> None:
     trader = client.trader
     usdt, router = trader.world.address("USDT"), trader.world.network.router
     assert router
-    remark = "the sender has approved {} USDT, but the swap spends 2,000 USDT: add --with-approval"
+    warning = "the sender has approved {} USDT, but the swap spends 2,000 USDT: add --with-approval"
     for allowed, purposes in (
         (0, ["approve", "swap"]),
         (7 * 10**6, ["revoke", "approve", "swap"]),
@@ -176,7 +176,7 @@ def test_an_allowance_that_is_too_small_is_remarked_on_and_mended(client: Client
             assert client.mine(document_of(build_approval(usdt, router, allowed)))
             plain = client.calldata("USDT", "ETH", "2000", "--from", USER)
             assert plain.exit_code == 0, plain.stderr
-            assert (remark.format(allowed // 10**6) in plain.stderr) == (len(purposes) > 1)
+            assert (warning.format(allowed // 10**6) in plain.stderr) == (len(purposes) > 1)
             assert "must be approved first" not in plain.stderr
             mended = client.calldata("USDT", "ETH", "2000", "--from", USER, "--with-approval", "--simulate", "--json")
             assert "the sender has approved" not in mended.stderr
@@ -244,7 +244,7 @@ def test_a_market_file_of_a_block_is_held_against_that_block(client: Client) -> 
 
 
 def move(client: Client) -> None:
-    """Somebody else trades: the market moves by a thousandth or so."""
+    """Trade for another user: the market moves by about 0.1%."""
     trade = client.trader.quote_trade(
         Order(client.trader.world.tokens[WETH], client.trader.world.tokens["USDC"], 2 * 10**18)
     )
@@ -303,7 +303,7 @@ def test_what_is_no_address_sends_nothing(client: Client) -> None:
     assert ran.error["message"].startswith("--from: ")
 
 
-def test_a_process_of_its_own_does_the_same_and_never_tells_the_nodes_secrets(client: Client) -> None:
+def test_a_separate_process_agrees_and_hides_node_secrets(client: Client) -> None:
     url = url_of(client.trader.chain).replace("127.0.0.1", f"user:{SECRET}@127.0.0.1") + f"/?key={SECRET}"
     folder = client.folder / "secret"
     folder.mkdir()

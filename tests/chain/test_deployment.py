@@ -13,7 +13,7 @@ from tests.chain.trader import GAS_PRICE_WEI, KEY, Trader
 MOST_GAS = 3_500_000
 
 
-def test_the_deployment_is_signed_and_mined_and_then_carries_routes_out(trader: Trader) -> None:
+def test_a_signed_deployment_executes_routes(trader: Trader) -> None:
     payload = build_deployment(trader.world.network)
     fields = {
         "nonce": trader.nonce,

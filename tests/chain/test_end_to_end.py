@@ -81,7 +81,7 @@ def test_wrapping_and_unwrapping_are_mined_too(trader: Trader, back: bool) -> No
     assert trade.amount_due == 12_345
 
 
-def test_a_unit_more_than_there_is_reverts_and_what_there_is_does_not(trader: Trader) -> None:
+def test_a_minimum_one_unit_too_high_reverts(trader: Trader) -> None:
     rng = Random("a unit more")
     for trade in trader.trades(rng, 30):
         *approvals, _ = build_transactions(trade.payload)
@@ -96,12 +96,12 @@ def test_a_unit_more_than_there_is_reverts_and_what_there_is_does_not(trader: Tr
 
 
 def ask(trader: Trader, calldata: str, value: int) -> str:
-    """What the router would tell the user now."""
+    """Return the revert data of the router at the newest block."""
     call = {"from": USER, "to": trader.world.router.address, "data": calldata, "value": hex(value)}
     return str(trader.chain.node.ask("eth_call", call, "latest"))
 
 
-def test_a_payload_that_the_market_has_moved_against_reverts_and_costs_only_gas(trader: Trader) -> None:
+def test_an_adverse_market_move_reverts_and_costs_only_gas(trader: Trader) -> None:
     rng = Random("moved")
     reverted = 0
     for trade in trader.trades(rng, examples(30, full=60)):

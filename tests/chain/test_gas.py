@@ -16,7 +16,7 @@ SEED, ROUTES = 1_000, examples(50, full=100)
 """None of those that were fitted to."""
 
 
-def test_95_in_a_hundred_routes_use_the_gas_that_was_estimated_to_a_tenth() -> None:
+def test_gas_of_95_percent_of_routes_is_within_ten_percent() -> None:
     samples = list(measure(SEED, ROUTES))
     assert len(samples) == ROUTES
     assert share_within(samples) >= 0.95
@@ -27,7 +27,7 @@ def test_95_in_a_hundred_routes_use_the_gas_that_was_estimated_to_a_tenth() -> N
 
 
 @pytest.mark.parametrize("is_sale", [True, False])
-def test_the_gas_of_wrapping_and_unwrapping_for_oneself_is_known_too(trader: Trader, is_sale: bool) -> None:
+def test_the_gas_of_wrapping_and_unwrapping_is_estimated(trader: Trader, is_sale: bool) -> None:
     native, wrapped, rng = trader.market.network.native, trader.world.tokens[WETH], Random(f"wrap {is_sale}")
     ends = (native, wrapped) if is_sale else (wrapped, native)
     for _ in range(3):

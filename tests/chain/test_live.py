@@ -1,4 +1,4 @@
-"""Live quotes on a chain that has moved on: what is read for them is what the swaps then pay, to the unit."""
+"""Live quotes on a chain newer than the stored state: swaps pay the quoted amount to the unit."""
 
 from __future__ import annotations
 
@@ -71,119 +71,117 @@ def order(trader: Trader, sold: str = WETH, bought: str = "USDC", whole: int = 1
 
 
 def move(trader: Trader, seed: str, trades: int = 5) -> None:
-    """What others do meanwhile."""
+    """Execute trades of other users."""
     for trade in trader.trades(Random(seed), trades):
         trader.execute(trade)
 
 
 def carried_out(trader: Trader, answer: LocalQuote, payload: UnsignedTransaction) -> int:
-    """What is received when the payload is mined now."""
+    """Execute the payload now and return the amount received."""
     return trader.execute(trader.build_trade(answer.result, payload, answer.pools, "live")).received
 
 
-def test_what_is_received_is_what_was_quoted_however_much_has_happened_since_the_held_state(
-    trader: Trader, node: RpcNode
-) -> None:
-    held, rng = trader.market, Random("live trades")
-    sources = live(held, node), MarketSource(held, SYSTEM_CLOCK)
+def test_live_quotes_pay_exactly_despite_stale_stored_state(trader: Trader, node: RpcNode) -> None:
+    stored, rng = trader.market, Random("live trades")
+    sources = live(stored, node), MarketSource(stored, SYSTEM_CLOCK)
     differed = 0
     for _ in range(LIVE_TRADES):
         sold, bought = rng.sample(sorted(DECIMALS), 2)
         token_in = trader.world.network.native if sold == WETH and rng.random() < 0.5 else trader.world.tokens[sold]
-        asked = QuoteRequest(Order(token_in, trader.world.tokens[bought], random_amount(rng, token_in)), ApiVersion.V2)
-        live_source = live(held, node)
+        request = QuoteRequest(
+            Order(token_in, trader.world.tokens[bought], random_amount(rng, token_in)), ApiVersion.V2
+        )
+        live_source = live(stored, node)
         try:
-            answer, payload = live_source.quote_and_build(asked, SwapTerms(0, USER))
+            answer, payload = live_source.quote_and_build(request, SwapTerms(0, USER))
         except NoRoute:
             continue
         assert answer.state_source.provenance is Provenance.LIVE
         assert answer.state_source.block == int(trader.chain.node.ask("eth_blockNumber"), 16)
         assert carried_out(trader, answer, payload) == answer.result.output_amount
-        differed += answer.result.output_amount != _held_amount(sources[1], asked)
-    assert differed > LIVE_TRADES // 2, "the held state would have told something else"
+        differed += answer.result.output_amount != _stored_amount(sources[1], request)
+    assert differed > LIVE_TRADES // 2, "the stored state would have given another amount"
 
 
-def _held_amount(source: MarketSource, asked: QuoteRequest) -> int | None:
+def _stored_amount(source: MarketSource, request: QuoteRequest) -> int | None:
     try:
-        return source.quote(asked).result.output_amount
+        return source.quote(request).result.output_amount
     except NoRoute:
         return None
 
 
 def test_a_live_quote_equals_one_on_all_that_there_is(trader: Trader, node: RpcNode) -> None:
-    held = trader.market
+    stored = trader.market
     move(trader, "before a live quote")
-    answer = live(held, node).quote(QuoteRequest(order(trader), ApiVersion.V1))
+    answer = live(stored, node).quote(QuoteRequest(order(trader), ApiVersion.V1))
     fresh = MarketSource(read_market(trader.world), SYSTEM_CLOCK).quote(QuoteRequest(order(trader), ApiVersion.V1))
     assert answer.result.output_amount == fresh.result.output_amount
     assert answer.quote.gas_price_wei == node.head().gas_price_wei
 
 
 def tried(market: Market) -> Market:
-    """The market, once the transfers of its tokens have been tried out."""
+    """The market with measured transfer behaviours."""
     return replace(market, transfers=dict.fromkeys(market.tokens, ORDINARY))
 
 
 @pytest.mark.parametrize("whole", [1, 1_000])
 def test_a_live_quote_takes_three_round_trips(trader: Trader, node: RpcNode, whole: int) -> None:
-    held = tried(trader.market)
+    stored = tried(trader.market)
     move(trader, "before round trips")
-    source = live(held, node)
+    source = live(stored, node)
     source.quote(QuoteRequest(order(trader, whole=whole), ApiVersion.V2))
     assert node.round_trips <= 3
 
 
-def test_a_first_quote_takes_one_round_trip_more_for_tokens_that_nobody_has_tried(
-    trader: Trader, node: RpcNode
-) -> None:
+def test_untested_tokens_cost_one_more_round_trip(trader: Trader, node: RpcNode) -> None:
     source = live(trader.market, node)
-    asked = QuoteRequest(order(trader), ApiVersion.V2)
-    answer = source.quote(asked)
+    request = QuoteRequest(order(trader), ApiVersion.V2)
+    answer = source.quote(request)
     assert node.round_trips <= 4
     assert set(answer.transfers.values()) == {ORDINARY}
     move(trader, "before a second quote")
     before = node.round_trips
     source._moment = None
-    source.quote(asked)
+    source.quote(request)
     assert node.round_trips - before <= 3
 
 
-def test_only_the_pools_that_matter_are_read_where_there_are_many(trader: Trader, node: RpcNode) -> None:
+def test_only_candidate_pools_are_read(trader: Trader, node: RpcNode) -> None:
     answer = live(trader.market, node, Limits(first_pools=4)).quote(QuoteRequest(order(trader), ApiVersion.V2))
     assert 0 < len(answer.pools) < len(trader.market.pools)
     assert {step.pool for step in answer.quote.steps} <= answer.pools.keys()
 
 
 def test_a_route_is_carried_out_on_what_its_pools_are_now(trader: Trader, node: RpcNode) -> None:
-    held = trader.market
-    answer = live(held, node).quote(QuoteRequest(order(trader), ApiVersion.V1))
+    stored = trader.market
+    answer = live(stored, node).quote(QuoteRequest(order(trader), ApiVersion.V1))
     _push(trader, "USDC", 200_000)
-    payload = live(held, node).build(answer.result, SwapTerms(500_000, USER))
+    payload = live(stored, node).build(answer.result, SwapTerms(500_000, USER))
     assert payload.call.route.amount_out != answer.result.output_amount
     trade = trader.build_trade(answer.result, payload, read_market(trader.world).pools, "posted")
     assert trader.execute(trade).received == payload.call.route.amount_out
 
 
-def test_a_reorganisation_between_route_and_execute_shows_in_the_replay(trader: Trader, node: RpcNode) -> None:
-    held, chain = trader.market, trader.chain
+def test_a_reorg_between_route_and_execute_shows_in_the_replay(trader: Trader, node: RpcNode) -> None:
+    stored, chain = trader.market, trader.chain
     mark = chain.node.ask("evm_snapshot")
     _push(trader, "USDC", 2_000_000)
-    promised = live(held, node).quote(QuoteRequest(order(trader), ApiVersion.V1))
+    promised = live(stored, node).quote(QuoteRequest(order(trader), ApiVersion.V1))
     assert chain.node.ask("evm_revert", mark)
     chain.node.ask("anvil_mine", "0x3")
     trader.nonce = int(chain.node.ask("eth_getTransactionCount", USER, "latest"), 16)
     with pytest.raises(SlippageExceeded):
-        live(held, node).build(promised.result, SwapTerms(1_000, USER))
+        live(stored, node).build(promised.result, SwapTerms(1_000, USER))
 
 
 def _push(trader: Trader, sold: str, whole: int) -> None:
     """Make the other token dearer everywhere."""
-    asked = Order(trader.world.tokens[sold], trader.world.tokens[WETH], whole * 10 ** DECIMALS[sold])
-    trader.execute(trader.quote_trade(asked))
+    request = Order(trader.world.tokens[sold], trader.world.tokens[WETH], whole * 10 ** DECIMALS[sold])
+    trader.execute(trader.quote_trade(request))
 
 
 class Restless(RpcNode):
-    """A node whose chain takes another way the first few times that it is asked."""
+    """A node whose chain reorganises during the first few requests."""
 
     turns = 0
 
@@ -195,9 +193,7 @@ class Restless(RpcNode):
 
 
 @pytest.mark.parametrize(("turns", "recovers"), [(2, True), (3, False)])
-def test_a_chain_that_turns_while_it_is_read_is_read_again_but_not_for_ever(
-    trader: Trader, turns: int, recovers: bool
-) -> None:
+def test_a_reorg_during_a_read_is_retried_a_few_times(trader: Trader, turns: int, recovers: bool) -> None:
     chain: AnvilChain = trader.chain
     node = Restless(f"http://127.0.0.1:{chain.node.port}", shown="restless", chain_id=trader.world.network.chain_id)
     node.turns = turns
@@ -211,24 +207,22 @@ def test_a_chain_that_turns_while_it_is_read_is_read_again_but_not_for_ever(
 
 
 @pytest.mark.parametrize(("torn", "recovers"), [(3, True), (40, False)])
-def test_a_node_that_ignores_block_numbers_is_read_between_two_blocks(
-    trader: Trader, torn: int, recovers: bool
-) -> None:
-    """Whatever the quote says of its block is true, and where that cannot be had, there is no quote."""
+def test_unpinned_reads_are_accepted_only_within_one_block(trader: Trader, torn: int, recovers: bool) -> None:
+    """The block of a quote is correct, or there is no quote."""
     trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
-    held = replace(trader.market, network=trader.world.network)
-    asked = QuoteRequest(order(trader), ApiVersion.V2)
+    stored = replace(trader.market, network=trader.world.network)
+    request = QuoteRequest(order(trader), ApiVersion.V2)
     with open_proxy(trader.chain.node.port) as proxy, connect_without_pauses(proxy.url) as node:
         tearing = ignores_block_numbers(lambda: move(trader, f"torn {proxy.methods}", 1))
         proxy.failures, proxy.always = [tearing] * torn, ignores_block_numbers()
         if not recovers:
             with pytest.raises(BlockMismatch):
-                live(held, node).quote(asked)
+                live(stored, node).quote(request)
             return
-        answer = live(held, node).quote(asked)
+        answer = live(stored, node).quote(request)
         assert answer.state_source.pinned
         assert answer.state_source.block == node.head().block.number
-        fresh = MarketSource(read_market(trader.world), SYSTEM_CLOCK).quote(asked)
+        fresh = MarketSource(read_market(trader.world), SYSTEM_CLOCK).quote(request)
         assert answer.result.output_amount == fresh.result.output_amount
 
 
@@ -236,32 +230,30 @@ def _at(seconds: float) -> Clock:
     return Clock(lambda: seconds, SYSTEM_CLOCK.monotonic_s)
 
 
-def test_state_that_is_young_enough_is_taken_as_it_is_and_a_block_that_is_too_old_refused(
-    trader: Trader, node: RpcNode
-) -> None:
+def test_recent_state_is_reused_and_an_old_block_is_refused(trader: Trader, node: RpcNode) -> None:
     head: ChainHead = node.head()
     now = _at(head.block.timestamp + 30)
-    held = replace(trader.market, block=head.block.number, timestamp=head.block.timestamp)
+    stored = replace(trader.market, block=head.block.number, timestamp=head.block.timestamp)
     before = node.round_trips
 
-    young = LiveSource(MarketSource(held, now), node, now, max_age_s=30)
+    young = LiveSource(MarketSource(stored, now), node, now, max_age_s=30)
     assert young.quote(QuoteRequest(order(trader), ApiVersion.V2)).state_source.provenance is Provenance.SYNCED
     assert young.state_source.provenance is Provenance.SYNCED
     assert node.round_trips == before
 
-    picky = LiveSource(MarketSource(held, now), node, now, max_age_s=29)
+    picky = LiveSource(MarketSource(stored, now), node, now, max_age_s=29)
     with pytest.raises(MarketUnavailable, match="30 seconds old"):
         picky.quote(QuoteRequest(order(trader), ApiVersion.V2))
 
 
-def test_what_cannot_be_read_is_left_out_and_told(trader: Trader, node: RpcNode) -> None:
-    held = trader.market
-    nowhere = replace(_pair(held), address="0x" + "ab" * 20, reserves=(10**30, 10**30))
-    answer = live(replace(held, pools={**held.pools, nowhere.key: nowhere}), node).quote(
+def test_unreadable_pools_are_left_out_and_counted(trader: Trader, node: RpcNode) -> None:
+    stored = trader.market
+    nowhere = replace(_pair(stored), address="0x" + "ab" * 20, reserves=(10**30, 10**30))
+    answer = live(replace(stored, pools={**stored.pools, nowhere.key: nowhere}), node).quote(
         QuoteRequest(order(trader), ApiVersion.V2)
     )
     assert nowhere.key not in answer.pools
-    assert answer.state_source.description == f"{node.shown}: {len(held.pools)} pools considered, 1 could not be read"
+    assert answer.state_source.description == f"{node.shown}: {len(stored.pools)} pools considered, 1 could not be read"
 
 
 def _pair(market: Market) -> ConstantProduct:
@@ -270,22 +262,22 @@ def _pair(market: Market) -> ConstantProduct:
 
 
 def test_made_up_addresses_are_not_asked_about(trader: Trader, node: RpcNode) -> None:
-    held = replace(trader.market, placeholder_pools=frozenset(trader.market.pools))
+    stored = replace(trader.market, placeholder_pools=frozenset(trader.market.pools))
     with pytest.raises(NoRoute):
-        live(held, node).quote(QuoteRequest(order(trader), ApiVersion.V2))
+        live(stored, node).quote(QuoteRequest(order(trader), ApiVersion.V2))
 
 
-def test_an_order_too_large_for_the_held_state_is_quoted_on_what_there_is_now(trader: Trader, node: RpcNode) -> None:
-    wanted = order(trader, whole=10)
-    ends = {wanted.token_in.address, wanted.token_out.address}
+def test_an_order_too_large_for_stored_state_is_quoted_live(trader: Trader, node: RpcNode) -> None:
+    large_order = order(trader, whole=10)
+    ends = {large_order.token_in.address, large_order.token_out.address}
     direct = {key: pool for key, pool in trader.market.pools.items() if set(pool.tokens) == ends}
     dry: dict[str, Pool] = {
         key: replace(pool, reserves=(1, 1)) for key, pool in direct.items() if isinstance(pool, ConstantProduct)
     }
-    held = replace(trader.market, pools=dry)
+    stored = replace(trader.market, pools=dry)
     with pytest.raises(NoRoute):
-        MarketSource(held, SYSTEM_CLOCK).quote(QuoteRequest(wanted, ApiVersion.V2))
-    assert live(held, node).quote(QuoteRequest(wanted, ApiVersion.V2)).result.output_amount > 0
+        MarketSource(stored, SYSTEM_CLOCK).quote(QuoteRequest(large_order, ApiVersion.V2))
+    assert live(stored, node).quote(QuoteRequest(large_order, ApiVersion.V2)).result.output_amount > 0
 
 
 def test_wrapping_and_wrong_orders_need_no_pools(trader: Trader, node: RpcNode) -> None:
@@ -298,30 +290,30 @@ def test_wrapping_and_wrong_orders_need_no_pools(trader: Trader, node: RpcNode) 
         source.quote(QuoteRequest(Order(network.native, network.native, 10**18), ApiVersion.V2))
 
 
-def test_what_data_costs_on_l1_is_read_in_the_same_rounds_and_told(trader: Trader) -> None:
+def test_the_l1_fee_is_read_in_the_same_rounds_and_reported(trader: Trader) -> None:
     oracle = RealOracle(trader.chain)
     oracle.set(L1FeeParams(7 * 10**9, 10**6, 2_269, 1_055_762))
     trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
-    held = replace(tried(trader.market), network=replace(trader.world.network, l1_fee_oracle=ORACLE))
+    stored = replace(tried(trader.market), network=replace(trader.world.network, l1_fee_oracle=ORACLE))
     with closing(node_of(trader.world)) as node:
-        asked = QuoteRequest(order(trader), ApiVersion.V2)
-        answer, payload = live(held, node).quote_and_build(asked, SwapTerms(0, USER))
+        request = QuoteRequest(order(trader), ApiVersion.V2)
+        answer, payload = live(stored, node).quote_and_build(request, SwapTerms(0, USER))
         assert node.round_trips <= 3
-        plain = live(replace(held, network=trader.world.network), node).quote(asked)
+        plain = live(replace(stored, network=trader.world.network), node).quote(request)
         assert answer.result.gas - plain.result.gas == answer.quote.l1_fee_wei > 0
-        rough = live(held, node).quote(asked).quote
+        rough = live(stored, node).quote(request).quote
         assert rough is not None
         assert rough.l1_fee_wei == pytest.approx(answer.quote.l1_fee_wei, rel=0.05)
-        assert l1_fee_told(oracle, payload) == pytest.approx(answer.quote.l1_fee_wei, rel=0.02)
+        assert l1_fee_from_oracle(oracle, payload) == pytest.approx(answer.quote.l1_fee_wei, rel=0.02)
 
 
-def l1_fee_told(oracle: RealOracle, payload: UnsignedTransaction) -> int:
-    """What the network's own contract says of about that transaction."""
+def l1_fee_from_oracle(oracle: RealOracle, payload: UnsignedTransaction) -> int:
+    """Return the fee that the network's contract computes for a similar transaction."""
     sent = Transaction(payload.to, payload.calldata, payload.value)
     return oracle.fee_wei(encode_unsigned(sent, CHAIN_ID, 7, GasFees(300_000, 10**9, 10**9)))
 
 
-def test_orders_that_follow_each_other_closely_share_a_block_and_what_was_read(trader: Trader, node: RpcNode) -> None:
+def test_orders_close_in_time_share_a_block_and_its_reads(trader: Trader, node: RpcNode) -> None:
     source = live(trader.market, node)
     first = source.quote(QuoteRequest(order(trader), ApiVersion.V2))
     trips = node.round_trips
@@ -344,10 +336,10 @@ def test_health_is_that_of_a_live_quote(trader: Trader, node: RpcNode) -> None:
 
 
 def test_a_node_that_does_not_answer_is_told_of(trader: Trader) -> None:
-    with socket.socket() as mute:
-        mute.bind(("127.0.0.1", 0))
-        mute.listen()
-        url = f"http://127.0.0.1:{mute.getsockname()[1]}"
+    with socket.socket() as unresponsive:
+        unresponsive.bind(("127.0.0.1", 0))
+        unresponsive.listen()
+        url = f"http://127.0.0.1:{unresponsive.getsockname()[1]}"
         node = RpcNode(url, shown="mute", chain_id=trader.world.network.chain_id, timeout_s=0.2, attempts=1)
         with pytest.raises(UpstreamTimeout, match="mute"):
             live(trader.market, node).quote(QuoteRequest(order(trader), ApiVersion.V2))
@@ -361,13 +353,13 @@ def test_a_posted_route_over_pools_that_nobody_knows_is_no_route(trader: Trader,
 
 
 def test_random_posted_routes_are_carried_out_live(trader: Trader, node: RpcNode) -> None:
-    held, rng = trader.market, Random("posted live")
+    stored, rng = trader.market, Random("posted live")
     move(trader, "before posted ones")
     for _ in range(6):
-        wanted = order(trader, whole=rng.randint(1, 20))
-        route = random_route(rng, held.pools, wanted.token_in.address, wanted.token_out.address)
-        trade: Trade = trader._build_trade_of_route(route, wanted, None, USER)
-        payload = live(held, node).build(trade.result, SwapTerms(0, USER))
+        large_order = order(trader, whole=rng.randint(1, 20))
+        route = random_route(rng, stored.pools, large_order.token_in.address, large_order.token_out.address)
+        trade: Trade = trader._build_trade_of_route(route, large_order, None, USER)
+        payload = live(stored, node).build(trade.result, SwapTerms(0, USER))
         assert payload == trade.payload
         assert trader.execute(trade).received == payload.call.route.amount_out
         assert ZERO_ADDRESS not in (payload.call.route.token_in, payload.call.route.token_out)

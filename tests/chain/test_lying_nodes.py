@@ -1,4 +1,4 @@
-"""Nodes that lie: nothing wrong is ever stored, and what is missing is told, or comes back with a better node."""
+"""Nodes that lie: wrong state is never stored; missing state is reported, or read later from a correct node."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ STEPS = 2
 
 
 class Lie(NamedTuple):
-    """A way to lie. Where it `must_fail`, a step or a sync of pools that are held ends in an error while it lasts."""
+    """A way to lie. Where it `must_fail`, a step or a sync of stored pools ends in an error while it lasts."""
 
     name: str
     failure: Callable[[Random, Bench], Failure]
@@ -97,7 +97,7 @@ def test_nothing_wrong_is_stored_and_nothing_silently_lost(bench: Bench, lie: Li
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lie", LIES + FAILURES, ids=lambda lie: lie.name)
-def test_nothing_wrong_is_stored_and_nothing_silently_lost_in_many_runs(tmp_path: Path, lie: Lie) -> None:
+def test_no_run_stores_wrong_state_or_loses_pools_silently(tmp_path: Path, lie: Lie) -> None:
     for first in range(0, MANY_RUNS, RUNS_A_CHAIN):
         folder = tmp_path / str(first)
         folder.mkdir()

@@ -1,4 +1,4 @@
-"""A keeper beside a chain, and beside others who keep the same store at the newest block."""
+"""A market follower next to a chain and next to other followers of the same store."""
 
 from __future__ import annotations
 
@@ -41,23 +41,23 @@ def node(small_chain: SmallTestChain) -> Iterator[RpcNode]:
 
 @pytest.fixture
 def path(small_chain: SmallTestChain, node: RpcNode, tmp_path: Path) -> Path:
-    """Of a store that was synced."""
+    """The path of a synced store."""
     with store_at(tmp_path / "store", small_chain.network) as store:
         synced(store, node)
     return tmp_path / "store"
 
 
 @contextmanager
-def keeping(
-    small_chain: SmallTestChain, path: Path, node: Node | None, told: list[Progress] | None = None
+def open_market_follower(
+    small_chain: SmallTestChain, path: Path, node: Node | None, progress: list[Progress] | None = None
 ) -> Iterator[MarketFollower]:
-    kept = FollowedStore(small_chain.network, only(small_chain.network), path, node)
-    with open_follower(kept, SYSTEM_CLOCK, (list[Progress]() if told is None else told).append) as keeper:
-        yield keeper
+    followed = FollowedStore(small_chain.network, only(small_chain.network), path, node)
+    with open_follower(followed, SYSTEM_CLOCK, (list[Progress]() if progress is None else progress).append) as follower:
+        yield follower
 
 
 def check_true(source: MarketSource, node: Node) -> None:
-    """Every pool that is quoted on is as the chain has it at the block that is told."""
+    """Check that every pool equals the chain at the reported block."""
     market = source.market
     assert market.block is not None
     assert dict(market.pools) == fresh(node, market.pools.values(), market.block)
@@ -67,19 +67,17 @@ def check_true(source: MarketSource, node: Node) -> None:
     assert market.provenance is Provenance.SYNCED
 
 
-def test_what_a_keeper_holds_is_the_chain_whoever_else_follows_it_and_whatever_way_it_takes(
-    small_chain: SmallTestChain, path: Path, node: RpcNode
-) -> None:
-    """Two keepers with nodes and one without, and somebody who syncs, in any order."""
+def test_followers_agree_with_the_chain_through_reorgs(small_chain: SmallTestChain, path: Path, node: RpcNode) -> None:
+    """Run two followers with nodes, one without, and a sync in random order."""
     rng = Random("keepers")
     with (
-        keeping(small_chain, path, node) as first,
-        keeping(small_chain, path, node) as second,
-        keeping(small_chain, path, None) as reader,
+        open_market_follower(small_chain, path, node) as first,
+        open_market_follower(small_chain, path, node) as second,
+        open_market_follower(small_chain, path, None) as reader,
         store_at(path, small_chain.network) as store,
     ):
-        keepers = [first, second, reader]
-        sources = [keeper.read() for keeper in keepers]
+        followers = [first, second, reader]
+        sources = [follower.read() for follower in followers]
         for _ in range(STEPS):
             turn = small_chain.prepare_reorg(rng)
             if rng.random() < 0.3:
@@ -89,7 +87,7 @@ def test_what_a_keeper_holds_is_the_chain_whoever_else_follows_it_and_whatever_w
             for number in rng.sample(range(3), rng.randint(1, 3)):
                 if rng.random() < 0.3:
                     follow(store, node)
-                sources[number] = keepers[number].advance() or sources[number]
+                sources[number] = followers[number].advance() or sources[number]
                 if number != 2:
                     assert sources[number].market.block == small_chain.head()
                     check_true(sources[number], node)
@@ -98,16 +96,16 @@ def test_what_a_keeper_holds_is_the_chain_whoever_else_follows_it_and_whatever_w
         assert set(sources[2].market.pools) == set(store.read_market().pools)
 
 
-def test_keepers_of_one_store_at_the_same_time_are_in_nobodys_way(small_chain: SmallTestChain, path: Path) -> None:
+def test_concurrent_followers_of_one_store_do_not_interfere(small_chain: SmallTestChain, path: Path) -> None:
     rng, wrong, ended = Random("together"), list[BaseException](), list[bool]()
 
     def keep() -> None:
         try:
-            with connected(small_chain.chain) as own, keeping(small_chain, path, own) as keeper:
-                keeper.read()
+            with connected(small_chain.chain) as own, open_market_follower(small_chain, path, own) as follower:
+                follower.read()
                 while not ended:
-                    keeper.advance()
-                source = keeper.advance() or keeper.read()
+                    follower.advance()
+                source = follower.advance() or follower.read()
                 check_true(source, own)
                 assert source.market.block == own.head().block.number
         except BaseException as error:
@@ -124,22 +122,20 @@ def test_keepers_of_one_store_at_the_same_time_are_in_nobodys_way(small_chain: S
     assert wrong == []
 
 
-def test_what_was_only_described_is_kept_in_private_and_its_store_left_as_it_was(
-    small_chain: SmallTestChain, path: Path, node: RpcNode
-) -> None:
+def test_a_recorded_market_is_followed_in_memory_only(small_chain: SmallTestChain, path: Path, node: RpcNode) -> None:
     with store_at(path, small_chain.network) as store:
-        noted = replace(store.read_market(), provenance=Provenance.RECORDED, source="somebody's notes")
+        noted = replace(store.read_market(), provenance=Provenance.RECORDED, source="notes of a user")
         store.write_market(noted)
     small_chain.run_random_activity(Random("since"))
-    told: list[Progress] = []
-    with keeping(small_chain, path, node, told) as keeper:
-        source = keeper.read()
+    progress: list[Progress] = []
+    with open_market_follower(small_chain, path, node, progress) as follower:
+        source = follower.read()
         check_true(source, node)
         assert set(source.market.pools) == set(noted.pools)
-        assert told[-1].done == told[-1].total == len(noted.pools)
+        assert progress[-1].done == progress[-1].total == len(noted.pools)
         small_chain.run_random_activity(Random("then"))
         small_chain.chain.node.ask("evm_mine")
-        moved = keeper.advance()
+        moved = follower.advance()
         assert moved
         check_true(moved, node)
     with store_at(path, small_chain.network) as store:
@@ -149,14 +145,17 @@ def test_what_was_only_described_is_kept_in_private_and_its_store_left_as_it_was
 def test_a_node_that_fails_leaves_what_is_held_as_it_was(
     small_chain: SmallTestChain, path: Path, node: RpcNode
 ) -> None:
-    nobody = RpcNode("http://127.0.0.1:1", shown="nobody", chain_id=31_337, attempts=1)
-    with keeping(small_chain, path, nobody) as keeper, keeping(small_chain, path, node) as other:
-        source = keeper.read()
-        with pytest.raises(UpstreamError, match="no connection to nobody"):
-            keeper.advance()
+    unreachable = RpcNode("http://127.0.0.1:1", shown="an unreachable node", chain_id=31_337, attempts=1)
+    with (
+        open_market_follower(small_chain, path, unreachable) as follower,
+        open_market_follower(small_chain, path, node) as other,
+    ):
+        source = follower.read()
+        with pytest.raises(UpstreamError, match="no connection to an unreachable node"):
+            follower.advance()
         check_true(source, node)
         small_chain.chain.node.ask("evm_mine")
         other.read()
         assert other.advance()
         with pytest.raises(UpstreamError):
-            keeper.advance()
+            follower.advance()

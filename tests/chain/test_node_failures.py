@@ -111,7 +111,7 @@ def end_of(bench: Bench, mode: FailureMode, multicall: str | None = None) -> typ
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_while_it_lasts_all_is_read_right_or_one_sentence_says_why_not(bench: Bench, mode: FailureMode) -> None:
+def test_a_permanent_failure_gives_correct_data_or_one_error(bench: Bench, mode: FailureMode) -> None:
     bench.proxy.always = mode.build(Random(7))
     assert end_of(bench, mode) in mode.outcomes_if_permanent
 
@@ -133,7 +133,7 @@ def test_all_sorts_of_failures_that_each_pass_are_waited_out(bench: Bench) -> No
         assert end_of(bench, FAST_MODES[0], rng.choice([None, bench.multicall, NOWHERE])) is None, seed
 
 
-def test_all_sorts_of_failures_that_last_end_in_a_sentence_at_worst(bench: Bench) -> None:
+def test_mixed_permanent_failures_end_in_one_error(bench: Bench) -> None:
     ends = set()
     for seed in range(SEEDS):
         rng = Random(seed)
@@ -142,8 +142,8 @@ def test_all_sorts_of_failures_that_last_end_in_a_sentence_at_worst(bench: Bench
     assert ends >= {None, UpstreamRejected, InvalidUpstreamResponse}
 
 
-def test_a_chain_that_turns_while_it_is_read_is_never_read_half_and_half(bench: Bench) -> None:
-    """Whatever was read is of one block, wherever the chain takes another way: between two requests, or within one."""
+def test_a_reorg_during_a_read_never_mixes_two_states(bench: Bench) -> None:
+    """A read is of one block, wherever the chain reorganises: between two requests or within one."""
     ends: list[type[UpstreamError] | None] = []
     for seed in range(SEEDS):
         rng = Random(seed)

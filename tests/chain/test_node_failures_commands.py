@@ -31,7 +31,7 @@ SEEDS = examples(3, full=6)
 
 
 class CommandLineUser:
-    """Somebody with a store of a small_chain, and a node of it behind a proxy that the settings name."""
+    """A user with a store of a small chain and a node behind a proxy in the settings."""
 
     def __init__(self, chain: AnvilChain, proxy: Proxy, folder: Path) -> None:
         self.chain, self.proxy, self.folder = chain, proxy, folder
@@ -66,7 +66,7 @@ def user(shared_user: CommandLineUser) -> Iterator[CommandLineUser]:
 
 
 def check_failed(ran: CommandResult, code: str) -> None:
-    """Nothing but one object tells of it, in one sentence."""
+    """Check that the output is one error object with a one-sentence message."""
     assert (ran.exit_code, ran.stdout) == (UPSTREAM_STATUS, "")
     check_secrets_hidden(ran.stderr)
     assert "Traceback" not in ran.stderr
@@ -86,9 +86,7 @@ PASSING = [mode for mode in FAST_MODES if mode.outcomes_if_temporary == (None,)]
 
 
 @pytest.mark.parametrize(("failure", "code"), [each[1:] for each in LASTING], ids=[each[0] for each in LASTING])
-def test_a_live_quote_on_a_node_that_fails_ends_in_a_sentence(
-    user: CommandLineUser, failure: Failure, code: str
-) -> None:
+def test_a_live_quote_on_a_failing_node_shows_one_error(user: CommandLineUser, failure: Failure, code: str) -> None:
     user.proxy.always = failure
     check_failed(user.route("--json"), code)
 
@@ -96,7 +94,7 @@ def test_a_live_quote_on_a_node_that_fails_ends_in_a_sentence(
 @pytest.mark.parametrize(
     ("untroubled", "failure", "code"), [(0, *LASTING[4][1:]), (4, *LASTING[2][1:]), (6, *LASTING[0][1:])]
 )
-def test_a_sync_from_a_node_that_fails_ends_in_a_sentence_and_goes_on_afterwards(
+def test_a_failed_sync_shows_one_error_and_resumes(
     user: CommandLineUser, untroubled: int, failure: Failure, code: str
 ) -> None:
     store = user.new_store()
@@ -111,7 +109,7 @@ def test_a_sync_from_a_node_that_fails_ends_in_a_sentence_and_goes_on_afterwards
 
 
 @pytest.mark.parametrize("command", ["route", "sync"])
-def test_people_are_told_in_a_sentence_and_a_hint(user: CommandLineUser, command: str) -> None:
+def test_text_output_shows_one_error_and_a_hint(user: CommandLineUser, command: str) -> None:
     user.proxy.always = failures.moves_to(1)
     ran = user.route() if command == "route" else user.sync()
     assert (ran.exit_code, ran.stdout) == (UPSTREAM_STATUS, "")
@@ -134,20 +132,20 @@ def test_live_quotes_and_syncs_survive_what_passes(user: CommandLineUser) -> Non
         check_secrets_hidden(ran.stderr)
 
 
-def test_a_chain_that_turns_under_a_live_quote_is_asked_anew(user: CommandLineUser) -> None:
+def test_a_reorg_during_a_live_quote_is_retried(user: CommandLineUser) -> None:
     user.proxy.failures = [failures.passes_on, failures.first(user.small_chain.prepare_reorg(Random(5)))]
     ran = user.route("--json")
     assert ran.exit_code == 0, ran.stderr
     assert json.loads(ran.stdout)["outputAmount"] == json.loads(user.route("--json").stdout)["outputAmount"]
 
 
-def test_nobody_asks_the_node_who_stays_offline(user: CommandLineUser) -> None:
+def test_offline_quotes_send_no_request_to_the_node(user: CommandLineUser) -> None:
     user.proxy.always = hangs_up
     ran = user.route("--json", "--offline")
     assert ran.exit_code == 0, ran.stderr
 
 
-def test_a_watch_goes_on_through_failures_and_turns_of_the_chain(user: CommandLineUser) -> None:
+def test_a_watch_continues_through_failures_and_reorgs(user: CommandLineUser) -> None:
     with watching(user) as lines:
         assert next(lines)["pools"] > 0
         for failure, times in ((failures.passes_on, 0), (hangs_up, 2), (failures.moves_to(1), 1)):
@@ -164,7 +162,7 @@ def test_a_watch_goes_on_through_failures_and_turns_of_the_chain(user: CommandLi
 
 
 def settings_with(user: CommandLineUser, **more: object) -> dict[str, str]:
-    """The environment of somebody whose network says more; the stores are the same."""
+    """Return the environment of a user with more network settings and the same stores."""
     document = json.loads(Path(user.env["SWAPCLI_CONFIG"]).read_text())
     document["networks"][user.name] |= more
     file = user.folder / "other.yaml"
@@ -184,11 +182,11 @@ def test_a_node_that_answers_calls_with_nothing_changes_nothing(user: CommandLin
 
 
 def test_a_quote_says_whether_its_block_is_proven(user: CommandLineUser) -> None:
-    told = json.loads(user.route("--json").stdout)
-    assert (told["market"]["pinned"], told["market"]["proposed"]) == (True, False)
+    answer = json.loads(user.route("--json").stdout)
+    assert (answer["market"]["pinned"], answer["market"]["proposed"]) == (True, False)
     user.sync()
-    told = json.loads(user.route("--json", "--offline").stdout)
-    assert told["market"]["pinned"] is True
+    answer = json.loads(user.route("--json", "--offline").stdout)
+    assert answer["market"]["pinned"] is True
     env = settings_with(user, head_is_proposed=True)
     ran = run_swapcli("route", user.name, "TKN", "USDC", "2", env=env)
     assert f"block {user.small_chain.head()} (proposed, not yet final)" in " ".join(ran.stdout.split())
@@ -201,16 +199,16 @@ def test_a_quote_says_whether_its_block_is_proven(user: CommandLineUser) -> None
     assert "(not proven by the node)" in text
 
 
-def test_another_node_of_the_settings_stands_in_and_the_reason_is_said_once(user: CommandLineUser) -> None:
+def test_a_spare_node_takes_over_with_one_warning(user: CommandLineUser) -> None:
     expected = json.loads(user.route("--json").stdout)
     direct = f"http://127.0.0.1:{user.chain.node.port}"
     env = settings_with(user, rpc_urls=[direct], rpc_headers={"X-Key": f"Bearer {SECRET}"})
     user.proxy.always = says(401, REPEATED.encode())
     ran = run_swapcli("route", user.name, "TKN", "USDC", "2", "--json", env=env)
     assert ran.exit_code == 0, ran.stderr
-    told = json.loads(ran.stdout)
-    assert told["outputAmount"] == expected["outputAmount"]
-    assert told["market"]["source"].startswith(f"http://127.0.0.1:{user.chain.node.port}: ")
+    answer = json.loads(ran.stdout)
+    assert answer["outputAmount"] == expected["outputAmount"]
+    assert answer["market"]["source"].startswith(f"http://127.0.0.1:{user.chain.node.port}: ")
     shown = f"http://127.0.0.1:{user.proxy.server_port}/…"
     assert ran.stderr == f"note: {shown} answered with status 401; asking {direct} from now on\n"
     check_secrets_hidden(ran.stderr)
@@ -222,7 +220,7 @@ def test_another_node_of_the_settings_stands_in_and_the_reason_is_said_once(user
 
 
 @pytest.mark.parametrize("command", ["route", "sync"])
-def test_another_node_stands_in_for_one_whose_answers_cannot_be_believed(user: CommandLineUser, command: str) -> None:
+def test_a_spare_node_replaces_one_with_invalid_answers(user: CommandLineUser, command: str) -> None:
     direct = f"http://127.0.0.1:{user.chain.node.port}"
     env = settings_with(user, rpc_urls=[direct])
     pools = json.loads(user.sync("--json").stdout)["pools"]
@@ -246,11 +244,11 @@ def test_a_proxy_of_the_environment_is_asked_unless_it_is_exempt(user: CommandLi
 
 @contextmanager
 def watching(user: CommandLineUser) -> Iterator[Iterator[dict[str, Any]]]:
-    """The lines of a watch of a new store; in the end it is told to stop, and does."""
+    """Yield the lines of a watch of a new store, then stop it."""
     command = [*SWAPCLI_COMMAND, "sync", user.name, "--watch", "--json", *user.new_store()]
     pipe = subprocess.PIPE
     with subprocess.Popen(command, env=clean_environment(user.env), stdout=pipe, stderr=pipe, text=True) as child:
-        # Whoever waits for a line that never comes is freed.
+        # Unblock a reader that waits for a line that never comes.
         watchdog = Timer(TIMEOUT_S, child.kill)
         watchdog.start()
         try:

@@ -70,20 +70,20 @@ class Bench:
         return self._synced
 
     def is_true(self, store: Store) -> bool:
-        """Is every pool as the node tells it at the store's block? False where the chain no longer has that block."""
-        held = store.read_market()
+        """Check every pool against the node at the store's block; return False if the chain has dropped that block."""
+        stored = store.read_market()
         head = store.inventory.head()
         if head is None:
-            assert not held.pools
+            assert not stored.pools
             return True
         with connect_without_pauses(url_of(self.chain)) as node:
             block = node.block(head.number)
             if block is None or block.hash != head.hash:
                 return False
-            places = [place for pool in held.pools.values() if (place := ref_of_pool(pool))]
-            assert len(places) == len(held.pools)
+            places = [place for pool in stored.pools.values() if (place := ref_of_pool(pool))]
+            assert len(places) == len(stored.pools)
             found = [each for each in load_pools(BlockReader(node, block, None), places) if isinstance(each, Pool)]
-        assert held.pools == {pool.key: pool for pool in found}
+        assert stored.pools == {pool.key: pool for pool in found}
         return True
 
     def check_whole(self, store: Store) -> None:
@@ -138,7 +138,7 @@ def bench(whole_bench: Bench, capfd: pytest.CaptureFixture[str]) -> Iterator[Ben
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_a_sync_while_all_fails_leaves_a_true_store_which_goes_on_afterwards(bench: Bench, mode: FailureMode) -> None:
+def test_a_sync_during_failures_leaves_a_correct_store(bench: Bench, mode: FailureMode) -> None:
     with bench.store(is_new=True) as store:
         bench.proxy.failures = [failures.passes_on] * Random(mode.name).randint(0, 9)
         bench.proxy.always = mode.build(Random(3))
@@ -149,7 +149,7 @@ def test_a_sync_while_all_fails_leaves_a_true_store_which_goes_on_afterwards(ben
 
 
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
-def test_a_step_while_all_fails_leaves_a_true_store_which_goes_on_afterwards(bench: Bench, mode: FailureMode) -> None:
+def test_a_step_during_failures_leaves_a_correct_store(bench: Bench, mode: FailureMode) -> None:
     bench.small_chain.run_random_activity(Random(mode.name))
     with bench.store(is_new=False) as store:
         bench.proxy.failures = [failures.passes_on] * Random(mode.name).randint(0, 5)
@@ -171,7 +171,7 @@ def test_what_passes_is_waited_out_in_syncs_and_steps(bench: Bench) -> None:
             bench.check_whole(store)
 
 
-def test_whatever_happens_in_whatever_order_a_store_is_true_and_ends_whole(bench: Bench) -> None:
+def test_a_store_stays_correct_through_any_order_of_failures(bench: Bench) -> None:
     """Failures of all sorts, a chain that goes on and takes other ways, and stores that are closed and opened again."""
     ends: list[End] = []
     for seed in range(SEEDS):
@@ -201,7 +201,7 @@ def disturbed(bench: Bench, store: Store, rng: Random) -> End:
         return synced(store, node, lambda: bench.is_true(store))
 
 
-def test_a_chain_that_turns_deeper_than_a_store_remembers_is_read_anew(bench: Bench) -> None:
+def test_a_reorg_deeper_than_the_stored_blocks_resyncs(bench: Bench) -> None:
     mark = bench.chain.snapshot()
     rng = Random("deep")
     bench.small_chain.run_random_activity(rng)
@@ -228,7 +228,7 @@ def test_a_node_of_another_chain_changes_nothing(bench: Bench) -> None:
         assert store.read_market() == before
 
 
-def test_without_a_multicall_on_the_chain_a_sync_comes_to_the_same(bench: Bench) -> None:
+def test_a_sync_without_multicall_has_the_same_result(bench: Bench) -> None:
     network = replace(bench.network, multicall=NOWHERE)
     with (
         bench.store(is_new=True) as store,

@@ -90,7 +90,7 @@ def live(trader: Trader, node: RpcNode) -> LiveSource:
     return LiveSource(MarketSource(trader.market, SYSTEM_CLOCK), node, SYSTEM_CLOCK)
 
 
-def asked(world: ContractFixture, sold: str, bought: str, amount: int = 1_000 * UNIT) -> QuoteRequest:
+def quote_request(world: ContractFixture, sold: str, bought: str, amount: int = 1_000 * UNIT) -> QuoteRequest:
     return QuoteRequest(Order(world.tokens[sold], world.tokens[bought], amount), ApiVersion.V2)
 
 
@@ -104,8 +104,8 @@ def carried_out(trader: Trader, answer: LocalQuote, payload: UnsignedTransaction
 
 def left_behind(world: ContractFixture) -> dict[str, int]:
     """What the router holds, by symbol."""
-    held = {symbol: world.balance(token.address, world.router.address) for symbol, token in world.tokens.items()}
-    return {symbol: amount for symbol, amount in held.items() if amount}
+    balances = {symbol: world.balance(token.address, world.router.address) for symbol, token in world.tokens.items()}
+    return {symbol: amount for symbol, amount in balances.items() if amount}
 
 
 @pytest.mark.parametrize("symbol", ["FEE", "SELL"])
@@ -113,7 +113,7 @@ def left_behind(world: ContractFixture) -> dict[str, int]:
 def test_a_token_with_a_fee_is_refused_with_the_fee(trader: Trader, node: RpcNode, symbol: str, is_sold: bool) -> None:
     ends = (symbol, "DAI") if is_sold else ("DAI", symbol)
     with pytest.raises(FeeOnTransfer) as caught:
-        live(trader, node).quote(asked(trader.world, *ends))
+        live(trader, node).quote(quote_request(trader.world, *ends))
     error = caught.value
     assert (error.code, isinstance(error, NoRoute)) == ("FEE_ON_TRANSFER", True)
     assert error.message.startswith(f"{symbol} takes a fee of {'2% on transfers' if symbol == 'FEE' else '3% when'}")
@@ -123,7 +123,7 @@ def test_a_token_with_a_fee_is_refused_with_the_fee(trader: Trader, node: RpcNod
 
 def test_a_route_past_tokens_with_a_fee_pays_what_it_says(trader: Trader, node: RpcNode) -> None:
     """All odd tokens pay a quarter of what is left, so that from TKN to DAI everything would go through them."""
-    order = asked(trader.world, "TKN", "DAI", WHOLE // 10)
+    order = quote_request(trader.world, "TKN", "DAI", WHOLE // 10)
     bad = {trader.world.address(symbol) for symbol in ("FEE", "SELL", "FALSE")}
     assert tokens_of(MarketSource(trader.market, SYSTEM_CLOCK).quote(order)) & bad
     answer = live(trader, node).quote(order)
@@ -140,7 +140,7 @@ def test_what_is_received_is_what_was_quoted_or_nothing_is(trader: Trader, node:
         if sold == bought:
             continue
         places = trader.world.tokens[sold].decimals
-        order = asked(trader.world, sold, bought, rng.randint(10 ** (places + 1), 10 ** (places + 3)))
+        order = quote_request(trader.world, sold, bought, rng.randint(10 ** (places + 1), 10 ** (places + 3)))
         if {sold, bought} & {"FEE", "SELL"}:
             with pytest.raises(FeeOnTransfer):
                 source.quote(order)
@@ -166,10 +166,8 @@ def test_what_is_received_is_what_was_quoted_or_nothing_is(trader: Trader, node:
     assert left.get("SHR", 0) <= ROUNDING * SWAPS
 
 
-def test_a_token_that_refuses_to_be_tried_is_bought_and_sold_for_its_own_sake_alone(
-    trader: Trader, node: RpcNode
-) -> None:
-    answer = live(trader, node).quote(asked(trader.world, "FALSE", "DAI"))
+def test_an_untestable_token_is_only_an_end_of_a_route(trader: Trader, node: RpcNode) -> None:
+    answer = live(trader, node).quote(quote_request(trader.world, "FALSE", "DAI"))
     assert answer.transfers[trader.world.address("FALSE")] == REFUSED
     assert answer.transfers[trader.world.address("DAI")] == ORDINARY
 
@@ -184,31 +182,32 @@ def test_a_store_remembers_what_a_sync_has_found_out(trader: Trader, node: RpcNo
     with reopen(tmp_path / "store", world.network) as store:
         offline = StoreSource(store, SYSTEM_CLOCK)
         with pytest.raises(FeeOnTransfer):
-            offline.quote(asked(world, "FEE", "DAI"))
-        assert not tokens_of(offline.quote(asked(world, "DAI", "TKN"))) & {world.address("FEE"), world.address("SELL")}
+            offline.quote(quote_request(world, "FEE", "DAI"))
+        assert not tokens_of(offline.quote(quote_request(world, "DAI", "TKN"))) & {
+            world.address("FEE"),
+            world.address("SELL"),
+        }
         again = LiveSource(offline, node, SYSTEM_CLOCK)
         before = node.round_trips
-        again.quote(asked(world, "DAI", "TKN"))
+        again.quote(quote_request(world, "DAI", "TKN"))
         assert node.round_trips - before <= 3, "nothing is tried twice"
 
 
-def test_a_live_quote_on_a_store_that_knows_nothing_yet_teaches_it(
-    trader: Trader, node: RpcNode, tmp_path: Path
-) -> None:
+def test_a_live_quote_stores_transfer_behaviours_it_measured(trader: Trader, node: RpcNode, tmp_path: Path) -> None:
     world = trader.world
     with create(tmp_path / "store", world.network) as store:
         store.write_market(trader.market)
         source = LiveSource(StoreSource(store, SYSTEM_CLOCK), node, SYSTEM_CLOCK)
         with pytest.raises(FeeOnTransfer):
-            source.quote(asked(world, "FEE", "DAI"))
+            source.quote(quote_request(world, "FEE", "DAI"))
         known = store.read_market().transfers
         assert known[world.address("FEE")] == ODD["FEE"]
         with pytest.raises(FeeOnTransfer):
-            StoreSource(store, SYSTEM_CLOCK).quote(asked(world, "DAI", "FEE"))
+            StoreSource(store, SYSTEM_CLOCK).quote(quote_request(world, "DAI", "FEE"))
 
 
 def test_a_posted_route_over_a_token_with_a_fee_is_refused(trader: Trader, node: RpcNode) -> None:
-    believed = MarketSource(trader.market, SYSTEM_CLOCK).quote(asked(trader.world, "FEE", "DAI"))
+    believed = MarketSource(trader.market, SYSTEM_CLOCK).quote(quote_request(trader.world, "FEE", "DAI"))
     with pytest.raises(InvalidRoute, match=r"trades FEE, which takes a fee of 2% on transfers"):
         live(trader, node).build(believed.result, SwapTerms(10_000, USER))
 
@@ -218,11 +217,11 @@ def test_the_settings_count_before_what_was_found_out(trader: Trader, node: RpcN
     marks = {world.address("USDC"): TransferBehaviour.with_fee(5_000), world.address("FEE"): ORDINARY}
     trader.market = replace(trader.market, network=replace(trader.market.network, transfers=marks))
     with pytest.raises(FeeOnTransfer, match=r"USDC takes a fee of 0.5% on transfers"):
-        live(trader, node).quote(asked(world, "USDC", "DAI", 10**9))
-    assert live(trader, node).quote(asked(world, "FEE", "DAI")).result.output_amount
+        live(trader, node).quote(quote_request(world, "USDC", "DAI", 10**9))
+    assert live(trader, node).quote(quote_request(world, "FEE", "DAI")).result.output_amount
 
 
-class Deaf:
+class OverrideIgnoringNode:
     """A node that pays state overrides no heed."""
 
     def __init__(self, node: RpcNode) -> None:
@@ -235,24 +234,22 @@ class Deaf:
         return self._node.batch([each.call for each in calls], at)
 
 
-def test_a_node_that_cannot_try_leaves_tokens_unknown_says_so_and_is_asked_again_later(
-    trader: Trader, node: RpcNode, tmp_path: Path
-) -> None:
-    deaf: Any = Deaf(node)
+def test_a_node_without_overrides_leaves_tokens_unknown(trader: Trader, node: RpcNode, tmp_path: Path) -> None:
+    ignoring: Any = OverrideIgnoringNode(node)
     with create(tmp_path / "store", replace(trader.world.network, block_time_s=1_200.0)) as store:
-        list(import_pools(store, deaf, trader.market))
+        list(import_pools(store, ignoring, trader.market))
         assert store.read_market().transfers == {}
         assert transfer_check_error(store) == f"{node.shown} heeds no state overrides"
-        quoted = StoreSource(store, SYSTEM_CLOCK).quote(asked(trader.world, "FEE", "DAI"))
+        quoted = StoreSource(store, SYSTEM_CLOCK).quote(quote_request(trader.world, "FEE", "DAI"))
         assert [code for code, _ in transfer_warnings(quoted)] == ["UNTRIED_TOKEN"]
-        answer = LiveSource(StoreSource(store, SYSTEM_CLOCK), deaf, SYSTEM_CLOCK).quote(
-            asked(trader.world, "FEE", "DAI")
+        answer = LiveSource(StoreSource(store, SYSTEM_CLOCK), ignoring, SYSTEM_CLOCK).quote(
+            quote_request(trader.world, "FEE", "DAI")
         )
         assert [code for code, _ in transfer_warnings(answer)] == ["UNTRIED_TOKEN"]
         assert store.read_market().transfers == {}, "that a node could not try is nothing about tokens"
         trader.chain.node.ask("anvil_mine", "0x1")
         assert follow(store, node)
-        assert store.read_market().transfers == {}, "within the hour nobody asks again"
+        assert store.read_market().transfers == {}, "trials are not repeated within the hour"
         trader.chain.node.ask("anvil_mine", "0x3")
         assert follow(store, node)
         assert store.read_market().transfers[trader.world.address("FEE")] == ODD["FEE"]

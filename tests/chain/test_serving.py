@@ -47,11 +47,11 @@ PATIENCE_S = 40.0
 TRADES = examples(3, full=5)
 MUCH = 1_000 * 10**18
 STORED, TAKEN = "anvil", "twin"
-"""Of the first there is a store that was synced; of the second only what somebody wrote down of its pools."""
+"""The first has a synced store, the second only recorded pools."""
 
 
 class Scene:
-    """A chain where a block follows the other, and somebody with two networks of it in his settings."""
+    """A chain that mines on, with settings that describe it as two networks."""
 
     def __init__(self, chain: AnvilChain, proxy: Proxy, folder: Path) -> None:
         self.chain, self.proxy = chain, proxy
@@ -104,22 +104,22 @@ class Scene:
 
 
 class Client:
-    """Somebody who asks a service."""
+    """A client of the service."""
 
     def __init__(self, service: ServiceProcess) -> None:
         self.url = service.url
-        self.said: list[str] = []
+        self.responses: list[str] = []
 
     def ask(self, path: str, body: object = None) -> tuple[int, Any]:
         """Status and document."""
-        told = None if body is None else json.dumps(body).encode()
+        data = None if body is None else json.dumps(body).encode()
         try:
-            with urlopen(Request(self.url + path, told, {"Content-Type": "application/json"})) as reply:
+            with urlopen(Request(self.url + path, data, {"Content-Type": "application/json"})) as reply:
                 status, text = reply.status, reply.read().decode()
         except HTTPError as error:
             with error:
                 status, text = error.code, error.read().decode()
-        self.said.append(text)
+        self.responses.append(text)
         return status, text if path == "/metrics" else json.loads(text)
 
     def health(self, name: str) -> tuple[int, str]:
@@ -144,7 +144,7 @@ class Client:
         assert status == 200, route
         return int(route["outputAmount"])
 
-    def call(self, scene: Scene, rng: Random, receiver: str) -> tuple[Any, str]:
+    def call(self, scene: Scene, rng: Random, recipient: str) -> tuple[Any, str]:
         """A random order with the transaction that carries it out, and the token that is bought."""
         bought, sold = rng.sample(sorted(DECIMALS), 2)
         tokens = scene.trader.world.tokens
@@ -153,7 +153,7 @@ class Client:
             for symbol in (sold, bought)
         ]
         order = {"amount": str(random_amount(rng, tokens[sold])), "tokenInAddress": ends[0], "tokenOutAddress": ends[1]}
-        status, call = self.ask(f"/{STORED}/calldata", {**order, "slippage": 0.1, "destination": receiver})
+        status, call = self.ask(f"/{STORED}/calldata", {**order, "slippage": 0.1, "destination": recipient})
         assert status == 200, call
         return call, ends[1]
 
@@ -213,33 +213,33 @@ def client(service: ServiceProcess) -> Client:
     return made
 
 
-def test_what_is_quoted_is_paid_and_what_was_paid_shows_in_the_next_quotes(scene: Scene, client: Client) -> None:
+def test_quotes_are_paid_and_the_next_quotes_reflect_it(scene: Scene, client: Client) -> None:
     rng, world = Random("served"), scene.trader.world
     for number in range(TRADES):
-        receiver = f"0x{number + 1:038x}cc"
-        call, bought = client.call(scene, rng, receiver)
+        recipient = f"0x{number + 1:038x}cc"
+        call, bought = client.call(scene, rng, recipient)
         scene.swap(call)
-        assert world.balance(bought, receiver) == int(call["route"]["outputAmount"])
+        assert world.balance(bought, recipient) == int(call["route"]["outputAmount"])
         assert until(has_reached(client, scene.head())) < MAX_AGE_S
         assert client.out(STORED, scene) == client.out(TAKEN, scene) == scene.out()
 
 
-def test_a_big_swap_moves_the_quote_and_the_chains_other_way_moves_it_back(scene: Scene, client: Client) -> None:
-    before, held, mark = client.out(STORED, scene), scene.head(), scene.chain.snapshot()
+def test_a_large_swap_moves_the_quote_and_a_reorg_undoes_it(scene: Scene, client: Client) -> None:
+    before, head_before, mark = client.out(STORED, scene), scene.head(), scene.chain.snapshot()
     world = scene.trader.world
     ends = {"tokenInAddress": world.address(WETH), "tokenOutAddress": world.address("USDC")}
     order = {"amount": str(5_000 * 10**18), **ends, "slippage": 0.5, "destination": USER}
     scene.swap(client.ask(f"/{STORED}/calldata", order)[1])
     until(has_reached(client, scene.head()))
     assert client.out(STORED, scene) == client.out(TAKEN, scene) < before
-    lost = scene.head() - held
+    lost = scene.head() - head_before
     scene.chain.revert(mark)
     scene.chain.node.ask("anvil_mine", hex(lost + 1))
     scene.live_now()
     until(lambda: client.out(STORED, scene) == client.out(TAKEN, scene) == before)
 
 
-def test_without_its_node_a_network_grows_too_old_alone_and_recovers_by_itself(scene: Scene, client: Client) -> None:
+def test_a_network_without_its_node_goes_stale_and_recovers(scene: Scene, client: Client) -> None:
     status, message = client.health(STORED)
     assert status == 200
     block, age = (
@@ -281,9 +281,9 @@ def test_it_ends_well_and_told_what_failed_without_a_secret(
     assert time.monotonic() - started_s < 4
     scene.proxy.always = None
     lines = [json.loads(line) for line in service.stderr.splitlines()]
-    told = [(line["network"], line["keeping"]) for line in lines if "keeping" in line]
-    assert told[:2] == [(STORED, "failing"), (STORED, "well")]
-    assert SECRET not in service.stderr + "".join(client.said)
+    data = [(line["network"], line["keeping"]) for line in lines if "keeping" in line]
+    assert data[:2] == [(STORED, "failing"), (STORED, "well")]
+    assert SECRET not in service.stderr + "".join(client.responses)
     assert not any("defect" in line for line in lines)
 
 
@@ -293,7 +293,7 @@ def test_one_request_waits_for_the_first_state(scene: Scene) -> None:
         assert once.wait() == 0
 
 
-def test_a_node_of_another_chain_is_not_believed_and_no_number_is_made_up(scene: Scene, tmp_path: Path) -> None:
+def test_a_node_of_another_chain_gives_no_quotes(scene: Scene, tmp_path: Path) -> None:
     """The pools of base that are built in stand for modelled numbers."""
     networks = {"base": {"rpc_url": scene.proxy.url}}
     env = {"SWAPCLI_CONFIG": str(write_settings(tmp_path, scene.network, None, networks=networks))}

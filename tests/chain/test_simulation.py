@@ -1,4 +1,4 @@
-"""What a simulation tells is what the same swap, signed and mined, then does, to the unit; whoever is to send it."""
+"""A simulation agrees to the unit with the same swap signed and mined, for any sender."""
 
 from __future__ import annotations
 
@@ -110,8 +110,12 @@ def test_with_the_allowance_in_place_nothing_is_assumed(trader: Trader, node: Rp
             assert trader.send(build_approval(route.token_in, trade.payload.to, amount)).succeeded
         holdings = read_sender_balances(node, node.head().block, USER, SimulatedCall.from_payload(trade.payload))
         assert holdings.allowance == allowed
-        told = simulated_payload(node, trade.payload, USER)
-        assert (told.run.status, told.run.received, told.grants) == (SimulationStatus.DONE, trade.amount_due, assumed)
+        simulation = simulated_payload(node, trade.payload, USER)
+        assert (simulation.run.status, simulation.run.received, simulation.grants) == (
+            SimulationStatus.DONE,
+            trade.amount_due,
+            assumed,
+        )
 
 
 def test_the_router_refuses_a_token_that_takes_a_cut(trader: Trader, node: RpcNode) -> None:
@@ -120,13 +124,15 @@ def test_the_router_refuses_a_token_that_takes_a_cut(trader: Trader, node: RpcNo
     call = trade.payload.call
     swaps = tuple(swap._replace(token_in=taxed.address) for swap in call.swaps)
     cut = call._replace(route=call.route._replace(token_in=taxed.address), swaps=swaps)
-    told = simulated_payload(node, with_calldata(trade.payload._replace(call=cut), trader.world), POOR)
-    assert told.grants == (SimulationGrant.TOKEN, SimulationGrant.ALLOWANCE)
-    assert told.run.status is SimulationStatus.REVERTED
-    assert describe_revert(told.run.return_data) == f"InputFallsShort (received {10**9 - 10**7}, expected {10**9})"
+    simulation = simulated_payload(node, with_calldata(trade.payload._replace(call=cut), trader.world), POOR)
+    assert simulation.grants == (SimulationGrant.TOKEN, SimulationGrant.ALLOWANCE)
+    assert simulation.run.status is SimulationStatus.REVERTED
+    assert (
+        describe_revert(simulation.run.return_data) == f"InputFallsShort (received {10**9 - 10**7}, expected {10**9})"
+    )
 
 
-# Tokens and senders of every kind, and a router that does as it is told.
+# Tokens and senders of every kind, and a router whose behaviour a test sets.
 
 
 class Scene:
@@ -142,11 +148,11 @@ class Scene:
         token.send("mint", self.router.address, PLENTY)
         return token
 
-    def trade(self, sold: str, bought: str, paid: int = 900, receiver: str = BOB) -> SimulatedCall:
+    def trade(self, sold: str, bought: str, paid: int = 900, recipient: str = BOB) -> SimulatedCall:
         """A thousand units for `paid`."""
-        calldata = self.router.calldata("trade", sold, 1_000, bought, paid, receiver)
+        calldata = self.router.calldata("trade", sold, 1_000, bought, paid, recipient)
         value = 0 if sold != ZERO_ADDRESS else 1_000
-        return SimulatedCall(self.router.address, sold, bought, receiver, 1_000, value, calldata)
+        return SimulatedCall(self.router.address, sold, bought, recipient, 1_000, value, calldata)
 
     def set_code(self, address: str, code: bytes) -> None:
         self.chain.node.ask("anvil_setCode", address, f"0x{code.hex()}")
@@ -167,7 +173,7 @@ def slot(place: int) -> bytes:
     return place.to_bytes(32)
 
 
-KEPT: list[tuple[str, tuple[Any, ...]]] = [
+BALANCE_LAYOUTS: list[tuple[str, tuple[Any, ...]]] = [
     *(("SolidityKept", (slot(place),)) for place in (0, 2, 9, 51, 63, 101, 351, NAMESPACED)),
     *(("VyperKept", (slot(place),)) for place in (0, 3, 63)),
     ("SoladyKept", ()),
@@ -179,24 +185,24 @@ KEPT: list[tuple[str, tuple[Any, ...]]] = [
 ]
 
 
-@pytest.mark.parametrize(("name", "arguments"), KEPT)
-@pytest.mark.parametrize("held", [0, 999])
-def test_wherever_a_token_keeps_balances_a_sender_is_given_what_he_lacks(
-    scene: Scene, name: str, arguments: tuple[Any, ...], held: int
+@pytest.mark.parametrize(("name", "arguments"), BALANCE_LAYOUTS)
+@pytest.mark.parametrize("balance_before", [0, 999])
+def test_missing_balances_are_granted_in_any_storage_layout(
+    scene: Scene, name: str, arguments: tuple[Any, ...], balance_before: int
 ) -> None:
     token = scene.token(name, *arguments)
-    sender = f"0x{held:040x}" if held else POOR
-    if held:
-        token.send("mint", sender, held * 10 // 11 if name == "Rebasing" else held)
-    told = simulated(scene.node, scene.trade(token.address, ZERO_ADDRESS), sender)
-    assert told.grants == (SimulationGrant.TOKEN, SimulationGrant.ALLOWANCE)
-    assert (told.run.status, told.run.received) == (SimulationStatus.DONE, 900)
+    sender = f"0x{balance_before:040x}" if balance_before else POOR
+    if balance_before:
+        token.send("mint", sender, balance_before * 10 // 11 if name == "Rebasing" else balance_before)
+    simulation = simulated(scene.node, scene.trade(token.address, ZERO_ADDRESS), sender)
+    assert simulation.grants == (SimulationGrant.TOKEN, SimulationGrant.ALLOWANCE)
+    assert (simulation.run.status, simulation.run.received) == (SimulationStatus.DONE, 900)
 
 
 def test_the_wrapped_native_token_is_given_too(scene: Scene) -> None:
     weth = scene.chain.deploy(load_artifact("canonical-weth/build/contracts/WETH9.json"))
-    told = simulated(scene.node, scene.trade(weth.address, ZERO_ADDRESS), POOR)
-    assert (told.run.status, told.run.received) == (SimulationStatus.DONE, 900)
+    simulation = simulated(scene.node, scene.trade(weth.address, ZERO_ADDRESS), POOR)
+    assert (simulation.run.status, simulation.run.received) == (SimulationStatus.DONE, 900)
     at = scene.node.head().block
     assert find_balance_slot(scene.node, at, weth.address, POOR, 0, 5) is not None
 
@@ -219,8 +225,8 @@ def test_a_token_with_a_secret_takes_a_sender_who_holds_it(scene: Scene) -> None
     assert caught.value.hint == "--from ADDRESS names one who holds it"
     holder = "0x" + "91" * 20
     token.send("mint", holder, 1_000)
-    told = simulated(scene.node, swap, holder)
-    assert (told.run.status, told.run.received, told.grants) == (
+    simulation = simulated(scene.node, swap, holder)
+    assert (simulation.run.status, simulation.run.received, simulation.grants) == (
         SimulationStatus.DONE,
         900,
         (SimulationGrant.ALLOWANCE,),
@@ -238,7 +244,7 @@ def test_a_holder_who_may_not_trade_is_found_out(scene: Scene) -> None:
 
 
 @pytest.mark.parametrize("paid", [0, 899, 901])
-def test_a_router_that_pays_something_else_is_found_out_whatever_it_says(scene: Scene, paid: int) -> None:
+def test_a_router_that_misreports_its_payment_is_detected(scene: Scene, paid: int) -> None:
     sold, bought = scene.token("Coin", "A", 18), scene.token("Coin", "B", 18)
     swap = scene.trade(sold.address, bought.address, paid)
     assert simulated(scene.node, swap, POOR).run.received == paid
@@ -256,10 +262,10 @@ def test_a_wallet_with_code_receives_as_it_does(scene: Scene) -> None:
     delegating = "0x" + "93" * 20
     scene.set_code(delegating, bytes.fromhex("ef0100" + wallet.address[2:]))
     for sender in (wallet.address, delegating):
-        kept = scene.trade(coin.address, ZERO_ADDRESS, 800, receiver=sender)
-        told = simulated(scene.node, kept, sender)
-        assert (told.run.status, told.run.received) == (SimulationStatus.DONE, 800)
-        refused = scene.trade(coin.address, ZERO_ADDRESS, 799, receiver=sender)
+        accepted = scene.trade(coin.address, ZERO_ADDRESS, 800, recipient=sender)
+        simulation = simulated(scene.node, accepted, sender)
+        assert (simulation.run.status, simulation.run.received) == (SimulationStatus.DONE, 800)
+        refused = scene.trade(coin.address, ZERO_ADDRESS, 799, recipient=sender)
         run = simulated(scene.node, refused, sender).run
         assert (run.status, describe_revert(run.return_data)) == (SimulationStatus.REVERTED, '"receiver refuses"')
 
@@ -267,15 +273,15 @@ def test_a_wallet_with_code_receives_as_it_does(scene: Scene) -> None:
 def test_even_a_pool_or_a_token_can_be_the_sender(scene: Scene) -> None:
     """What is called of it while it stands for the sender, its own code answers."""
     coin = scene.token("Coin", "D", 18)
-    told = simulated(scene.node, scene.trade(coin.address, ZERO_ADDRESS), coin.address)
-    assert (told.run.status, told.run.received) == (SimulationStatus.DONE, 900)
+    simulation = simulated(scene.node, scene.trade(coin.address, ZERO_ADDRESS), coin.address)
+    assert (simulation.run.status, simulation.run.received) == (SimulationStatus.DONE, 900)
 
 
 def test_the_router_is_called_by_the_sender_who_signed_too(scene: Scene) -> None:
-    told = simulated(scene.node, scene.trade(ZERO_ADDRESS, ZERO_ADDRESS)._replace(
+    simulation = simulated(scene.node, scene.trade(ZERO_ADDRESS, ZERO_ADDRESS)._replace(
         calldata=scene.router.calldata("whoIs")
     ), POOR)  # fmt: skip
-    assert told.run.return_data == bytes.fromhex(f"{POOR[2:]:0>64}" * 2)
+    assert simulation.run.return_data == bytes.fromhex(f"{POOR[2:]:0>64}" * 2)
 
 
 def test_where_no_router_is_nothing_is_called(scene: Scene) -> None:
@@ -325,7 +331,7 @@ def test_overrides_change_what_they_name_and_nothing_else(scene: Scene) -> None:
     # PUSH1 7 SLOAD SELFBALANCE ADD PUSH0 MSTORE PUSH1 32 PUSH0 RETURN: a word of storage and the balance, summed.
     code = bytes.fromhex("600754" + "47" + "01" + "5f52" + "60205ff3")
     call = ContractCall(POOR, b"")
-    asked = [
+    calls = [
         HypotheticalCall(BOB, call, ()),
         HypotheticalCall(BOB, call, (StateOverride(POOR, code=code),)),
         HypotheticalCall(BOB, call, (StateOverride(POOR, code=code, balance_wei=3),)),
@@ -333,7 +339,7 @@ def test_overrides_change_what_they_name_and_nothing_else(scene: Scene) -> None:
             BOB, call, (StateOverride(POOR, 3, code, ((7, 5), (8, 2**256 - 1))), StateOverride(BOB, 10**30))
         ),
     ]
-    assert scene.node.simulate(asked, at) == [b"", slot(0), slot(3), slot(8)]
+    assert scene.node.simulate(calls, at) == [b"", slot(0), slot(3), slot(8)]
     assert scene.node.account(POOR, at) == Account(0, b"")
 
 
@@ -355,21 +361,21 @@ def test_a_node_that_cannot_simulate_says_so(code: int, message: str) -> None:
 
 
 @pytest.mark.parametrize(
-    ("answer", "error", "said"),
+    ("answer", "error", "message"),
     [
         ("0x", UpstreamRejected, "heeds no state overrides, so nothing can be simulated on it"),
         ("0x" + "00" * 32, InvalidUpstreamResponse, "answered a simulation with nonsense: "),
         ("0x" + "ff" * 320, InvalidUpstreamResponse, "answered a simulation with nonsense: "),
     ],
 )
-def test_a_node_that_heeds_no_overrides_or_says_nonsense_is_not_believed(
-    answer: str, error: type[Exception], said: str
+def test_a_node_without_overrides_or_valid_answers_is_refused(
+    answer: str, error: type[Exception], message: str
 ) -> None:
-    with serving(lambda _: answer) as server, node_of(server) as node, pytest.raises(error, match=said):
+    with serving(lambda _: answer) as server, node_of(server) as node, pytest.raises(error, match=message):
         simulate_swap(node, 7, SWAP, POOR, NOTHING)
 
 
-def test_a_node_that_has_enough_of_us_is_not_taken_for_one_that_cannot_simulate() -> None:
+def test_a_rate_limit_is_not_a_lack_of_simulation() -> None:
     with serving(lambda _: "0x") as server, node_of(server) as node:
         server.always = says(429)
         with pytest.raises(UpstreamRejected) as caught:
@@ -379,7 +385,7 @@ def test_a_node_that_has_enough_of_us_is_not_taken_for_one_that_cannot_simulate(
 
 @pytest.mark.parametrize(("balance", "code"), [("0x", "0x"), ("0x1", "0x1"), (None, "0x"), ("0x1", None), (1, "0x")])
 def test_an_account_that_is_told_wrong_is_nonsense(balance: object, code: object) -> None:
-    told = {"eth_getBalance": balance, "eth_getCode": code}
-    nonsense = pytest.raises(InvalidUpstreamResponse, match="answered eth_get")
-    with serving(lambda asked: told[asked["method"]]) as server, node_of(server) as node, nonsense:
+    simulation = {"eth_getBalance": balance, "eth_getCode": code}
+    invalid = pytest.raises(InvalidUpstreamResponse, match="answered eth_get")
+    with serving(lambda calls: simulation[calls["method"]]) as server, node_of(server) as node, invalid:
         node.account(POOR, 7)

@@ -101,7 +101,7 @@ def test_what_a_token_does_is_seen(
     assert world.balance(token.address, pair) == before, "nothing was sent"
 
 
-def test_the_tokens_of_a_whole_world_are_ordinary_wherever_they_are_held(world: ContractFixture) -> None:
+def test_tokens_of_the_contract_fixture_are_ordinary(world: ContractFixture) -> None:
     """Uniswap's and Solidly's pairs, concentrated pools, Uniswap V4's manager; a token that returns nothing is one."""
     market = read_market(world)
     questions = plan_trials(market.tokens, market.pools.values(), market.network)
@@ -125,7 +125,7 @@ def test_one_bad_token_hides_nothing_of_the_others(world: ContractFixture) -> No
 
 
 def test_too_little_to_tell_is_unknown(world: ContractFixture) -> None:
-    """A fee of two percent of a handful of units would be rounded away: another holder has to tell."""
+    """A fee of two percent of a handful of units would be rounded away: another holder is needed to measure it."""
     token, pair = odd_pool(world, "FeeCoin", 20_000, 20_000, 20_000)
     poor = "0x" + "77" * 20
     token.send("mint", poor, 19_999)
@@ -161,13 +161,13 @@ def test_every_fee_is_found_to_a_few_parts_in_a_million(
         forget_tokens(shared, "ODD")
     assert found.kind is TransferKind.ORDINARY if not any(fees) else not found.is_routable or max(fees) < 10
     if found.kind is TransferKind.FEE:
-        for told, true in zip(found[1:], fees, strict=True):
-            assert abs(told - true) <= 4
+        for measured, true in zip(found[1:], fees, strict=True):
+            assert abs(measured - true) <= 4
 
 
 @settings(max_examples=150)
 @given(seed=st.integers(0, 2**64))
-def test_a_token_that_keeps_shares_is_never_taken_for_an_ordinary_one(shared: ContractFixture, seed: int) -> None:
+def test_a_share_token_is_never_classified_as_ordinary(shared: ContractFixture, seed: int) -> None:
     """At what stETH's and its like are worth; where a share is worth hardly anything, nothing is lost either."""
     rng = Random(seed)
     with shared.chain.revert_after():
@@ -210,7 +210,7 @@ def test_a_node_finds_the_same(anvil: AnvilChain) -> None:
         node.close()
 
 
-class Deaf(EvmNode):
+class OverrideIgnoringEvmNode(EvmNode):
     """Answers as if nothing was supposed, as some public nodes do."""
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
@@ -218,7 +218,7 @@ class Deaf(EvmNode):
         return [self._answer(each.call) for each in calls]
 
 
-class Strict(EvmNode):
+class OverrideRejectingEvmNode(EvmNode):
     """Knows no overrides."""
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
@@ -226,7 +226,7 @@ class Strict(EvmNode):
         raise UpstreamRejected("too many arguments, want at most 2")
 
 
-class Small(EvmNode):
+class SmallCallEvmNode(EvmNode):
     """Takes one trial a call."""
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
@@ -235,16 +235,16 @@ class Small(EvmNode):
         return [each if len(call.call.calldata) <= one else None for call, each in zip(calls, answers, strict=True)]
 
 
-def test_a_node_that_takes_little_at_once_is_asked_for_less_until_it_answers(world: ContractFixture) -> None:
+def test_trial_batches_shrink_until_the_node_answers(world: ContractFixture) -> None:
     token, pair = odd_pool(world, "FeeCoin", 20_000, 20_000, 20_000)
     market = read_market(world)
     questions = plan_trials(market.tokens, market.pools.values(), market.network)
-    report = run_transfer_trials(Small(world.chain), BLOCK, questions)
+    report = run_transfer_trials(SmallCallEvmNode(world.chain), BLOCK, questions)
     assert report.behaviours == {**dict.fromkeys(market.tokens, ORDINARY), token.address: fee(20_000, 20_000, 20_000)}
     assert world.balance(token.address, pair) == WHOLE
 
 
-def test_a_call_with_too_little_gas_for_a_fair_trial_fails_as_a_whole(anvil: AnvilChain) -> None:
+def test_trials_with_too_little_gas_fail_as_a_whole(anvil: AnvilChain) -> None:
     """Else an ordinary token would seem to refuse."""
     token = anvil.deploy(sources()["FeeCoin"], "ODD", 0, 0, 0)
     token.send("mint", PROBE, 10**9)
@@ -260,7 +260,7 @@ def test_a_call_with_too_little_gas_for_a_fair_trial_fails_as_a_whole(anvil: Anv
         assert caught.value.data == selector("TooLittleGas()")
 
 
-class Garbled(EvmNode):
+class GarblingEvmNode(EvmNode):
     """Answers with bytes of its own."""
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
@@ -271,12 +271,12 @@ class Garbled(EvmNode):
 @pytest.mark.parametrize(
     ("node", "refusal"),
     [
-        (Deaf, "an EVM in process heeds no state overrides"),
-        (Strict, "too many arguments, want at most 2"),
-        (Garbled, "an EVM in process answered trial transfers with nonsense"),
+        (OverrideIgnoringEvmNode, "an EVM in process heeds no state overrides"),
+        (OverrideRejectingEvmNode, "too many arguments, want at most 2"),
+        (GarblingEvmNode, "an EVM in process answered trial transfers with nonsense"),
     ],
 )
-def test_a_node_that_supposes_nothing_leaves_all_unknown_and_that_is_said(
+def test_a_node_without_overrides_leaves_behaviours_unknown(
     world: ContractFixture, node: type[EvmNode], refusal: str
 ) -> None:
     token, pair = odd_pool(world, "FeeCoin", 20_000, 20_000, 20_000)

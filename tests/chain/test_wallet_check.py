@@ -33,7 +33,7 @@ from tests.chain.settings import url_of
 from tests.chain.trader import USER, Trader
 
 POOR = "0x" + "90" * 20
-HELD = 3 * 10**18
+BALANCE_WEI = 3 * 10**18
 DETAILED, PLAIN = "hyperevm", "anvil"
 
 
@@ -53,7 +53,7 @@ class Service:
         async with httpx.AsyncClient(transport=transport, base_url="http://service.example") as client:
             return await client.request(method, path, **more)
 
-    async def route(self, name: str, sold: str, bought: str, amount: int = HELD) -> Any:
+    async def route(self, name: str, sold: str, bought: str, amount: int = BALANCE_WEI) -> Any:
         order = {"amount": str(amount), "tokenInAddress": sold, "tokenOutAddress": bought}
         return (await self.ask("GET", f"/{name}/route", params=order)).json()
 
@@ -67,7 +67,7 @@ def market() -> Iterator[tuple[Market, str]]:
     with running_anvil() as chain:
         world = ContractFixture(chain)
         Trader(world, chain, read_market(world)).fund_user()
-        chain.fund(POOR, HELD - 1)
+        chain.fund(POOR, BALANCE_WEI - 1)
         block = int(chain.node.ask("eth_blockNumber"), 16)
         yield replace(read_market(world), block=block), url_of(chain)
 
@@ -81,12 +81,12 @@ def node_at(url: str) -> Iterator[dict[str, StateOverrideNode]]:
         node.close()
 
 
-def test_a_wallet_that_holds_too_little_is_refused_where_the_interface_says_so(market: tuple[Market, str]) -> None:
-    held, url = market
-    weth, usdc = (next(t.address for t in held.tokens.values() if t.symbol == each) for each in (WETH, "USDC"))
+def test_a_low_balance_is_refused_on_hyperevm_alone(market: tuple[Market, str]) -> None:
+    stored, url = market
+    weth, usdc = (next(t.address for t in stored.tokens.values() if t.symbol == each) for each in (WETH, "USDC"))
 
     async def go(service: Service) -> None:
-        orders = (ZERO_ADDRESS, usdc, HELD), (weth, usdc, HELD), (usdc, ZERO_ADDRESS, 3_000 * 10**6)
+        orders = (ZERO_ADDRESS, usdc, BALANCE_WEI), (weth, usdc, BALANCE_WEI), (usdc, ZERO_ADDRESS, 3_000 * 10**6)
         for sold, bought, amount in orders:
             for name in (DETAILED, PLAIN):
                 route = await service.route(name, sold, bought, amount)
@@ -94,54 +94,54 @@ def test_a_wallet_that_holds_too_little_is_refused_where_the_interface_says_so(m
                 assert rich.status_code == 200
                 assert poor.status_code == (400 if name == DETAILED else 200)
                 if name == DETAILED:
-                    assert poor.json() == {"success": False, "error": "Insufficient balance", "details": said[sold]}
-        less = await service.route(DETAILED, ZERO_ADDRESS, usdc, HELD - 1)
+                    assert poor.json() == {"success": False, "error": "Insufficient balance", "details": details[sold]}
+        less = await service.route(DETAILED, ZERO_ADDRESS, usdc, BALANCE_WEI - 1)
         assert (await service.execute(DETAILED, less, POOR)).status_code == 200
 
-    said = {
+    details = {
         ZERO_ADDRESS: "Insufficient balance: the sender holds 2.999999999999999999 ETH, and the swap takes 3 ETH",
         weth: "Insufficient balance: the sender holds 0 WETH, and the swap takes 3 WETH",
         usdc: "Insufficient balance: the sender holds 0 USDC, and the swap takes 3,000 USDC",
     }
     with node_at(url) as nodes:
-        asyncio.run(go(Service(held, nodes)))
+        asyncio.run(go(Service(stored, nodes)))
 
 
-def test_a_route_that_is_wrong_is_told_before_anybody_asks_a_node(market: tuple[Market, str]) -> None:
-    held, url = market
+def test_a_wrong_route_is_refused_before_the_balance_check(market: tuple[Market, str]) -> None:
+    stored, url = market
 
     async def go(service: Service) -> None:
-        route = await service.route(DETAILED, ZERO_ADDRESS, held.network.stablecoins[0])
-        told = await service.execute(DETAILED, {**route, "outputAmount": "1" + route["outputAmount"]}, POOR)
-        assert told.json()["error"] == "Slippage exceeded"
+        route = await service.route(DETAILED, ZERO_ADDRESS, stored.network.stablecoins[0])
+        response = await service.execute(DETAILED, {**route, "outputAmount": "1" + route["outputAmount"]}, POOR)
+        assert response.json()["error"] == "Slippage exceeded"
 
     with node_at(url) as nodes:
-        asyncio.run(go(Service(held, nodes)))
+        asyncio.run(go(Service(stored, nodes)))
 
 
-def test_without_a_node_or_an_answer_of_it_nobody_is_refused_and_nobody_waits_long(market: tuple[Market, str]) -> None:
-    held, _ = market
-    usdc = held.network.stablecoins[0]
+def test_without_a_node_answer_no_order_is_refused_or_delayed(market: tuple[Market, str]) -> None:
+    stored, _ = market
+    usdc = stored.network.stablecoins[0]
 
     async def go(service: Service) -> float:
         route = await service.route(DETAILED, ZERO_ADDRESS, usdc)
         started_s = time.monotonic()
         executing = asyncio.create_task(service.execute(DETAILED, route, POOR))
         await asyncio.sleep(0.2)
-        asked_s = time.monotonic()
+        requested_s = time.monotonic()
         assert (await service.route(PLAIN, ZERO_ADDRESS, usdc))["success"] is True
-        assert time.monotonic() - asked_s < TIMEOUT_S / 2, "orders do not wait for checks"
+        assert time.monotonic() - requested_s < TIMEOUT_S / 2, "orders do not wait for checks"
         assert (await executing).status_code == 200
         return time.monotonic() - started_s
 
-    assert asyncio.run(go(Service(held, {}))) < TIMEOUT_S
+    assert asyncio.run(go(Service(stored, {}))) < TIMEOUT_S
     with (
         socket.create_server(("127.0.0.1", 0)) as silent,
         node_at(f"http://127.0.0.1:{silent.getsockname()[1]}") as nodes,
     ):
-        assert TIMEOUT_S <= asyncio.run(go(Service(held, nodes))) < 2 * TIMEOUT_S
+        assert TIMEOUT_S <= asyncio.run(go(Service(stored, nodes))) < 2 * TIMEOUT_S
     with node_at("http://127.0.0.1:1") as nodes:
-        assert asyncio.run(go(Service(held, nodes))) < 2 * TIMEOUT_S
+        assert asyncio.run(go(Service(stored, nodes))) < 2 * TIMEOUT_S
 
 
 @given(st.integers(0, 3 * MAX_WAITING), st.booleans())
@@ -156,15 +156,15 @@ def test_what_cannot_be_checked_has_no_objection(count: int, is_poor: bool) -> N
     async def go() -> list[BaseException | None]:
         checker = BalanceChecker({"here": RpcNode("http://127.0.0.1:1", shown="a node", chain_id=1)})
         try:
-            told = await asyncio.gather(*(checker.run("here", check) for _ in range(count)), return_exceptions=True)
+            response = await asyncio.gather(*(checker.run("here", check) for _ in range(count)), return_exceptions=True)
             assert await asyncio.gather(*(checker.run("there", check) for _ in range(count))) == [None] * count
-            return told
+            return response
         finally:
             checker.close()
 
-    told = asyncio.run(go())
-    refused = [each for each in told if isinstance(each, InsufficientBalance)]
-    assert len(refused) + told.count(None) == count
+    response = asyncio.run(go())
+    refused = [each for each in response if isinstance(each, InsufficientBalance)]
+    assert len(refused) + response.count(None) == count
     assert (min(count, MAX_WAITING) <= len(refused)) if is_poor else not refused
 
 

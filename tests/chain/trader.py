@@ -1,4 +1,4 @@
-"""Orders as a user makes them: quoted on the chain's state, signed, mined, and what he received."""
+"""Orders as a user makes them: quoted on the chain's state, signed and mined, with the amounts received."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ from tests.chain.market_reader import read_market, read_pools
 from tests.chain.random_routes import random_route
 
 KEY = "0x" + "5a" * 32
-"""Thrown away with the node."""
+"""A key that exists only on the test node."""
 USER = str(Account.from_key(KEY).address).lower()
 INTEGRATOR = "0x" + "ca" * 20
 GAS_PRICE_WEI = 10**9
@@ -51,7 +51,7 @@ class Trade(NamedTuple):
 
     @property
     def amount_due(self) -> int:
-        """What the destination must receive."""
+        """The amount that the recipient must receive."""
         left = self.result.output_amount_after_fee
         return self.result.output_amount if left is None else left
 
@@ -63,7 +63,7 @@ class Trade(NamedTuple):
 
 
 class Outcome(NamedTuple):
-    """What came of a trade."""
+    """The result of a trade: amounts received by the recipient and the integrator."""
 
     received: int
     integrator_fee: int
@@ -80,14 +80,14 @@ class Trader:
     nonce: int = 0
 
     def fund_user(self) -> None:
-        """Plenty of every token."""
+        """Give the user a large balance of every token."""
         for symbol, places in DECIMALS.items():
             self.world.give(symbol, USER, 10**9 * 10**places)
         self.chain.fund(USER, 10**27)
 
-    def quote_trade(self, order: Order, integrator: Integrator | None = None, receiver: str = USER) -> Trade:
+    def quote_trade(self, order: Order, integrator: Integrator | None = None, recipient: str = USER) -> Trade:
         """What the core finds best, in the newer generation, without slippage."""
-        ask, terms = QuoteRequest(order, ApiVersion.V2, integrator), SwapTerms(0, receiver)
+        ask, terms = QuoteRequest(order, ApiVersion.V2, integrator), SwapTerms(0, recipient)
         answer, payload = self._source().quote_and_build(ask, terms)
         return self.build_trade(answer.result, payload, answer.pools, "quoted")
 
@@ -102,7 +102,7 @@ class Trader:
                 self.execute(self._build_trade_of_route(route, order, None, USER))
 
     def trades(self, rng: Random, count: int) -> Iterator[Trade]:
-        """Random ones, each to be carried out before the next is asked for."""
+        """Yield random trades; execute each before requesting the next."""
         makers = (self._random_quoted, self._random_posted, self._random_reverse_quoted, self._random_posted)
         made = 0
         while made < count:
@@ -114,7 +114,7 @@ class Trader:
             yield trade
 
     def execute(self, trade: Trade) -> Outcome:
-        """Approve, sign, send; then the pools that were touched are read anew."""
+        """Approve, sign and send; then read the affected pools again."""
         owner = trade.payload.call.route.recipient
         before = self.world.balance(trade.token_out, owner), self.world.balance(trade.token_out, INTEGRATOR)
         receipts = [self.send(each) for each in build_transactions(trade.payload)]
@@ -125,7 +125,7 @@ class Trader:
         return Outcome(received, after[1] - before[1], receipts[-1])
 
     def refresh(self, trade: Trade) -> None:
-        """Read the trade's pools from the chain; nothing that was computed is kept."""
+        """Replace the trade's pools by their state on the chain."""
         places = [place for place in self.world.places if place.key in trade.replay.pools_after]
         pools = {pool.key: pool for pool in read_pools(self.world, places)}
         self.market = replace(self.market, pools={**self.market.pools, **pools})
@@ -135,7 +135,7 @@ class Trader:
         return {key: self.market.pools[key] for key in trade.replay.pools_after}
 
     def send(self, transaction_: Transaction) -> Receipt:
-        """Sign and have it mined."""
+        """Sign, send and return the receipt."""
         fields = {
             "nonce": self.nonce,
             "gasPrice": GAS_PRICE_WEI,
@@ -154,7 +154,7 @@ class Trader:
         return self.quote_trade(order, random_integrator(rng), random_recipient(rng))
 
     def _random_reverse_quoted(self, rng: Random) -> Trade:
-        """What must be paid for an output."""
+        """Quote a random exact-output order."""
         token_in, token_out = self._random_tokens(rng)
         order = Order(token_in, token_out, random_amount(rng, token_out), reverse=True)
         ask, terms = QuoteRequest(order, ApiVersion.V1), SwapTerms(0, random_recipient(rng))
@@ -170,7 +170,7 @@ class Trader:
         route = random_route(rng, self.market.pools, *ends)
         return self._build_trade_of_route(route, order, random_integrator(rng), random_recipient(rng))
 
-    def _build_trade_of_route(self, route: Route, order: Order, integrator: Integrator | None, receiver: str) -> Trade:
+    def _build_trade_of_route(self, route: Route, order: Order, integrator: Integrator | None, recipient: str) -> Trade:
         market = self.market
         done = replay(market.pools, route, order.amount)
         amounts = done.steps, order.amount, done.amount_out
@@ -184,7 +184,7 @@ class Trader:
             timestamp_ms=int(SYSTEM_CLOCK.now_s() * 1000),
             integrator=integrator,
         )
-        payload = self._source().build(result, SwapTerms(0, receiver))
+        payload = self._source().build(result, SwapTerms(0, recipient))
         return self.build_trade(result, payload, market.pools, "posted")
 
     def build_trade(
@@ -218,7 +218,7 @@ def open_trader() -> Iterator[Trader]:
 
 
 def with_unreachable_minimum(trade: Trade) -> UnsignedTransaction:
-    """The same call, with a unit more to be received than there is."""
+    """Return the same call with a minimum one unit above the amount due."""
     call = trade.payload.call
     greedy = call._replace(route=call.route._replace(min_received=trade.amount_due + 1))
     return trade.payload._replace(call=greedy)
@@ -240,7 +240,7 @@ def _units_of(token: Token, cents: float) -> int:
 
 
 def random_recipient(rng: Random) -> str:
-    """Often new to the token, as many are; sometimes the user himself."""
+    """Often new to the token, as many are; sometimes the user."""
     return USER if rng.random() < 0.3 else f"0x{rng.getrandbits(152):038x}cc"
 
 
