@@ -59,7 +59,7 @@ def gap_bps(store: Store, router: Router, order: Order) -> float:
 
 
 @pytest.mark.parametrize(("share", "bound", "worst"), [(1e-4, 0.05, 1.0), (1e-2, 5.0, 12.0)])
-def test_a_quote_over_selected_pools_loses_next_to_nothing(
+def test_a_quote_over_selected_pools_is_nearly_optimal(
     store: Store, router: Router, share: float, bound: float, worst: float
 ) -> None:
     gaps = [gap_bps(store, router, order) for order in orders(share, examples(6, full=12))]
@@ -113,7 +113,7 @@ def test_other_pools_replace_those_of_excluded_protocols(store: Store, router: R
     assert gap_bps(store, router, order) <= 0.5
 
 
-def test_the_native_token_stands_for_its_wrapped_form(store: Store) -> None:
+def test_the_native_token_selects_pools_of_its_wrapped_form(store: Store) -> None:
     native = WIDE.network.native
     assert native.address == ZERO_ADDRESS
     order = Order(native, TOKENS[1], 10**18)

@@ -21,7 +21,7 @@ from tests.support.pools import build_wide_market
 
 
 class Change(NamedTuple):
-    """What one block does: pools by number with their new reserve, None where the pool goes; tokens with a new name."""
+    """The changes of one block: pools by number with their new reserve, None to remove one; new names of tokens."""
 
     pools: dict[int, int | None]
     names: dict[int, str]
@@ -44,8 +44,8 @@ def write(store: Store, number: int, change: Change) -> None:
         writer.put_pools([pool(k, reserve, PAIRS[k]) for k, reserve in change.pools.items() if reserve])
 
 
-def applied(changes: Sequence[Change]) -> tuple[dict[str, Token], dict[str, object]]:
-    """The tokens and pools that the changes lead to, by a model that knows nothing of stores."""
+def apply_changes(changes: Sequence[Change]) -> tuple[dict[str, Token], dict[str, object]]:
+    """Return the tokens and pools after the changes, computed without a store."""
     tokens: dict[str, Token] = {}
     pools: dict[str, object] = {}
     for change in changes:
@@ -62,14 +62,14 @@ def applied(changes: Sequence[Change]) -> tuple[dict[str, Token], dict[str, obje
     return tokens, pools
 
 
-def content(market: Market) -> tuple[dict[str, Token], dict[str, object]]:
+def tokens_and_pools(market: Market) -> tuple[dict[str, Token], dict[str, object]]:
     return dict(market.tokens), dict(market.pools)
 
 
 @settings(max_examples=30)
 @given(st.lists(CHANGES, min_size=2, max_size=6), st.lists(CHANGES, max_size=3), st.data())
-def test_what_changed_since_a_block_leads_from_its_state_to_the_newest(
-    changes: list[Change], other_way: list[Change], data: st.DataObject
+def test_changes_since_a_block_lead_to_the_newest_state(
+    changes: list[Change], other_branch: list[Change], data: st.DataObject
 ) -> None:
     with TemporaryDirectory() as folder, create(Path(folder) / "store") as store:
         for number, change in enumerate(changes, 1):
@@ -77,34 +77,34 @@ def test_what_changed_since_a_block_leads_from_its_state_to_the_newest(
         back = data.draw(st.integers(1, len(changes)))
         seen = data.draw(st.integers(1, back))
         store.rewind_to(back)
-        for number, change in enumerate(other_way, back + 1):
+        for number, change in enumerate(other_branch, back + 1):
             write(store, number, change)
-        _, before = applied(changes[:seen])
-        _, now = applied([*changes[:back], *other_way])
+        _, before = apply_changes(changes[:seen])
+        _, now = apply_changes([*changes[:back], *other_branch])
         with store.snapshot():
-            since = store.inventory.changed_since(mark_of(seen))
+            since = store.inventory.changed_since(block_of(seen))
             assert since is not None
             after = {**{key: each for key, each in before.items() if key not in since}, **store.read_pools(since).pools}
         assert after == now
         untouched = {key for key, each in before.items() if now.get(key) == each} - _touched(changes, seen, back)
-        assert not untouched & since - _touched(other_way, 1, len(other_way))
+        assert not untouched & since - _touched(other_branch, 1, len(other_branch))
 
 
-def mark_of(number: int) -> StoredBlock:
+def block_of(number: int) -> StoredBlock:
     return StoredBlock(number, f"0x{number:x}", number * 10)
 
 
-def test_a_block_that_the_store_does_not_come_from_tells_nothing_of_changes(tmp_path: Path) -> None:
+def test_changes_since_an_unknown_block_are_unknown(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
         for number in range(1, MAX_UNDO_BLOCKS + 3):
             write(store, number, Change({0: number}, {}))
         newest = MAX_UNDO_BLOCKS + 2
-        assert store.inventory.changed_since(mark_of(newest)) == frozenset({pool(0).key})
+        assert store.inventory.changed_since(block_of(newest)) == frozenset({pool(0).key})
         for other in (
             StoredBlock(newest, "0xff", newest * 10),
             StoredBlock(newest, None, None),
-            mark_of(1),
-            mark_of(99),
+            block_of(1),
+            block_of(99),
         ):
             assert store.inventory.changed_since(other) is None
 
@@ -113,7 +113,7 @@ def _touched(changes: Sequence[Change], first: int, last: int) -> set[str]:
     return {pool(k).key for change in changes[first - 1 : last] for k in change.pools}
 
 
-def test_reads_that_belong_together_see_one_block_while_another_writes(tmp_path: Path) -> None:
+def test_reads_of_a_snapshot_see_one_block_during_a_write(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store, reopen(tmp_path / "store") as other:
         write(store, 1, Change({0: 5}, {}))
         with other.snapshot():
@@ -125,31 +125,31 @@ def test_reads_that_belong_together_see_one_block_while_another_writes(tmp_path:
 
 @settings(max_examples=30)
 @given(st.lists(CHANGES, min_size=1, max_size=6), st.data())
-def test_going_back_restores_every_state_exactly(changes: list[Change], data: st.DataObject) -> None:
+def test_a_rewind_restores_every_state_exactly(changes: list[Change], data: st.DataObject) -> None:
     with TemporaryDirectory() as folder, create(Path(folder) / "store") as store:
         for number, change in enumerate(changes, 1):
             write(store, number, change)
-            assert content(store.read_market()) == applied(changes[:number])
+            assert tokens_and_pools(store.read_market()) == apply_changes(changes[:number])
         back = data.draw(st.integers(1, len(changes)))
         assert store.rewind_to(back) == (back, f"0x{back:x}", back * 10)
         market = store.read_market()
-        assert content(market) == applied(changes[:back])
+        assert tokens_and_pools(market) == apply_changes(changes[:back])
         assert (market.block, market.timestamp) == (back, back * 10)
-        assert [mark.number for mark in store.read_blocks()] == [*range(back, 0, -1)]
-        again = data.draw(st.lists(CHANGES, max_size=3))
-        for number, change in enumerate(again, back + 1):
+        assert [block.number for block in store.read_blocks()] == [*range(back, 0, -1)]
+        later = data.draw(st.lists(CHANGES, max_size=3))
+        for number, change in enumerate(later, back + 1):
             write(store, number, change)
-        assert content(store.read_market()) == applied([*changes[:back], *again])
+        assert tokens_and_pools(store.read_market()) == apply_changes([*changes[:back], *later])
         assert is_sound(Path(folder) / "store")
 
 
-def test_the_newest_blocks_can_be_taken_back_and_no_others(tmp_path: Path) -> None:
+def test_only_the_newest_blocks_can_be_rewound(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
         write(store, 1, Change({}, dict.fromkeys(range(6), "One")))
         last = MAX_UNDO_BLOCKS + 20
         for number in range(2, last + 1):
             write(store, number, Change({number % 5: number}, {}))
-        assert [mark.number for mark in store.read_blocks()] == [*range(last, last - MAX_UNDO_BLOCKS - 1, -1)]
+        assert [block.number for block in store.read_blocks()] == [*range(last, last - MAX_UNDO_BLOCKS - 1, -1)]
         with pytest.raises(MarketUnavailable, match=f"cannot go back to block {last - MAX_UNDO_BLOCKS - 1}"):
             store.rewind_to(last - MAX_UNDO_BLOCKS - 1)
         store.rewind_to(last - MAX_UNDO_BLOCKS)
@@ -164,7 +164,7 @@ def write_half(store: Store) -> None:
         raise ZeroDivisionError
 
 
-def test_a_block_that_fails_leaves_nothing(tmp_path: Path) -> None:
+def test_a_failed_block_leaves_the_store_unchanged(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
         write(store, 1, Change({0: 5}, {}))
         before = store.read_market()
@@ -172,19 +172,19 @@ def test_a_block_that_fails_leaves_nothing(tmp_path: Path) -> None:
             write_half(store)
         assert store.read_market() == before
         assert store.read_metadata("half") is None
-        assert [mark.number for mark in store.read_blocks()] == [1]
+        assert [block.number for block in store.read_blocks()] == [1]
         write(store, 2, Change({0: 7}, {}))
         assert store.read_market().pools[pool(0).key] == pool(0, 7)
 
 
-def test_a_reader_sees_the_last_whole_block_while_the_next_one_is_written(tmp_path: Path) -> None:
+def test_a_reader_sees_the_last_whole_block_during_a_write(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store, reopen(tmp_path / "store") as reader:
         write(store, 1, Change({0: 5, 1: 5}, {}))
         with store.write_block(2) as writer:
             writer.put_pools([pool(0, 6), pool(1, 6, PAIRS[1])])
-            assert content(reader.read_market()) == applied([Change({0: 5, 1: 5}, {})])
+            assert tokens_and_pools(reader.read_market()) == apply_changes([Change({0: 5, 1: 5}, {})])
             assert reader.read_blocks()[0].number == 1
-        assert content(reader.read_market()) == applied([Change({0: 6, 1: 6}, {})])
+        assert tokens_and_pools(reader.read_market()) == apply_changes([Change({0: 6, 1: 6}, {})])
 
 
 def test_blocks_come_in_order_and_the_newest_can_be_added_to(tmp_path: Path) -> None:
@@ -220,7 +220,7 @@ def test_a_pool_needs_its_tokens_with_its_decimals(tmp_path: Path) -> None:
         assert store.read_summary().pools == 0
 
 
-def test_notes_are_found_again_and_outlive_going_back(tmp_path: Path) -> None:
+def test_metadata_survives_a_rewind(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
         write(store, 1, Change({0: 5}, {}))
         with store.write_block(2) as writer:

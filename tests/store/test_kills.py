@@ -1,4 +1,4 @@
-"""A process that is killed leaves the last whole block, whenever that happens."""
+"""A killed process leaves the last whole block, at any time."""
 
 from __future__ import annotations
 
@@ -61,16 +61,18 @@ def test_a_killed_writer_leaves_one_whole_block(tmp_path: Path) -> None:
             time.sleep(rng.uniform(0.0, longest_s))
             os.kill(child, signal.SIGKILL)
             assert fork_server.stdout.readline() == "gone\n"
-            blocks.append(whole_block(path))
+            blocks.append(check_whole_block(path))
             if blocks[-1] == blocks[-2]:
-                longest_s = min(1.2 * longest_s, 0.5)  # a machine may be slow, and a writer has to come to something
+                longest_s = min(
+                    1.2 * longest_s, 0.5
+                )  # a machine may be slow, and a writer must write a block now and then
         fork_server.stdin.close()
     assert blocks == sorted(blocks)
-    assert blocks[-1] > KILLS / 2, "most of the writers came to write something"
+    assert blocks[-1] > KILLS / 2, "most of the writers wrote a block"
 
 
-def whole_block(path: Path) -> int:
-    """The number of the block that the store is at; everything in it has to be of that very block."""
+def check_whole_block(path: Path) -> int:
+    """Return the number of the newest block. Fails unless all content is of that block."""
     with reopen(path) as store:
         market, number = store.read_market(), store.read_blocks()[0].number
         assert market.network == NETWORK

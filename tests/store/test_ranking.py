@@ -17,7 +17,7 @@ RANKED = "SELECT address, worth, width, transit FROM tokens ORDER BY address"
 
 
 def ranked(path: Path, column: int) -> dict[str, float]:
-    """A column of `RANKED` by address."""
+    """Return a column of `RANKED` by address."""
     return {str(row[0]): float(str(row[column])) for row in rows(path, RANKED)}
 
 
@@ -56,7 +56,7 @@ def test_incremental_and_full_ranking_agree(tmp_path: Path) -> None:
     assert is_sound(tmp_path / "blocks")
 
 
-def test_a_full_ranking_changes_nothing_that_is_current(tmp_path: Path) -> None:
+def test_a_full_ranking_does_not_change_a_current_one(tmp_path: Path) -> None:
     with imported(tmp_path / "store", build_wide_market(200)) as store:
         before = rows(tmp_path / "store", RANKED)
         store.rebuild_ranking()
@@ -100,7 +100,7 @@ def test_pools_among_worthless_tokens_never_look_deep(tmp_path: Path) -> None:
     assert {address for (address,) in deepest} == {each.address for each in honest[:3]}
 
 
-def test_pools_without_a_dollar_price_are_ranked_too(tmp_path: Path) -> None:
+def test_pools_without_a_dollar_price_are_ranked(tmp_path: Path) -> None:
     tokens = [build_token(number) for number in range(6)]
     pools = [build_constant_product(k, tokens[3], tokens[4 + k], 10 ** (18 + k), 10 ** (18 + k)) for k in range(2)]
     imported(tmp_path / "store", build_market(pools, tokens)).close()

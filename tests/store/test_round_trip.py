@@ -1,4 +1,4 @@
-"""A market that goes into a store comes out as it was, pool by pool."""
+"""A market is read from a store as it was written, pool by pool."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.store.build import TOKENS, create, imported, pool, reopen, rows
 from tests.strategies import markets, raise_unknown_network
 
 
-def through_a_store(market: Market, folder: Path) -> Market:
+def write_and_read(market: Market, folder: Path) -> Market:
     path = str(folder / "store")
     with create_store(path, market.network, raise_unknown_network) as store:
         store.write_market(market)
@@ -29,14 +29,14 @@ def through_a_store(market: Market, folder: Path) -> Market:
 
 @settings(max_examples=40)
 @given(markets(max_pools=6))
-def test_any_market_comes_out_as_it_went_in(market: Market) -> None:
+def test_any_market_round_trips_through_a_store(market: Market) -> None:
     with TemporaryDirectory() as folder:
-        assert through_a_store(market, Path(folder)) == market
+        assert write_and_read(market, Path(folder)) == market
 
 
 @settings(max_examples=20)
 @given(markets(), markets())
-def test_a_market_takes_the_place_of_all_that_was_there(first: Market, second: Market) -> None:
+def test_a_written_market_replaces_the_one_before(first: Market, second: Market) -> None:
     second = replace(second, network=first.network, pools={}, placeholder_pools=frozenset())
     with TemporaryDirectory() as folder, create_store(f"{folder}/store", first.network, raise_unknown_network) as store:
         store.write_market(first)
@@ -45,7 +45,7 @@ def test_a_market_takes_the_place_of_all_that_was_there(first: Market, second: M
 
 
 @pytest.mark.parametrize("name", embedded_names())
-def test_embedded_markets_come_out_as_they_went_in_and_are_written_alike(name: str, tmp_path: Path) -> None:
+def test_embedded_markets_round_trip_and_render_alike(name: str, tmp_path: Path) -> None:
     market = parse_market(embedded_market(name), networks=network).market
     path = str(tmp_path / "store")
     with create_store(path, market.network, network) as store:
@@ -58,7 +58,7 @@ def test_embedded_markets_come_out_as_they_went_in_and_are_written_alike(name: s
 
 @settings(max_examples=20)
 @given(markets(max_pools=6))
-def test_a_part_holds_the_pools_asked_for_and_their_tokens(market: Market) -> None:
+def test_selected_pools_are_read_with_their_tokens(market: Market) -> None:
     selected = [*market.pools][::2]
     with (
         TemporaryDirectory() as folder,
@@ -72,7 +72,7 @@ def test_a_part_holds_the_pools_asked_for_and_their_tokens(market: Market) -> No
     assert part.placeholder_pools == market.placeholder_pools & set(selected)
 
 
-def test_tokens_are_found_by_address_and_by_symbol_in_any_letter_case(tmp_path: Path) -> None:
+def test_tokens_are_found_by_address_and_symbol_in_any_case(tmp_path: Path) -> None:
     twin = TOKENS[2]._replace(symbol="t1")
     with create(tmp_path / "store") as store:
         with store.write_block(1) as writer:
@@ -83,7 +83,7 @@ def test_tokens_are_found_by_address_and_by_symbol_in_any_letter_case(tmp_path: 
         assert store.read_tokens() == {token.address: token for token in (TOKENS[0], TOKENS[1], twin)}
 
 
-def test_what_is_learnt_of_a_known_network_later_holds_in_its_store(tmp_path: Path) -> None:
+def test_a_store_takes_a_known_network_from_the_catalogue(tmp_path: Path) -> None:
     base = network("base")
     path = str(tmp_path / "store")
     create_store(path, base, network).close()
@@ -97,31 +97,31 @@ def test_the_summary_counts_what_was_written(tmp_path: Path) -> None:
             writer.put_tokens(TOKENS)
             writer.put_pools([pool(1), pool(2), pool(3, ends=(1, 2))])
             writer.update_description(source="a node", gas_price_wei=5)
-        found = store.read_summary()
-    assert (found.network, found.chain_id, found.provenance) == ("test", 1, Provenance.SYNCED)
-    assert (found.source, found.gas_price_wei, found.timestamp) == ("a node", 5, 1_700_000_000)
-    assert found.block == (7, "0xabc", 1_700_000_000)
-    assert (found.tokens, found.pools, found.undoable_blocks, found.layout) == (6, 3, 0, len(MIGRATIONS))
-    assert [(each.protocol, each.family, each.pools) for each in found.protocols] == [("v2", "constant_product", 3)]
+        summary = store.read_summary()
+    assert (summary.network, summary.chain_id, summary.provenance) == ("test", 1, Provenance.SYNCED)
+    assert (summary.source, summary.gas_price_wei, summary.timestamp) == ("a node", 5, 1_700_000_000)
+    assert summary.block == (7, "0xabc", 1_700_000_000)
+    assert (summary.tokens, summary.pools, summary.undoable_blocks, summary.layout) == (6, 3, 0, len(MIGRATIONS))
+    assert [(each.protocol, each.family, each.pools) for each in summary.protocols] == [("v2", "constant_product", 3)]
     # Each pool has a million dollars on either side; half of that moves the rate by one.
-    assert found.protocols[0].depth_usd == pytest.approx(1.5e6, rel=0.05)
-    assert found.size_bytes >= (tmp_path / "store").stat().st_size > 0
+    assert summary.protocols[0].depth_usd == pytest.approx(1.5e6, rel=0.05)
+    assert summary.size_bytes >= (tmp_path / "store").stat().st_size > 0
 
 
-def test_an_import_is_marked_with_its_block_and_leaves_no_way_back(tmp_path: Path) -> None:
+def test_an_import_has_its_block_and_cannot_be_rewound(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
         with store.write_block(1) as writer:
             writer.put_tokens(TOKENS)
             writer.put_metadata("progress", 5)
-        given_market = replace(store.read_market(), block=9, timestamp=99)
-        store.write_market(given_market)
-        assert [mark.number for mark in store.read_blocks()] == [9]
+        replacement = replace(store.read_market(), block=9, timestamp=99)
+        store.write_market(replacement)
+        assert [block.number for block in store.read_blocks()] == [9]
         assert store.read_metadata("progress") is None
     with reopen(tmp_path / "store") as store:
-        assert store.read_market() == given_market
+        assert store.read_market() == replacement
 
 
-def test_pools_remember_the_block_of_their_state(tmp_path: Path) -> None:
+def test_pools_are_stored_with_the_block_of_their_state(tmp_path: Path) -> None:
     with create(tmp_path / "store") as store:
         with store.write_block(1) as writer:
             writer.put_tokens(TOKENS)
@@ -139,8 +139,8 @@ def reopen_market(folder: Path) -> Market:
         return store.read_market()
 
 
-def test_an_empty_store_of_a_network_that_nobody_knows_can_be_opened(tmp_path: Path) -> None:
-    """It describes the network itself, and needs the token that stands for the native one."""
+def test_an_empty_store_of_an_unknown_network_can_be_opened(tmp_path: Path) -> None:
+    """The store describes the network itself, and needs the wrapped native token."""
     path = str(tmp_path / "store")
     known = network("base")
     create_store(path, known, raise_unknown_network).close()

@@ -1,4 +1,4 @@
-"""Every error of a store or its surroundings is one sentence, and nothing is lost."""
+"""Every error of a store or its file is one sentence, and no error loses data."""
 
 from __future__ import annotations
 
@@ -25,8 +25,8 @@ from tests.support.pools import build_wide_market
 UNPRIVILEGED_USER = 65_534
 
 
-def filled(path: Path, pools: int = 40) -> Store:
-    """A store of one block."""
+def create_filled(path: Path, pools: int = 40) -> Store:
+    """Create a store with one block."""
     store = create(path)
     with store.write_block(1, "0x1", 1) as writer:
         writer.put_tokens(TOKENS)
@@ -34,20 +34,20 @@ def filled(path: Path, pools: int = 40) -> Store:
     return store
 
 
-def test_no_store_is_made_by_reading(tmp_path: Path) -> None:
+def test_reading_creates_no_store(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="there is no store"):
         reopen(tmp_path / "store")
     assert [*tmp_path.iterdir()] == []
 
 
-def test_a_folder_or_a_missing_one_is_no_place_for_a_store(tmp_path: Path) -> None:
+def test_a_store_is_not_created_at_a_folder_or_in_a_missing_one(tmp_path: Path) -> None:
     with pytest.raises(ConfigError, match="is a folder"):
         create(tmp_path)
     with pytest.raises(ConfigError, match="cannot be opened"):
         create(tmp_path / "missing" / "store")
 
 
-def test_a_file_that_is_no_database_is_no_store_and_stays_as_it_is(tmp_path: Path) -> None:
+def test_a_file_that_is_no_database_is_refused_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "store"
     path.write_bytes(b"Dear diary, " * 500)
     for use in (create, reopen):
@@ -56,7 +56,7 @@ def test_a_file_that_is_no_database_is_no_store_and_stays_as_it_is(tmp_path: Pat
     assert path.read_bytes() == b"Dear diary, " * 500
 
 
-def test_the_database_of_another_program_is_no_store_and_stays_as_it_is(tmp_path: Path) -> None:
+def test_the_database_of_another_program_is_refused_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "store"
     with sqlite3.connect(path) as connection:
         connection.execute("CREATE TABLE diary (entry TEXT)")
@@ -68,7 +68,7 @@ def test_the_database_of_another_program_is_no_store_and_stays_as_it_is(tmp_path
     assert path.read_bytes() == before
 
 
-def test_an_empty_file_becomes_a_store_but_is_none_to_read(tmp_path: Path) -> None:
+def test_an_empty_file_can_become_a_store_but_not_be_read(tmp_path: Path) -> None:
     path = tmp_path / "store"
     path.touch()
     with pytest.raises(ConfigError, match="holds nothing yet: the command that created it was interrupted"):
@@ -77,18 +77,18 @@ def test_an_empty_file_becomes_a_store_but_is_none_to_read(tmp_path: Path) -> No
     assert reopen(path).read_market().network == NETWORK
 
 
-def test_a_store_of_a_newer_program_is_left_alone(tmp_path: Path) -> None:
+def test_a_store_of_a_newer_program_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "store"
-    filled(path).close()
+    create_filled(path).close()
     rows(path, "PRAGMA user_version = 99")
     for use in (create, reopen):
         with pytest.raises(MarketError, match="written by a newer swapcli: its layout is number 99"):
             use(path)
 
 
-def test_migrations_run_once_each_and_keep_what_is_there(tmp_path: Path) -> None:
+def test_migrations_run_once_each_and_keep_the_content(tmp_path: Path) -> None:
     path = tmp_path / "store"
-    filled(path).close()
+    create_filled(path).close()
     before = reopen(path).read_market()
     connection = open_connection(str(path))
     more = (*MIGRATIONS, "CREATE TABLE later (x)", "INSERT INTO later VALUES (1); INSERT INTO later VALUES (2)")
@@ -101,9 +101,9 @@ def test_migrations_run_once_each_and_keep_what_is_there(tmp_path: Path) -> None
     assert reopen(path).read_market() == before
 
 
-def test_a_migration_that_fails_leaves_the_layout_before_it(tmp_path: Path) -> None:
+def test_a_failed_migration_leaves_the_layout_unchanged(tmp_path: Path) -> None:
     path = tmp_path / "store"
-    filled(path).close()
+    create_filled(path).close()
     connection = open_connection(str(path))
     with pytest.raises(sqlite3.OperationalError):
         migrate(connection, str(path), (*MIGRATIONS, "CREATE TABLE later (x); INSERT INTO nothing VALUES (1)"))
@@ -114,7 +114,7 @@ def test_a_migration_that_fails_leaves_the_layout_before_it(tmp_path: Path) -> N
 
 def test_a_store_of_another_network_or_chain_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "store"
-    filled(path).close()
+    create_filled(path).close()
     other, fork = replace(NETWORK, name="other", chain_id=2), replace(NETWORK, chain_id=3)
     with pytest.raises(ConfigError, match='is of "test", not of "other"'):
         create(path, other)
@@ -132,7 +132,7 @@ def test_a_store_of_another_network_or_chain_is_refused(tmp_path: Path) -> None:
 
 @contextmanager
 def as_unprivileged_user() -> Iterator[None]:
-    """Run as another user: root may write anywhere."""
+    """Run as another user, since root may write anywhere."""
     if os.geteuid() != 0:
         yield
         return
@@ -152,9 +152,9 @@ def public_folder() -> Iterator[Path]:
     shutil.rmtree(folder)
 
 
-def test_a_store_in_a_folder_that_cannot_be_written_to_can_be_read(public_folder: Path) -> None:
+def test_a_store_in_a_read_only_folder_can_be_read(public_folder: Path) -> None:
     path = public_folder / "store"
-    filled(path).close()
+    create_filled(path).close()
     path.chmod(0o444)
     public_folder.chmod(0o555)
     with as_unprivileged_user():
@@ -169,17 +169,17 @@ def test_a_store_in_a_folder_that_cannot_be_written_to_can_be_read(public_folder
             create(public_folder / "new")
 
 
-def test_a_store_that_may_not_be_read_is_said_to_be_so(public_folder: Path) -> None:
+def test_an_unreadable_store_is_a_config_error(public_folder: Path) -> None:
     path = public_folder / "store"
-    filled(path).close()
+    create_filled(path).close()
     path.chmod(0)
     with as_unprivileged_user(), pytest.raises(ConfigError, match="cannot be opened"):
         reopen(path)
 
 
-def test_a_full_disk_costs_no_more_than_the_block_that_does_not_fit(tmp_path: Path) -> None:
+def test_a_full_disk_loses_only_the_block_that_does_not_fit(tmp_path: Path) -> None:
     path = tmp_path / "store"
-    store = filled(path)
+    store = create_filled(path)
     before = store.read_market()
     (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
     store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
@@ -197,8 +197,8 @@ def test_a_full_disk_costs_no_more_than_the_block_that_does_not_fit(tmp_path: Pa
     assert is_sound(path)
 
 
-def test_two_writers_take_turns_or_one_is_told_of_the_other(tmp_path: Path) -> None:
-    with filled(tmp_path / "store") as store, reopen(tmp_path / "store") as other:
+def test_two_writers_take_turns_or_one_reports_the_other(tmp_path: Path) -> None:
+    with create_filled(tmp_path / "store") as store, reopen(tmp_path / "store") as other:
         other._connection.execute("PRAGMA busy_timeout = 20")
         with store.write_block(2):
             with pytest.raises(ConfigError, match="another process is writing to it"), other.write_block(2):
@@ -209,10 +209,10 @@ def test_two_writers_take_turns_or_one_is_told_of_the_other(tmp_path: Path) -> N
         assert store.read_summary().block == (3, None, None)
 
 
-def test_a_row_that_makes_no_sense_names_its_pool(tmp_path: Path) -> None:
+def test_an_invalid_row_is_reported_with_its_pool(tmp_path: Path) -> None:
     path = tmp_path / "store"
     for damage in ("state = '{}'", "state = 'oops'", "state = '[]'", "tokens = '1,99'", "family = 'x'", "state = NULL"):
-        filled(path).close()
+        create_filled(path).close()
         rows_changed = sqlite3.connect(path)
         rows_changed.execute(f"UPDATE pools SET {damage} WHERE id = 3")
         rows_changed.commit()
@@ -223,7 +223,7 @@ def test_a_row_that_makes_no_sense_names_its_pool(tmp_path: Path) -> None:
         path.unlink()
 
 
-def test_damaged_bytes_lead_to_a_sentence_or_do_no_harm(tmp_path: Path) -> None:
+def test_damaged_bytes_are_reported_or_harmless(tmp_path: Path) -> None:
     market = build_wide_market(60)
     imported(tmp_path / "whole", market).close()
     whole, rng = (tmp_path / "whole").read_bytes(), random.Random(8)
@@ -235,7 +235,7 @@ def test_damaged_bytes_lead_to_a_sentence_or_do_no_harm(tmp_path: Path) -> None:
             damaged[rng.randrange(len(damaged))] = rng.randrange(256)
         path.write_bytes(damaged[: rng.choice((len(damaged), rng.randrange(len(damaged))))])
         try:
-            use_everything(path)
+            read_and_write_all(path)
         except SwapcliError as error:
             refused.append(error.message)
         path.unlink()
@@ -243,8 +243,8 @@ def test_damaged_bytes_lead_to_a_sentence_or_do_no_harm(tmp_path: Path) -> None:
     assert not any("\n" in message for message in refused)
 
 
-def use_everything(path: Path) -> None:
-    """Read and write what a store offers; each failure must be one of ours."""
+def read_and_write_all(path: Path) -> None:
+    """Read and write all content of a store; raises only `SwapcliError`."""
     market = build_wide_market(60)
     with open_store(str(path), only(market.network)) as store:
         tokens = list(market.tokens.values())
@@ -258,17 +258,17 @@ def use_everything(path: Path) -> None:
         store.read_market()
 
 
-def test_an_address_with_signs_that_mean_something_in_addresses_is_a_path_like_any(tmp_path: Path) -> None:
+def test_special_characters_of_urls_are_allowed_in_a_path(tmp_path: Path) -> None:
     path = tmp_path / "a store?mode=memory#%41 é"
-    filled(path).close()
+    create_filled(path).close()
     assert path.is_file()
     with create_store(str(path), NETWORK, only(NETWORK)) as store:
         assert store.read_summary().pools == 40
 
 
-def test_pools_that_an_older_program_took_out_because_a_node_returned_nothing_are_tried_again(tmp_path: Path) -> None:
+def test_pools_removed_for_empty_return_data_are_lost_ones(tmp_path: Path) -> None:
     path = tmp_path / "store"
-    filled(path).close()
+    create_filled(path).close()
     connection = open_connection(str(path))
     for change in ("DROP INDEX left_out_lost", "ALTER TABLE left_out DROP COLUMN is_lost"):
         connection.execute(change)

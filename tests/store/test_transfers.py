@@ -20,8 +20,8 @@ TAXED = TransferBehaviour(TransferKind.FEE, 0, 20_000, 1)
 A, B, C, D, *_ = (token.address for token in TOKENS)
 
 
-def filled(path: Path) -> Store:
-    """Pools 0 and 2 of tokens 0 and 1, pool 1 of 1 and 2: pool 2 is the deepest."""
+def create_filled(path: Path) -> Store:
+    """Create a store with pools 0 and 2 of tokens 0 and 1, and pool 1 of tokens 1 and 2; pool 2 is the deepest."""
     store = create(path)
     with store.write_block(10, "0x10") as writer:
         writer.put_tokens(TOKENS)
@@ -29,8 +29,8 @@ def filled(path: Path) -> Store:
     return store
 
 
-def test_what_was_found_is_in_every_market_that_holds_the_token(tmp_path: Path) -> None:
-    with filled(tmp_path / "store") as store:
+def test_probe_results_are_part_of_every_market_read(tmp_path: Path) -> None:
+    with create_filled(tmp_path / "store") as store:
         with store.write_block(11, "0x11") as writer:
             writer.put_transfers({A: ORDINARY, B: TAXED, C: UNKNOWN})
         assert store.read_market().transfers == {A: ORDINARY, B: TAXED, C: UNKNOWN}
@@ -43,8 +43,8 @@ def test_what_was_found_is_in_every_market_that_holds_the_token(tmp_path: Path) 
         }
 
 
-def test_a_chain_that_goes_back_leaves_it_and_another_chain_does_not(tmp_path: Path) -> None:
-    with filled(tmp_path / "store") as store:
+def test_a_rewind_keeps_transfers_and_a_reset_drops_them(tmp_path: Path) -> None:
+    with create_filled(tmp_path / "store") as store:
         with store.write_block(11, "0x11") as writer:
             writer.put_transfers({A: SHARES})
         store.rewind_to(10)
@@ -54,23 +54,23 @@ def test_a_chain_that_goes_back_leaves_it_and_another_chain_does_not(tmp_path: P
         assert store.read_market().transfers == {}
 
 
-def test_tokens_are_due_that_were_never_tried_then_those_that_were_tried_long_ago(tmp_path: Path) -> None:
-    with filled(tmp_path / "store") as store:
+def test_unprobed_tokens_are_due_first_then_the_oldest_probes(tmp_path: Path) -> None:
+    with create_filled(tmp_path / "store") as store:
         addresses = [token.address for token in TOKENS]
         assert store.inventory.tokens_to_probe(0, 100) == addresses
         with store.write_block(20, "0x20") as writer:
             writer.put_transfers({B: ORDINARY, C: UNKNOWN})
         with store.write_block(30, "0x30") as writer:
             writer.put_transfers({A: ORDINARY})
-        untried = addresses[3:]
-        assert store.inventory.tokens_to_probe(20, 100) == untried
-        assert store.inventory.tokens_to_probe(21, 100) == [*untried, B, C]
-        assert store.inventory.tokens_to_probe(31, 100) == [*untried, B, C, A]
-        assert store.inventory.tokens_to_probe(31, len(untried) + 1) == [*untried, B]
+        unprobed = addresses[3:]
+        assert store.inventory.tokens_to_probe(20, 100) == unprobed
+        assert store.inventory.tokens_to_probe(21, 100) == [*unprobed, B, C]
+        assert store.inventory.tokens_to_probe(31, 100) == [*unprobed, B, C, A]
+        assert store.inventory.tokens_to_probe(31, len(unprobed) + 1) == [*unprobed, B]
 
 
-def test_tokens_are_tried_in_their_deepest_pools_also_before_these_are_ranked(tmp_path: Path) -> None:
-    with filled(tmp_path / "store") as store:
+def test_deepest_pools_of_a_token_include_unranked_ones(tmp_path: Path) -> None:
+    with create_filled(tmp_path / "store") as store:
         keys = [pool(number).key for number in range(4)]
         assert store.inventory.deepest_pools([A], 1) == [keys[2]]
         assert store.inventory.deepest_pools([A], 3) == [keys[2], keys[0]]
@@ -83,39 +83,39 @@ def test_tokens_are_tried_in_their_deepest_pools_also_before_these_are_ranked(tm
         assert store.inventory.deepest_pools([D], 3) == [keys[3]]
 
 
-def test_marks_of_a_market_file_are_taken_over_and_replaced_with_it(tmp_path: Path) -> None:
-    given = build_market([pool(0), pool(1, 5, (1, 2))], TOKENS)
-    with imported(tmp_path / "store", replace(given, transfers={A: TAXED, C: IRREGULAR})) as store:
+def test_an_import_replaces_the_transfers_of_the_store(tmp_path: Path) -> None:
+    market = build_market([pool(0), pool(1, 5, (1, 2))], TOKENS)
+    with imported(tmp_path / "store", replace(market, transfers={A: TAXED, C: IRREGULAR})) as store:
         assert store.read_market().transfers == {A: TAXED, C: IRREGULAR}
-        store.write_market(given)
+        store.write_market(market)
         assert store.read_market().transfers == {}
 
 
-def test_remembering_beside_a_writer_waits_for_nobody(tmp_path: Path) -> None:
+def test_recording_transfers_never_waits_for_a_writer(tmp_path: Path) -> None:
     path = tmp_path / "store"
-    with filled(path) as store:
+    with create_filled(path) as store:
         assert store.record_transfers({A: SHARES}, 12)
-        begun, done = threading.Event(), threading.Event()
+        is_writing, may_end = threading.Event(), threading.Event()
 
         def write() -> None:
             with reopen(path) as other, other.write_block(12, "0x12"):
-                begun.set()
-                done.wait(10)
+                is_writing.set()
+                may_end.wait(10)
 
         writer = threading.Thread(target=write)
         writer.start()
         try:
-            assert begun.wait(10)
+            assert is_writing.wait(10)
             assert not store.record_transfers({B: TAXED}, 12)
         finally:
-            done.set()
+            may_end.set()
             writer.join()
         assert store.record_transfers({B: TAXED}, 12)
         assert store.read_market().transfers == {A: SHARES, B: TAXED}
 
 
-def test_a_row_that_makes_no_sense_is_named(tmp_path: Path) -> None:
-    with filled(tmp_path / "store") as store:
+def test_an_invalid_transfer_row_is_reported(tmp_path: Path) -> None:
+    with create_filled(tmp_path / "store") as store:
         assert store.record_transfers({A: SHARES}, 12)
     with closing(sqlite3.connect(tmp_path / "store")) as connection, connection:
         connection.execute("UPDATE token_transfers SET kind = 'odd'")

@@ -1,4 +1,4 @@
-"""Of what changes without events, few pools are read at once, and many only now and then."""
+"""Pools that change without events are sampled in every step, and all are read again now and then."""
 
 from __future__ import annotations
 
@@ -16,11 +16,11 @@ from swapcli.model.pool import Pool
 from swapcli.store import Store
 from tests.store.build import TOKENS, create, pool
 
-SAMPLE, MANY, REST = 8, 1_000, 100
+SAMPLE, MANY, MIN_BLOCKS_BETWEEN_FULL_READS = 8, 1_000, 100
 HOUR_S, LONGEST_GAP_S = 3_600, 600
 
 
-class Pairs:
+class PairNode:
     """A node with pairs of equal reserves, without events; each call returns a new block."""
 
     shown = "a node in process"
@@ -64,30 +64,30 @@ class Pairs:
         return BlockHeader(number, f"0x{number:x}", f"0x{number - 1:x}", number * self.block_s, 0)
 
 
-def stored(store: Store) -> dict[int, list[Pool]]:
-    """The pools by their reserves."""
-    found: dict[int, list[Pool]] = {}
+def pools_by_reserve(store: Store) -> dict[int, list[Pool]]:
+    """Return the pools of the store by their reserves."""
+    grouped: dict[int, list[Pool]] = {}
     for each in store.read_market().pools.values():
-        found.setdefault(each.reserves[0], []).append(each)  # type: ignore[attr-defined]
-    return found
+        grouped.setdefault(each.reserves[0], []).append(each)  # type: ignore[attr-defined]
+    return grouped
 
 
 @pytest.fixture
-def node() -> Pairs:
-    return Pairs()
+def node() -> PairNode:
+    return PairNode()
 
 
 @pytest.fixture(params=[SAMPLE * 2, MANY - 1, MANY])
-def store(request: pytest.FixtureRequest, node: Pairs, tmp_path: Path) -> Iterator[Store]:
-    with create(tmp_path / "store") as made:
+def store(request: pytest.FixtureRequest, node: PairNode, tmp_path: Path) -> Iterator[Store]:
+    with create(tmp_path / "store") as opened:
         block = node.head().block
-        with made.write_block(block.number, block.hash, block.timestamp) as writer:
+        with opened.write_block(block.number, block.hash, block.timestamp) as writer:
             writer.put_tokens(TOKENS)
             writer.put_pools([pool(number, 1) for number in range(request.param)])
-        yield made
+        yield opened
 
 
-def test_a_protocol_that_drifts_is_read_as_a_whole_the_larger_the_less_often(node: Pairs, store: Store) -> None:
+def test_pools_changed_without_events_refresh_their_protocol(node: PairNode, store: Store) -> None:
     count = len(store.read_market().pools)
     for change in range(1, 4):
         node.reserve += change
@@ -95,15 +95,15 @@ def test_a_protocol_that_drifts_is_read_as_a_whole_the_larger_the_less_often(nod
         assert advance
         is_whole = count < MANY or change == 1
         assert len(advance.changed_without_event) == (count if is_whole else SAMPLE)
-        assert len(stored(store)[node.reserve]) == (count if is_whole else SAMPLE)
+        assert len(pools_by_reserve(store)[node.reserve]) == (count if is_whole else SAMPLE)
         assert advance.changed == ()
-    node.number += REST
+    node.number += MIN_BLOCKS_BETWEEN_FULL_READS
     node.reserve += 9
     assert follow(store, node)
-    assert list(stored(store)) == [node.reserve]
+    assert list(pools_by_reserve(store)) == [node.reserve]
 
 
-def test_what_does_not_drift_costs_no_more_than_the_sample(node: Pairs, store: Store) -> None:
+def test_an_unchanged_protocol_costs_only_the_sample(node: PairNode, store: Store) -> None:
     for _ in range(5):
         before = node.requested
         advance = follow(store, node)
@@ -113,8 +113,8 @@ def test_what_does_not_drift_costs_no_more_than_the_sample(node: Pairs, store: S
 
 
 @pytest.mark.parametrize("block_s", [20, 400, 700])
-def test_every_pool_is_read_again_within_an_hour_of_following(node: Pairs, store: Store, block_s: int) -> None:
-    """Or, where steps are further apart than ten minutes, within six of them."""
+def test_every_pool_is_read_again_within_an_hour_of_following(node: PairNode, store: Store, block_s: int) -> None:
+    """Steps more than ten minutes apart read every pool within six steps."""
     node.block_s = block_s
     assert follow(store, node)
     node.read.clear()
