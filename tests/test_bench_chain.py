@@ -130,8 +130,8 @@ def test_stores_that_follow_are_right_in_the_end(tmp_path: Path) -> None:
     assert len(found.pools) >= 9
     each, tenth = found.followed
     assert (len(each.seconds), len(tenth.seconds)) == (7, 1)
-    assert each.touched >= tenth.touched > 0
-    assert [(followed.drifted, followed.wrong) for followed in found.followed] == [(0, 0), (0, 0)]
+    assert each.changed >= tenth.changed > 0
+    assert [(followed.changed_without_event, followed.wrong) for followed in found.followed] == [(0, 0), (0, 0)]
     assert 0 < max(found.round_trips) <= 3
     assert len(found.round_trips) == 2 * 6 * 5
 

@@ -130,8 +130,8 @@ def live_quote(live_s: float, round_trips: int = 3) -> LiveQuote:
     return LiveQuote("one for another", 64, round_trips, live, offline, embedded)
 
 
-def follow_figures(*, drifted: int = 0, wrong: int = 0, round_trips: int = 3) -> FollowFigures:
-    stores = [Followed(1, [0.02] * 100, 1_000), Followed(10, [0.03] * 10, 230, drifted, wrong)]
+def follow_figures(*, changed_without_event: int = 0, wrong: int = 0, round_trips: int = 3) -> FollowFigures:
+    stores = [Followed(1, [0.02] * 100, 1_000), Followed(10, [0.03] * 10, 230, changed_without_event, wrong)]
     return FollowFigures(100, 50, Counter({"uniswapV2": 4, "algebra": 2}), stores, [2, round_trips])
 
 
@@ -298,7 +298,9 @@ def test_a_live_quote_has_thresholds_for_times_and_round_trips() -> None:
 
 
 def test_a_store_that_follows_must_be_right_without_the_sample() -> None:
-    assert missed(following_section(follow_figures(drifted=1))) == ["pools that drifted, followed every 10 blocks"]
+    assert missed(following_section(follow_figures(changed_without_event=1))) == [
+        "pools changed without an event, followed every 10 blocks"
+    ]
     assert missed(following_section(follow_figures(wrong=2))) == ["wrong pools in the end, followed every 10 blocks"]
 
 

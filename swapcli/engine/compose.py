@@ -270,7 +270,9 @@ class QuoteSources:
         if not network.rpc_urls:
             raise InvalidOption(f"no node of {network.name} is known", hint=f"give --rpc-url, or set {setting}")
         node = self._connect([node_url(setting, url) for url in network.rpc_urls], network, {})
-        self._warn(f"no node of {network.name} is set, so a public one is asked, which may allow little: {node.shown}")
+        self._warn(
+            f"{network.name} has no node in the settings; using a public one, which may limit requests: {node.shown}"
+        )
         return node
 
     def _connect(

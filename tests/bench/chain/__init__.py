@@ -1,6 +1,6 @@
-"""What is measured on a local chain of real contracts.
+"""Measurements on a local chain of real contracts.
 
-`many_pools` makes a chain with as many pools as a bar asks for; `first_sync` fills stores from it (each by a process of
-`one_sync`), `live` quotes on it. `following` keeps stores at the newest block of a chain of all families with which a
-`crowd` trades, `received` mines routes. `measure` runs them all.
+`many_pools` creates a chain with a given number of pools; `first_sync` fills stores from it (each in a process of
+`one_sync`), and `live` quotes on it. `following` keeps stores at the newest block of a chain with pools of all
+families, on which a `crowd` trades; `received` mines routes. `measure` runs them all.
 """

@@ -1,4 +1,4 @@
-"""People who trade with all pools of a world, again and again."""
+"""Random trades with all pools of a test chain."""
 
 from __future__ import annotations
 
@@ -15,55 +15,55 @@ from tests.chain.contract_fixture import CENTS, ContractFixture
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.contracts.evm import DEPLOYER
 
-_ALL = 2**256 - 1
+_MAX_UINT256 = 2**256 - 1
 _WEALTH = 10**9
 _GAS = 30_000_000
 _CENTS = (3.0, 6.5)
-"""Powers of ten between which swaps lie: ten dollars to some thirty thousand."""
-_BACK = 0.7
-"""How often a swap goes back to where its pool came from: else prices would leave the liquidity behind."""
+"""The size of swaps in cents, as powers of ten: ten dollars to thirty thousand."""
+_RETURN_SHARE = 0.7
+"""The share of swaps that move a pool back to its first price: without them prices leave the liquidity ranges."""
 
 
 class Crowd:
-    """Swaps through the world's router, many in each transaction; `market` says which pools there are."""
+    """Traders who swap through the router, many times in each transaction, with the pools of `market`."""
 
     def __init__(self, chain: AnvilChain, world: ContractFixture, market: Market, rng: Random) -> None:
         self._chain, self._world, self._market, self._rng = chain, world, market, rng
-        self._purse = chain.at(deploy_multicall(chain), sources()["Multicall"])
+        self._multicall = chain.at(deploy_multicall(chain), sources()["Multicall"])
         self._sold: Counter[tuple[str, str]] = Counter()
         approvals = []
         for symbol, token in world.contracts.items():
-            world.give(symbol, self._purse.address, _WEALTH * 10 ** world.tokens[symbol].decimals)
-            approvals.append((token.address, False, token.calldata("approve", world.router.address, _ALL)))
-        self._purse.send("aggregate3", approvals)
+            world.give(symbol, self._multicall.address, _WEALTH * 10 ** world.tokens[symbol].decimals)
+            approvals.append((token.address, False, token.calldata("approve", world.router.address, _MAX_UINT256)))
+        self._multicall.send("aggregate3", approvals)
 
     def trade(self, swaps: int) -> None:
-        """Makes one block, in which half of the pools rest. Raises `Failed` where a swap fails."""
+        """Mine one block of swaps with half of the pools. Raises `BenchmarkFailed` if a swap fails."""
         keys = self._rng.sample(sorted(self._market.pools), len(self._market.pools) // 2)
         calls = [(self._world.router.address, False, self._swap(self._rng.choice(keys))) for _ in range(swaps)]
-        calldata = f"0x{self._purse.calldata('aggregate3', calls).hex()}"
-        message = {"from": DEPLOYER, "to": self._purse.address, "data": calldata, "gas": hex(_GAS)}
+        calldata = f"0x{self._multicall.calldata('aggregate3', calls).hex()}"
+        message = {"from": DEPLOYER, "to": self._multicall.address, "data": calldata, "gas": hex(_GAS)}
         if not self._chain.receipt(self._chain.node.ask("eth_sendTransaction", message)).succeeded:
             raise BenchmarkFailed("a swap of the crowd failed")
 
     def _swap(self, key: str) -> bytes:
-        """Calldata of the router."""
+        """Return router calldata of a random swap with the pool `key`."""
         cents = round(10 ** self._rng.uniform(*_CENTS))
         sold, bought = self._rng.sample(self._market.pools[key].tokens, 2)
         is_further = self._sold[key, sold] > self._sold[key, bought]
-        if is_further == (self._rng.random() < _BACK):
+        if is_further == (self._rng.random() < _RETURN_SHARE):
             sold, bought = bought, sold
         self._sold[key, sold] += cents
         self._sold[key, bought] -= cents
         amount = amount_of(self._world, sold, cents)
-        route = RouterRouteParam(sold, bought, amount, 1, 1, self._purse.address, SwapType.TOKEN_TO_TOKEN)
+        route = RouterRouteParam(sold, bought, amount, 1, 1, self._multicall.address, SwapType.TOKEN_TO_TOKEN)
         steps = [Step(key, sold, bought, RATE_SCALE, amount, 1)]
         call = build_call(route, steps, self._market.pools, self._world.network)
         return bytes.fromhex(build_transaction(call, self._world.network, self._world.router.address).calldata[2:])
 
 
 def amount_of(world: ContractFixture, address: str, cents: int) -> int:
-    """So much of a token, in base units."""
+    """Return `cents` of a token in base units."""
     symbol = world.symbol(address)
     one: int = 10 ** world.tokens[symbol].decimals
     return max(cents * one // CENTS[symbol], 1)

@@ -1,4 +1,4 @@
-"""First syncs: an empty store is filled from a node."""
+"""First syncs, which fill an empty store from a node."""
 
 from __future__ import annotations
 
@@ -15,27 +15,25 @@ from tests.bench.running import BenchmarkFailed, run
 
 @dataclass(frozen=True, slots=True)
 class SyncFigures:
-    """All syncs of the pools of these protocols."""
+    """The syncs of all pools of some protocols."""
 
     protocols: tuple[str, ...]
     syncs: tuple[Synced, ...]
 
     @property
     def pools_per_s(self) -> float:
-        """The median."""
+        """Return the median over the syncs."""
         return median(each.pools / each.seconds for each in self.syncs)
 
     @property
     def peak_bytes(self) -> int:
-        """The highest of any."""
+        """Return the maximum over the syncs."""
         return max(each.peak_bytes for each in self.syncs)
 
 
 def measure_first_sync(settings: Path, store: Path, protocols: tuple[str, ...], pools: int, runs: int) -> SyncFigures:
-    """Fills `store` so often, each time anew and in a fresh process; the last is kept.
-
-    Raises `Failed`, also unless so many pools are found.
-    """
+    """Fill a new `store` in a fresh process, `runs` times; the last store stays. Raises `BenchmarkFailed`, also unless
+    each sync finds `pools` pools."""
     syncs = []
     command: list[str | Path] = [sys.executable, "-m", "tests.bench.chain.one_sync", settings, NETWORK, store]
     for _ in range(runs):

@@ -1,4 +1,4 @@
-"""Keeping stores at the newest block of a chain on which much is traded with pools of every family."""
+"""Stores that follow a busy chain with pools of every family."""
 
 from __future__ import annotations
 
@@ -32,25 +32,25 @@ from tests.chain.sync.oracle import connected, fresh
 from tests.store.build import create
 
 EVERY = (1, 10)
-"""One store is brought to each block, another to each tenth."""
+"""One store follows every block, another every tenth."""
 
 _LIVE_CENTS = (10**5, 10**8)
 
 
 @dataclass
 class Followed:
-    """A store that followed after every so many blocks. `touched` and `drifted` add up what `Advance` tells; `wrong`
-    counts the pools that differ in the end from a fresh read."""
+    """A store that followed every `every` blocks. `changed` and `changed_without_event` sum the counts of its advances;
+    `wrong` counts the pools that finally differ from a fresh read."""
 
     every: int
     seconds: list[float] = field(default_factory=list)
-    touched: int = 0
-    drifted: int = 0
+    changed: int = 0
+    changed_without_event: int = 0
     wrong: int = 0
 
 
 class FollowFigures(NamedTuple):
-    """What there was to follow, how that went, and the round trips of live quotes that rest on such a store."""
+    """The blocks to follow, the stores that followed them, and the round trips of live quotes on such a store."""
 
     blocks: int
     swaps: int
@@ -60,24 +60,24 @@ class FollowFigures(NamedTuple):
 
 
 def measure_following(blocks: int, swaps: int, folder: Path) -> FollowFigures:
-    """Follows so many blocks of so many swaps with stores in `folder`. Raises `Failed`."""
+    """Follow `blocks` blocks of `swaps` swaps each with stores in `folder`. Raises `BenchmarkFailed`."""
     with ExitStack() as stack:
         chain = stack.enter_context(running_anvil())
         node, world = stack.enter_context(connected(chain)), _world(chain)
         market = read_market(world)
         crowd = Crowd(chain, world, market, Random("a crowd"))
-        kept = [(Followed(every), stack.enter_context(_adopted(folder, every, node, market))) for every in EVERY]
+        followers = [(Followed(every), stack.enter_context(_adopted(folder, every, node, market))) for every in EVERY]
         for number in range(1, blocks + 1):
             crowd.trade(swaps)
-            for followed, store in kept:
+            for followed, store in followers:
                 if number % followed.every == 0 or number == blocks:
                     _follow(followed, store, node)
-        for followed, store in kept:
+        for followed, store in followers:
             followed.wrong = _wrong(store, node, len(market.pools))
         crowd.trade(swaps)
-        round_trips = list(_round_trips(kept[0][1], chain, world))
+        round_trips = list(_round_trips(followers[0][1], chain, world))
         protocols = Counter(pool.protocol for pool in market.pools.values())
-        return FollowFigures(blocks, swaps, protocols, [followed for followed, _ in kept], round_trips)
+        return FollowFigures(blocks, swaps, protocols, [followed for followed, _ in followers], round_trips)
 
 
 def _world(chain: AnvilChain) -> ContractFixture:
@@ -102,22 +102,22 @@ def _follow(followed: Followed, store: Store, node: RpcNode) -> None:
     followed.seconds.append(perf_counter() - started_s)
     if advance is None:
         raise BenchmarkFailed("a new block was not followed")
-    followed.touched += len(advance.changed)
-    followed.drifted += len(advance.changed_without_event)
+    followed.changed += len(advance.changed)
+    followed.changed_without_event += len(advance.changed_without_event)
 
 
 def _wrong(store: Store, node: RpcNode, pools: int) -> int:
-    """Pools that are other than as they are read by other ways at the node's newest block. Raises `Failed` unless the
-    store is at that block and holds so many."""
-    number, held = node.head().block.number, store.read_market()
-    true = fresh(node, held.pools.values(), number)
-    if (held.block, len(true)) != (number, pools):
-        raise BenchmarkFailed(f"a store has {len(true)} pools at block {held.block}, there are {pools} at {number}")
-    return sum(held.pools[key] != pool for key, pool in true.items())
+    """Count the pools that differ from an independent read at the newest block. Raises `BenchmarkFailed` unless the
+    store is at that block with `pools` pools."""
+    number, stored = node.head().block.number, store.read_market()
+    true = fresh(node, stored.pools.values(), number)
+    if (stored.block, len(true)) != (number, pools):
+        raise BenchmarkFailed(f"a store has {len(true)} pools at block {stored.block}, there are {pools} at {number}")
+    return sum(stored.pools[key] != pool for key, pool in true.items())
 
 
 def _round_trips(store: Store, chain: AnvilChain, world: ContractFixture) -> Iterator[int]:
-    """Of a live quote from each token to each other, small and large, each from a process that has asked nothing."""
+    """Yield the round trips of a small and a large live quote between all tokens, each on a new connection."""
     for sold, bought in permutations(world.tokens.values(), 2):
         for cents in _LIVE_CENTS:
             order = Order(sold, bought, amount_of(world, sold.address, cents))

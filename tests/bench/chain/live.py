@@ -1,4 +1,4 @@
-"""Live one-shot quotes: what the real command takes with a node, without one, and on the embedded market."""
+"""Live one-shot quotes: the time of the real command with a node, without one, and on the embedded market."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from tests.bench.whole_process import QUOTE, Runs, timed
 from tests.chain.proxy import open_proxy
 
 GAS_PRICE = "0.005gwei"
-"""That of the embedded market. It is free on the local node, where routes would go through pools without number."""
+"""The gas price of the embedded market. The local node has none, so routes would use too many pools."""
 
 _CONSIDERED = re.compile(r"(\d+) pools considered")
 
 
 @dataclass(frozen=True, slots=True)
 class LiveQuote:
-    """One order, its runs in step with each other; `pools` were read for it, in so many `round_trips`."""
+    """The interleaved runs of one order, which reads `pools` pools in `round_trips` round trips."""
 
     what: str
     pools: int
@@ -33,14 +33,14 @@ class LiveQuote:
     embedded: Runs
 
     def more_ms(self, others: Runs) -> float:
-        """What the live quote takes beyond others: the median of neighbouring runs."""
+        """Return the extra time of the live quote over `others`: the median difference of neighbouring runs."""
         return median(mine - theirs for mine, theirs in zip(self.live.times_s, others.times_s, strict=True)) * 1e3
 
 
 def measure_live(coins: Sequence[Coin], settings: Path, port: int, runs: int) -> tuple[LiveQuote, ...]:
-    """Quotes from the store that the settings lead to, with the node at `port`. Raises `Failed`.
+    """Quote from the store of the settings, with the node at `port`. Raises `BenchmarkFailed`.
 
-    Of the coins, all are paired with the first, and those with odd places with the second.
+    All coins have pairs with the first one, and coins with odd indexes also with the second.
     """
     orders = {
         "native to stablecoin, $1,000": (coins[0], coins[1], 1_000.0),
@@ -57,19 +57,19 @@ def _words(sold: Coin, bought: Coin, dollars: float) -> list[str]:
 
 def _measure(what: str, words: list[str], settings: Path, port: int, runs: int) -> LiveQuote:
     commands = [_command(each, settings) for each in (words, [*words, "--offline"], QUOTE)]
-    return LiveQuote(what, *_asked(words, settings, port), *timed(commands, runs, settings.parent))
+    return LiveQuote(what, *_count_requests(words, settings, port), *timed(commands, runs, settings.parent))
 
 
 def _command(words: Sequence[str], settings: Path) -> Command:
     return [console_script(), *words, "--config", settings]
 
 
-def _asked(words: list[str], settings: Path, port: int) -> tuple[int, int]:
-    """The pools that a run reads, and its exchanges with the node."""
+def _count_requests(words: list[str], settings: Path, port: int) -> tuple[int, int]:
+    """Return the number of pools that a run reads, and of its exchanges with the node."""
     with open_proxy(port) as proxy:
         command = _command([*words, "--rpc-url", proxy.url], settings)
-        told = json.loads(run(command, env=clean_environment(settings.parent)))
-        considered = _CONSIDERED.search(told["market"]["source"])
+        response = json.loads(run(command, env=clean_environment(settings.parent)))
+        considered = _CONSIDERED.search(response["market"]["source"])
         if considered is None:
-            raise BenchmarkFailed(f"no live quote: {told['market']}")
+            raise BenchmarkFailed(f"no live quote: {response['market']}")
         return int(considered[1]), len(proxy.exchanges)

@@ -1,6 +1,6 @@
-"""A chain with many pools that real factories made: Uniswap V2's pairs, and V3's pools with ladders of ticks.
+"""A chain with many pools of real factories: pairs of Uniswap V2, and pools of V3 with many initialised ticks.
 
-One price holds everywhere, so that there is nothing to gain by going in circles; depths differ a thousandfold.
+All pools of a pair have the same price, so that there is no arbitrage; depths differ by a factor of a thousand.
 """
 
 from __future__ import annotations
@@ -26,7 +26,7 @@ V3 = ProtocolInfo(5, "uniswapV3", "Uniswap V3", "concentrated", ("fee",))
 NETWORK = "local"
 POSITIONS = 10
 TICKS = 2 * POSITIONS
-"""Initialised ones of each pool of V3."""
+"""Initialised ticks of each V3 pool."""
 
 _FEE_PPM = 3_000
 _SPACINGS = {500: 10, 3_000: 60, 10_000: 200}
@@ -37,23 +37,23 @@ _FACTORY_V3 = "@uniswap/v3-core/artifacts/contracts/UniswapV3Factory.sol/Uniswap
 _POOL_V3 = "@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool.json"
 
 Step = tuple[str, bool, bytes]
-"""Of a batch: the contract that is called, that it must not fail, and the calldata."""
+"""A call of a batch: the contract, whether it may fail, and the calldata."""
 
 
 class Coin(NamedTuple):
-    """A token that anybody mints, and what a whole one is worth."""
+    """A token that anyone can mint, and the price of a whole one."""
 
     address: str
     decimals: int
     dollars: float
 
     def units(self, dollars: float) -> int:
-        """Base units of so much."""
+        """Return the base units of an amount in dollars."""
         return int(dollars / self.dollars * 10**self.decimals)
 
 
 class ManyPools(NamedTuple):
-    """`coins` begin with the wrapped native one and a stablecoin, which the others are paired with."""
+    """A network with many pools. `coins` begin with the wrapped native one and a stablecoin."""
 
     network: Network
     coins: Sequence[Coin]
@@ -62,19 +62,19 @@ class ManyPools(NamedTuple):
 
 
 def open_many_pools(chain: AnvilChain, pairs: int, pools: int) -> ManyPools:
-    """Makes so many pairs of V2 and pools of V3."""
-    maker = _Maker(chain)
+    """Create `pairs` pairs of V2 and `pools` pools of V3."""
+    builder = _PoolBuilder(chain)
     ends = _ends(pairs)
-    coins = maker.make_coins(1 + max(max(each) for each in ends))
-    network = maker.describe(coins)
-    maker.open_pairs([(coins[a], coins[b]) for a, b in ends])
+    coins = builder.make_coins(1 + max(max(each) for each in ends))
+    network = builder.describe(coins)
+    builder.open_pairs([(coins[a], coins[b]) for a, b in ends])
     keys = islice(product(ends, _SPACINGS), pools)
-    maker.open_pools([(coins[a], coins[b], fee_ppm) for (a, b), fee_ppm in keys])
+    builder.open_pools([(coins[a], coins[b], fee_ppm) for (a, b), fee_ppm in keys])
     return ManyPools(network, coins, pairs, pools)
 
 
 def _ends(pairs: int) -> list[tuple[int, int]]:
-    """By places among the coins: each is paired with the first, and every other one with the second too."""
+    """Return pairs of coin indexes: each coin with the first, and every other coin also with the second."""
 
     def every() -> Iterator[tuple[int, int]]:
         yield 0, 1
@@ -90,8 +90,8 @@ def _in_order(a: Coin, b: Coin) -> tuple[Coin, Coin]:
     return (a, b) if int(a.address, 16) < int(b.address, 16) else (b, a)
 
 
-class _Maker:
-    """Does many things in each transaction: a Multicall runs them."""
+class _PoolBuilder:
+    """A builder of pools that runs many calls in each transaction through a Multicall."""
 
     def __init__(self, chain: AnvilChain) -> None:
         self._kit = compile_solidity("kit.sol")
@@ -101,9 +101,9 @@ class _Maker:
         self._v2 = chain.at(uniswap_v2(chain).home.address, load_artifact(_FACTORY_V2))
         self._v3 = chain.at(uniswap_v3(chain).home.address, load_artifact(_FACTORY_V3))
 
-    def make_coins(self, wanted: int) -> list[Coin]:
+    def make_coins(self, count_of_coins: int) -> list[Coin]:
         kinds = [(18, 2_500.0), (6, 1.0)]
-        kinds += [(self._rng.choice((18, 18, 8)), 10 ** self._rng.uniform(-3, 3)) for _ in range(wanted - 2)]
+        kinds += [(self._rng.choice((18, 18, 8)), 10 ** self._rng.uniform(-3, 3)) for _ in range(count_of_coins - 2)]
         addresses = self._run([self._creation(self._kit["Token"], decimals) for decimals, _ in kinds], at_once=30)
         return [Coin(address, *kind) for address, kind in zip(addresses, kinds, strict=True)]
 
@@ -128,13 +128,13 @@ class _Maker:
         )
 
     def open_pairs(self, ends: Sequence[tuple[Coin, Coin]]) -> None:
-        """In balance to a thousandth, as if others traded with them."""
+        """Open pairs whose prices are off by up to a thousandth, as in a live market."""
         created = [self._step(self._v2.address, self._v2.calldata("createPair", a.address, b.address)) for a, b in ends]
         pairs = self._run(created, at_once=8)
         self._run([self._filling(pair, a, b) for pair, (a, b) in zip(pairs, ends, strict=True)], at_once=60)
 
     def open_pools(self, keys: Sequence[tuple[Coin, Coin, int]]) -> None:
-        """Each with positions within each other around the price."""
+        """Open pools with nested positions around the price."""
         ordered = [(*_in_order(a, b), fee_ppm) for a, b, fee_ppm in keys]
         created = [self._v3.calldata("createPool", a.address, b.address, fee_ppm) for a, b, fee_ppm in ordered]
         pools = self._run([self._step(self._v3.address, each) for each in created], at_once=4)
@@ -165,9 +165,9 @@ class _Maker:
         return to, False, calldata
 
     def _run(self, steps: Sequence[Step], at_once: int) -> list[str]:
-        """So many in each transaction; the address that each returns, where it returns one."""
-        told: list[tuple[bool, bytes]] = []
+        """Run `at_once` steps in each transaction. Return the address that each step returns."""
+        returned: list[tuple[bool, bytes]] = []
         for first in range(0, len(steps), at_once):
             (results,) = self._multicall.send("aggregate3", steps[first : first + at_once])
-            told += results
-        return [f"0x{answer[-20:].hex()}" for _, answer in told]
+            returned += results
+        return [f"0x{answer[-20:].hex()}" for _, answer in returned]

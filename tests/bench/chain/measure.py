@@ -1,4 +1,4 @@
-"""Everything that is measured on chains, one after the other."""
+"""All measurements on chains, one after the other."""
 
 from __future__ import annotations
 
@@ -17,7 +17,7 @@ from tests.chain.settings import url_of, write_settings
 
 
 class ChainFigures(NamedTuple):
-    """`syncs` are of pairs of V2, of pools of V3, and of both; `client` is what the node calls itself."""
+    """All results. `syncs` are of pairs of V2, of pools of V3, and of both; `client` is the version of the node."""
 
     client: str
     syncs: Sequence[SyncFigures]
@@ -27,7 +27,7 @@ class ChainFigures(NamedTuple):
 
 
 def measure_chain(plan: ChainPlan, folder: Path, note: Callable[[str], None]) -> ChainFigures:
-    """Measures on fresh chains, with files in `folder`. Raises `Failed`."""
+    """Measure on fresh chains, with files in `folder`. Raises `BenchmarkFailed`."""
     client, syncs, live = _measure_many_pools(plan, folder, note)
     note(f"chain: {plan.blocks} blocks to follow")
     following = measure_following(plan.blocks, plan.swaps, folder)
@@ -42,13 +42,15 @@ def _measure_many_pools(
         note("chain: many pools")
         many = open_many_pools(chain, plan.pairs, plan.pools)
         settings = write_settings(folder, many.network, url_of(chain))
-        kept = folder / "stores" / f"{NETWORK}.sqlite"
-        kept.parent.mkdir(exist_ok=True)
+        store_file = folder / "stores" / f"{NETWORK}.sqlite"
+        store_file.parent.mkdir(exist_ok=True)
         parts: dict[tuple[str, ...], int] = {(V2.amm_name,): plan.pairs, (V3.amm_name,): plan.pools}
         parts[V2.amm_name, V3.amm_name] = plan.pairs + plan.pools
         note("chain: first syncs")
-        # The last is of all pools, and live quotes rest on it.
-        syncs = [measure_first_sync(settings, kept, protocols, pools, plan.syncs) for protocols, pools in parts.items()]
+        # The last sync is of all pools; live quotes use its store.
+        syncs = [
+            measure_first_sync(settings, store_file, protocols, pools, plan.syncs) for protocols, pools in parts.items()
+        ]
         note("chain: live quotes")
         live = measure_live(many.coins, settings, chain.node.port, plan.runs)
         return str(chain.node.ask("web3_clientVersion")), syncs, live

@@ -1,8 +1,8 @@
-"""One first sync, in a process that loads no more than it needs.
+"""One first sync, in a process with few imports.
 
     python -m tests.bench.chain.one_sync SETTINGS NETWORK STORE PROTOCOL...
 
-fills the store and prints what `Synced` has, as a list.
+fills the store and prints the fields of `Synced` as a list.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from swapcli.store import create_store
 
 
 class Synced(NamedTuple):
-    """`seconds` are those from making the store to the last block that was written; `steps` counts those blocks."""
+    """A first sync: `seconds` from creating the store to the last block written, `steps` the number of these blocks."""
 
     seconds: float
     pools: int
@@ -34,7 +34,7 @@ class Synced(NamedTuple):
 
 
 def sync_once(file: Path, name: str, store_file: str, protocols: Sequence[str]) -> Synced:
-    """Fills a new store with pools of a network that the settings in `file` describe."""
+    """Fill a new store with pools of the network `name` of the settings in `file`."""
     settings = load_settings(flags={}, environ={}, config_path=file, home=file.parent)
     networks, url = networks_from(settings), settings.networks[name].rpc_url
     assert url is not None
@@ -48,13 +48,13 @@ def sync_once(file: Path, name: str, store_file: str, protocols: Sequence[str]) 
 
 
 def _peak_bytes() -> int:
-    """The highest resident memory of this process so far, however large the one was that started it."""
+    """Return the peak resident memory of this process alone, without that of its parent."""
     status = Path("/proc/self/status").read_text()
     return next(int(line.split()[1]) for line in status.splitlines() if line.startswith("VmHWM:")) * 1024
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Prints what became of one sync."""
+    """Run one sync and print its figures."""
     file, name, store_file, *protocols = arguments
     print(json.dumps(sync_once(Path(file), name, store_file, protocols)))
 

@@ -1,4 +1,4 @@
-"""Mined routes: what was received of what was quoted, and the gas that they used of what was estimated."""
+"""Mined routes: received and quoted amounts, used and estimated gas."""
 
 from __future__ import annotations
 
@@ -10,12 +10,12 @@ from tests.bench.running import BenchmarkFailed
 from tests.chain.gas import TOLERANCE, estimate_of
 from tests.chain.trader import open_trader
 
-A_CHAIN = 100
-"""Routes on each chain: it slows down as it grows."""
+ROUTES_PER_CHAIN = 100
+"""The number of routes on each chain: a chain slows down as it grows."""
 
 
 class Mined(NamedTuple):
-    """A route that was carried out; amounts in base units of the token that was bought."""
+    """A mined route; amounts in base units of the bought token."""
 
     quoted: int
     received: int
@@ -24,26 +24,30 @@ class Mined(NamedTuple):
 
     @property
     def is_exact(self) -> bool:
-        """Was just as much received as was quoted?"""
+        """Whether the received amount equals the quoted one."""
         return self.received == self.quoted
 
     @property
     def gas_error(self) -> float:
-        """How far the estimate is off, as a part of what was used."""
+        """The error of the estimate as a fraction of the used gas."""
         return abs(self.gas_estimate / self.gas_used - 1)
 
     @property
     def is_gas_known(self) -> bool:
-        """Is the estimate close enough?"""
+        """Whether the estimate is within the tolerance."""
         return self.gas_error <= TOLERANCE
 
 
 def measure_received(routes: int) -> list[Mined]:
-    """Random routes over pools of every family. Raises `Failed` where one is refused."""
-    return [mined for first in range(0, routes, A_CHAIN) for mined in _carried_out(first, min(routes - first, A_CHAIN))]
+    """Mine random routes over pools of every family. Raises `BenchmarkFailed` if one reverts."""
+    return [
+        mined
+        for first in range(0, routes, ROUTES_PER_CHAIN)
+        for mined in _mine(first, min(routes - first, ROUTES_PER_CHAIN))
+    ]
 
 
-def _carried_out(seed: int, routes: int) -> Iterator[Mined]:
+def _mine(seed: int, routes: int) -> Iterator[Mined]:
     with open_trader() as trader:
         trader.warm_up()
         for trade in trader.trades(Random(f"bench {seed}"), routes):

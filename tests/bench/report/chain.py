@@ -136,8 +136,11 @@ def _followed_row(section: Section, blocks: int, found: Followed) -> list[str]:
         ms(times_ms.median),
         ms(times_ms.p95),
         number(blocks / sum(found.seconds), 0),
-        f"{found.touched:,}",
-        section.check(str(found.drifted), Check(f"pools that drifted, followed every {what}", found.drifted, 0)),
+        f"{found.changed:,}",
+        section.check(
+            str(found.changed_without_event),
+            Check(f"pools changed without an event, followed every {what}", found.changed_without_event, 0),
+        ),
         format_limit(0),
         section.check(str(found.wrong), Check(f"wrong pools in the end, followed every {what}", found.wrong, 0)),
         format_limit(0),

@@ -1,4 +1,4 @@
-"""One chain for all tests here, and settings and stores for each."""
+"""One chain for all tests of the package; settings and a store for each test."""
 
 from __future__ import annotations
 

@@ -20,7 +20,7 @@ from tests.support.service_process import SWAPCLI_COMMAND, TIMEOUT_S
 
 
 class Scene:
-    """A small_chain on a chain, with settings that name a proxy in front of its node."""
+    """A small test chain, with settings that name a proxy in front of its node."""
 
     def __init__(self, small_chain: SmallTestChain, proxy: Proxy, folder: Path) -> None:
         self.small_chain, self.proxy, self.folder = small_chain, proxy, folder
@@ -33,29 +33,29 @@ class Scene:
         return {"SWAPCLI_CONFIG": str(self.settings)}
 
     def sync(self, *arguments: str, **more: Any) -> CommandResult:
-        """`swapcli sync anvil ...` in this process."""
+        """Run `swapcli sync anvil ...` in this process."""
         return run_swapcli("sync", "anvil", *arguments, env=self.env, **more)
 
-    def held(self, folder: Path | None = None) -> dict[str, Any]:
-        """The market of the store, as a file."""
+    def stored_market(self, folder: Path | None = None) -> dict[str, Any]:
+        """Return the exported market of the store."""
         where = ("--store", str(folder)) if folder else ()
         return dict(run_swapcli("market", "export", "anvil", *where, env=self.env).json)
 
-    def fresh(self) -> dict[str, Any]:
-        """What a sync into a new store gives now."""
+    def synced_afresh(self) -> dict[str, Any]:
+        """Return the market of a sync into a new store."""
         folder = self.folder / f"fresh-{len(list(self.folder.iterdir()))}"
         assert self.sync("--store", str(folder)).exit_code == 0
-        return self.held(folder)
+        return self.stored_market(folder)
 
     def check_fresh(self) -> None:
-        """The store is sound, and holds what a new one would."""
-        held, fresh = self.held(), self.fresh()
+        """Fail unless the store is sound and equal to a newly synced one."""
+        stored, fresh = self.stored_market(), self.synced_afresh()
         assert is_sound(self.file)
-        assert (held["block"], by_address(held)) == (fresh["block"], by_address(fresh))
+        assert (stored["block"], by_address(stored)) == (fresh["block"], by_address(fresh))
 
     @contextmanager
     def running(self, *arguments: str, **more: Any) -> Iterator[subprocess.Popen[str]]:
-        """`swapcli sync anvil ...` in its own process, which is always ended."""
+        """Run `swapcli sync anvil ...` in its own process, which ends with the context."""
         with started("sync", "anvil", *arguments, env=self.env, **more) as process:
             yield process
 
@@ -64,13 +64,13 @@ class Scene:
 def started(*arguments: str, env: Mapping[str, str], **more: Any) -> Iterator[subprocess.Popen[str]]:
     pipes = {"stdout": subprocess.PIPE, "stderr": subprocess.PIPE} | more
     process = subprocess.Popen([*SWAPCLI_COMMAND, *arguments], text=True, env=clean_environment(env), **pipes)
-    # Who waits for a line that does not come waits for this.
-    patience = Timer(2 * TIMEOUT_S, process.kill)
-    patience.start()
+    # Ends a test that reads a line that the process never writes.
+    watchdog = Timer(2 * TIMEOUT_S, process.kill)
+    watchdog.start()
     try:
         yield process
     finally:
-        patience.cancel()
+        watchdog.cancel()
         if process.poll() is None:
             process.kill()
         process.communicate(timeout=TIMEOUT_S)
@@ -81,7 +81,7 @@ def by_address(market: dict[str, Any]) -> dict[str, Any]:
 
 
 def wait_for(happened: Any) -> None:
-    """Until something is so. Fails when that takes too long."""
+    """Wait until `happened` returns true. Fails after `TIMEOUT_S`."""
     until_s = time.monotonic() + TIMEOUT_S
     while not happened():
         assert time.monotonic() < until_s, "it did not happen"

@@ -1,4 +1,4 @@
-"""`swapcli sync` refuses what cannot be, and what fails leaves a whole block behind, or no store."""
+"""`swapcli sync` refuses impossible requests; a failed sync leaves one whole block, or no store."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.service_process import TIMEOUT_S
 from tests.support.testnet import build_market_document, raise_unknown_network
 
 
-def test_a_network_may_have_no_node_at_all(tmp_path: Path, scene: Scene) -> None:
+def test_a_network_without_a_node_is_refused(tmp_path: Path, scene: Scene) -> None:
     settings = write_settings(tmp_path, scene.network, None)
     ran = run_swapcli("sync", "anvil", "--json", env={"SWAPCLI_CONFIG": str(settings)})
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
@@ -55,16 +55,14 @@ def test_a_network_may_have_no_node_at_all(tmp_path: Path, scene: Scene) -> None
         ((), "INVALID_OPTION"),
     ],
 )
-def test_what_cannot_be_is_refused_before_anything_is_asked(
-    arguments: tuple[str, ...], code: str, tmp_path: Path
-) -> None:
+def test_invalid_options_are_refused_before_any_request(arguments: tuple[str, ...], code: str, tmp_path: Path) -> None:
     ran = run_swapcli("sync", *arguments, "--store", str(tmp_path / "stores"), "--json")
     assert (ran.exit_code, ran.stdout, ran.error["code"]) == (2, "", code)
     check_secrets_hidden(ran.stderr)
     assert not list(tmp_path.iterdir())
 
 
-def test_a_block_that_lies_ahead_is_refused(scene: Scene) -> None:
+def test_a_future_first_block_is_refused(scene: Scene) -> None:
     ran = scene.sync("--from-block", "999999999", "--json")
     assert (ran.exit_code, ran.error["code"], scene.file.exists()) == (2, "INVALID_OPTION", False)
     assert "does not exist yet; the newest block is" in ran.error["message"]
@@ -109,16 +107,16 @@ FAILING: list[tuple[str, Failure, str]] = [
 ]
 
 
-@pytest.mark.parametrize(("fault", "code"), [each[1:] for each in FAILING], ids=[each[0] for each in FAILING])
-def test_a_node_that_fails_is_one_sentence_and_makes_no_store(scene: Scene, fault: Failure, code: str) -> None:
-    scene.proxy.always = fault
+@pytest.mark.parametrize(("failure", "code"), [each[1:] for each in FAILING], ids=[each[0] for each in FAILING])
+def test_a_failing_node_is_one_sentence_and_creates_no_store(scene: Scene, failure: Failure, code: str) -> None:
+    scene.proxy.always = failure
     ran = scene.sync("--json")
     assert (ran.exit_code, ran.stdout, ran.error["code"]) == (5, "", code)
     check_secrets_hidden(ran.stderr)
     assert not scene.file.exists()
 
 
-def test_another_chain_is_named(scene: Scene) -> None:
+def test_a_node_of_another_chain_is_reported(scene: Scene) -> None:
     scene.proxy.always = failures.moves_to(8453)
     assert "is a node of chain 8453, not of chain 31337" in scene.sync().stderr
 
@@ -141,9 +139,9 @@ def test_a_failing_node_leaves_a_whole_block_to_continue_from(scene: Scene, afte
 
 @pytest.mark.parametrize("number", [signal.SIGINT, signal.SIGTERM])
 @pytest.mark.parametrize("form", ["--plain", "--json"])
-def test_an_interrupted_sync_says_how_far_it_got_and_goes_on(scene: Scene, number: signal.Signals, form: str) -> None:
+def test_an_interrupted_sync_reports_progress_and_continues(scene: Scene, number: signal.Signals, form: str) -> None:
     scene.sync("--protocols", "uniswapV2")
-    # From its fifth exchange on the node takes its time.
+    # From its fifth exchange on, the node is slow.
     scene.proxy.failures = [failures.passes_on] * 4
     scene.proxy.always = failures.late(1.5)
     count = len(scene.proxy.methods)

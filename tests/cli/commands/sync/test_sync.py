@@ -1,4 +1,4 @@
-"""`swapcli sync`: a store is filled from a node, in processes of their own on real chains."""
+"""`swapcli sync` fills a store from a node of a real chain."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.support.command import run_swapcli
 FACTS = ("tokens", "pools", "protocols", "gasPrice", "network")
 
 
-def test_a_store_is_made_with_its_folder_and_holds_what_is_told(scene: Scene) -> None:
+def test_a_sync_creates_the_store_that_it_reports(scene: Scene) -> None:
     ran = scene.sync("--json")
     reported = ran.json
     assert (ran.exit_code, ran.stderr) == (0, "")
     assert reported["store"] == str(scene.file)
-    assert (reported["pools"], reported["newPools"]) == (len(scene.held()["pools"]),) * 2
+    assert (reported["pools"], reported["newPools"]) == (len(scene.stored_market()["pools"]),) * 2
     assert reported["market"]["provenance"] == "synced"
     assert {each["amm_name"] for each in reported["protocols"]} == {"uniswapV2", "uniswapV3", "uniswapV4"}
     assert sum(each["pools"] for each in reported["protocols"]) == reported["pools"] >= 5
@@ -34,7 +34,7 @@ def test_a_store_is_made_with_its_folder_and_holds_what_is_told(scene: Scene) ->
     scene.check_fresh()
 
 
-def test_what_is_left_out_is_told_with_its_reason(scene: Scene) -> None:
+def test_skipped_pools_are_reported_with_the_reason(scene: Scene) -> None:
     (unknown,) = scene.sync("--json").json["leftOut"]
     assert unknown["reason"] == "the catalogue knows no contract that its pools come from"
     assert (unknown["count"] > 3, len(unknown["examples"])) == (True, 3)
@@ -43,7 +43,7 @@ def test_what_is_left_out_is_told_with_its_reason(scene: Scene) -> None:
     assert sum(each["count"] for each in thin["leftOut"]) > unknown["count"]
 
 
-def test_the_forms_tell_the_same(scene: Scene) -> None:
+def test_all_output_formats_show_the_same_facts(scene: Scene) -> None:
     reported = scene.sync("--json").json
     for form in ("--plain", "--table"):
         ran = scene.sync(form)
@@ -59,24 +59,24 @@ def test_the_forms_tell_the_same(scene: Scene) -> None:
         check_secrets_hidden(ran.stdout)
 
 
-def test_what_is_wanted_is_said_by_tokens_and_protocols(scene: Scene) -> None:
+def test_tokens_and_protocols_filter_the_pools(scene: Scene) -> None:
     tokens = {token.symbol: token.address for token in scene.network.tokens}
     ran = scene.sync("--tokens", f"usdc,{tokens['TKN']}", "--protocols", "1,UniswapV3", "--json")
     assert ran.json["pools"] == 2
-    for pool in scene.held()["pools"]:
+    for pool in scene.stored_market()["pools"]:
         assert set(pool["tokens"]) == {tokens["USDC"], tokens["TKN"]}
         assert pool["protocol"] in ("uniswapV2", "uniswapV3")
-    assert scene.sync("--json").json["newPools"] == len(scene.fresh()["pools"]) - 2
+    assert scene.sync("--json").json["newPools"] == len(scene.synced_afresh()["pools"]) - 2
 
 
-def test_the_native_token_stands_for_its_wrapped_form(scene: Scene) -> None:
+def test_the_native_token_syncs_pools_of_its_wrapped_form(scene: Scene) -> None:
     for native in ("ETH", "weth", "0x" + "00" * 20, "0x" + "Ee" * 20):
         assert scene.sync("--tokens", f"{native},USDC", "--json").exit_code == 0
     twice = scene.sync("--tokens", "ETH,WETH", "--json")
     assert (twice.exit_code, twice.error["code"]) == (2, "INVALID_OPTION")
 
 
-def test_a_second_sync_goes_on_from_the_first(scene: Scene) -> None:
+def test_a_second_sync_continues_from_the_first(scene: Scene) -> None:
     first = scene.sync("--json").json
     again = scene.sync("--json").json
     assert (again["newPools"], again["pools"], again["market"]["block"]) == (
@@ -88,25 +88,25 @@ def test_a_second_sync_goes_on_from_the_first(scene: Scene) -> None:
     scene.check_fresh()
 
 
-def test_quotes_rest_on_the_store(scene: Scene) -> None:
+def test_quotes_use_the_synced_store(scene: Scene) -> None:
     scene.sync()
     quoted = run_swapcli("route", "anvil", "USDC", "TKN", "10", "--offline", "--json", env=scene.env).json
     assert quoted["market"]["provenance"] == "synced"
-    assert quoted["market"]["block"] == scene.held()["block"]
+    assert quoted["market"]["block"] == scene.stored_market()["block"]
     assert int(quoted["outputAmount"]) > 0
 
 
-def test_a_node_on_the_command_line_goes_before_the_settings(scene: Scene) -> None:
+def test_a_node_on_the_command_line_overrides_the_settings(scene: Scene) -> None:
     scene.proxy.always = hangs_up
     url = url_of(scene.small_chain.chain)
     reported = scene.sync("--rpc-url", url, "--json").json
     assert reported["market"]["source"] == url
 
 
-def test_without_a_node_a_public_one_is_asked_and_named() -> None:
+def test_without_a_node_a_public_one_is_used_and_reported() -> None:
     session = open_session(OutputOptions(json=True, config="/dev/null"))
     node = session.any_node(network("base"))
     assert network("base").rpc_urls[0].startswith(node.shown)
     assert session.output.deferred == [
-        f"note: no node of base is set, so a public one is asked, which may allow little: {node.shown}"
+        f"note: base has no node in the settings; using a public one, which may limit requests: {node.shown}"
     ]

@@ -1,4 +1,4 @@
-"""What a sync shows: bars on a terminal, words, and documents."""
+"""The output of a sync: progress bars on a terminal, text, and JSON documents."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from tests.support.testnet import NOW_S
 
 
 @pytest.mark.parametrize("color", ["never", "always"])
-def test_on_a_terminal_bars_are_drawn_on_stderr_alone(scene: Scene, color: str) -> None:
+def test_progress_bars_are_drawn_on_stderr_only(scene: Scene, color: str) -> None:
     ours, theirs = os.openpty()
     with scene.running("--json", "--color", color, stderr=theirs) as process:
         os.close(theirs)
@@ -52,7 +52,7 @@ def synced(scene: Scene) -> SyncResult:
         return SyncResult(store.read_summary(), 3, OMISSIONS, 1.5)
 
 
-def test_a_sync_in_words_cannot_steer_the_terminal(scene: Scene) -> None:
+def test_the_text_of_a_sync_has_no_control_characters(scene: Scene) -> None:
     result = synced(scene)
     document, sheet = sync_document(result, NOW_S), build_sync_details(result, NOW_S)
     assert document["poolsPerSecond"] == 2.0
@@ -81,7 +81,7 @@ def test_a_sync_in_words_cannot_steer_the_terminal(scene: Scene) -> None:
         ),
     ],
 )
-def test_a_step_in_words_and_as_a_document(advance: Advance, words: str) -> None:
+def test_an_advance_is_shown_as_text_and_as_a_document(advance: Advance, words: str) -> None:
     assert format_advance(advance) == words
     document = advance_document("anvil", advance)
     assert document == {

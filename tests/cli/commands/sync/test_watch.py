@@ -21,17 +21,17 @@ def test_watch_prints_one_json_line_per_block_until_stopped(scene: Scene) -> Non
         for seed in range(3):
             scene.small_chain.run_random_activity(Random(seed))
             blocks.append(json.loads(process.stdout.readline())["block"])
-        wait_for(lambda: scene.held()["block"] == int(scene.small_chain.chain.node.ask("eth_blockNumber"), 16))
+        wait_for(lambda: scene.stored_market()["block"] == int(scene.small_chain.chain.node.ask("eth_blockNumber"), 16))
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, err) == (0, "")
     rest = [json.loads(line)["block"] for line in out.splitlines()]
     assert blocks + rest == sorted(set(blocks + rest))
-    assert (blocks + rest)[-1] == scene.held()["block"]
+    assert (blocks + rest)[-1] == scene.stored_market()["block"]
     scene.check_fresh()
 
 
-def test_a_watch_tells_people_on_stderr_and_survives_what_passes(scene: Scene) -> None:
+def test_a_watch_reports_on_stderr_and_survives_failures(scene: Scene) -> None:
     with scene.running("--watch", "--plain") as process:
         assert process.stdout is not None
         assert process.stderr is not None
@@ -54,14 +54,14 @@ def test_a_watch_tells_people_on_stderr_and_survives_what_passes(scene: Scene) -
     scene.check_fresh()
 
 
-def test_a_watch_goes_back_where_the_chain_took_another_way(scene: Scene) -> None:
+def test_a_watch_follows_a_reorganization(scene: Scene) -> None:
     with scene.running("--watch", "--json") as process:
         assert process.stdout is not None
         synced = json.loads(process.stdout.readline())["market"]["block"]
         turn = scene.small_chain.prepare_reorg(Random(7))
         steps = [json.loads(process.stdout.readline())]
         turn()
-        # A chain that is shorter than the one before is not believed yet.
+        # A chain shorter than the one before is not followed yet.
         scene.small_chain.chain.node.ask("anvil_mine", hex(60))
         while steps[-1]["rewoundTo"] is None:
             steps.append(json.loads(process.stdout.readline()))
@@ -73,7 +73,7 @@ def test_a_watch_goes_back_where_the_chain_took_another_way(scene: Scene) -> Non
     scene.check_fresh()
 
 
-def test_nobody_has_to_read_a_watch_to_its_end(scene: Scene) -> None:
+def test_a_watch_ends_when_its_output_is_closed(scene: Scene) -> None:
     with scene.running("--watch", "--json") as process:
         assert process.stdout is not None
         assert process.stderr is not None
