@@ -72,7 +72,7 @@ def test_rates_and_fees_of_stableswap_ng_are_read_in_the_units_of_the_family(cur
         ("fee()", 6 * 10**9, "fee_ppm: expected at most half of the output"),
         ("A()", 0, "A(): the amplification is changing"),
         ("offpeg_fee_multiplier()", 2**63, "offpeg_fee_multiplier: lifts the fee above half"),
-        ("balances(uint256)", 2**130, "reserves[0]: expected a whole number"),
+        ("balances(uint256)", 2**130, "reserves[0]: expected an integer"),
     ],
 )
 def test_stableswap_pools_that_would_be_quoted_wrongly_are_skipped(
