@@ -32,7 +32,7 @@ def swap_terms(recipient: str | None, slippage_ppm: int, network: Network) -> Sw
 
 
 if TYPE_CHECKING:
-    from swapcli.engine.payload_checks import Checked
+    from swapcli.engine.payload_checks import PayloadCheck
 
 
 class PreparedPayload(NamedTuple):
@@ -40,7 +40,7 @@ class PreparedPayload(NamedTuple):
 
     payload: UnsignedTransaction
     network: Network
-    checked: Checked | None
+    checked: PayloadCheck | None
     warnings: tuple[QuoteWarning, ...] = ()
 
 

@@ -22,17 +22,17 @@ from swapcli.model.warning import QuoteWarning, WarningCode
 
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode
-    from swapcli.engine.payload_checks import Checked, Wanted
+    from swapcli.engine.payload_checks import CheckOptions, PayloadCheck
 
 
 class PayloadChecker(NamedTuple):
     """The requested checks, and the node for them."""
 
-    requested: Wanted
+    requested: CheckOptions
     node: RpcNode
     native: Token
 
-    def check_quoted(self, answer: QuoteResult, payload: UnsignedTransaction) -> Checked:
+    def check_quoted(self, answer: QuoteResult, payload: UnsignedTransaction) -> PayloadCheck:
         """Check the transaction of a quote. Raises the errors of `check_payload`."""
         order = answer.order
         tokens = order.token_in, order.token_out
@@ -42,7 +42,7 @@ class PayloadChecker(NamedTuple):
             return self._check(payload, answer.state_source, tokens, None, rounded=False)
         return self._check(payload, answer.state_source, tokens, answer.quote.gas_wei, rounded=is_rounded(answer))
 
-    def check_built(self, fresh_source: QuoteSource, result: RouteResult, payload: UnsignedTransaction) -> Checked:
+    def check_built(self, fresh_source: QuoteSource, result: RouteResult, payload: UnsignedTransaction) -> PayloadCheck:
         """Check the transaction that `fresh_source` built from a route. Raises the errors of `check_payload`."""
         from swapcli.cli.render.payload_view import traded_tokens
 
@@ -58,12 +58,12 @@ class PayloadChecker(NamedTuple):
         gas_wei: int | None,
         *,
         rounded: bool = False,
-    ) -> Checked:
-        from swapcli.engine.payload_checks import Ends, check_payload
+    ) -> PayloadCheck:
+        from swapcli.engine.payload_checks import TradedTokens, check_payload
 
         with closing(self.node):
-            ends = Ends(*tokens, self.native)
-            return check_payload(self.node, self.requested, payload, origin, ends, gas_wei, rounded=rounded)
+            ends = TradedTokens(*tokens, self.native)
+            return check_payload(self.node, self.requested, payload, origin, ends, gas_wei, is_rounded=rounded)
 
 
 def open_checker(session: Session, network: Network, options: PayloadOptions) -> PayloadChecker | None:
@@ -79,14 +79,16 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
         problem = "--offline excludes it" if session.is_offline else "none is set"
         hint = f"set networks.{network.name}.rpc_url"
         raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=hint)
-    from swapcli.engine.payload_checks import Wanted
+    from swapcli.engine.payload_checks import CheckOptions
 
-    return PayloadChecker(Wanted(options.simulate, sender), node, network.native)
+    return PayloadChecker(CheckOptions(options.simulate, sender), node, network.native)
 
 
-def check_warnings(checked: Checked, payload: UnsignedTransaction, *, with_approval: bool) -> Iterator[QuoteWarning]:
+def check_warnings(
+    checked: PayloadCheck, payload: UnsignedTransaction, *, with_approval: bool
+) -> Iterator[QuoteWarning]:
     """Yield the warnings on the results of the checks."""
-    token_in, token_out, native = checked.ends
+    token_in, token_out, native = checked.tokens
     simulation, holdings, needed = checked.simulation, checked.holdings, payload.call.route.amount_in
     if simulation and not simulation.matches:
         pays, due = (_format_amount(amount, token_out) for amount in (simulation.received, simulation.expected))

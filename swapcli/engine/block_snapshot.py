@@ -16,45 +16,45 @@ from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 
-_Found = Pool | L1FeeParams | None
+_ReadValue = Pool | L1FeeParams | None
 
 
 @dataclass
 class BlockSnapshot:
-    """`since_s` is when its block was told, by a timer. Of pools that could not be read it knows that."""
+    """`read_at_s` is when its block was told, by a timer. Of pools that could not be read it knows that."""
 
     node: Node
     network: Network
     head: ChainHead
-    since_s: float
+    read_at_s: float
     pools: dict[str, Pool | None] = field(default_factory=dict)
-    l1_terms: L1FeeParams | None = None
+    l1_fee_params: L1FeeParams | None = None
     is_pinned: bool = True
 
     def read(self, pools: Iterable[Pool]) -> None:
         """Reads those of the pools that have not been read, all in the same rounds. Raises `UpstreamError`."""
-        places = [place for pool in pools if pool.key not in self.pools and (place := ref_of_pool(pool))]
-        readings: list[tuple[str, BatchRead[_Found]]] = [(each.key, import_loader(each.kind)(each)) for each in places]
+        refs = [place for pool in pools if pool.key not in self.pools and (place := ref_of_pool(pool))]
+        reads: list[tuple[str, BatchRead[_ReadValue]]] = [(each.key, import_loader(each.kind)(each)) for each in refs]
         oracle = self.network.l1_fee_oracle if not self.pools else None
         if oracle:
-            readings.append((oracle, read_l1_fee_params(oracle)))
-        read = self._read(readings)
-        self.pools.update({each.key: _pool(found) for each, found in zip(places, read, strict=False)})
-        if oracle and isinstance(read[-1], L1FeeParams):
-            self.l1_terms = read[-1]
+            reads.append((oracle, read_l1_fee_params(oracle)))
+        results = self._read(reads)
+        self.pools.update({each.key: _pool(found) for each, found in zip(refs, results, strict=False)})
+        if oracle and isinstance(results[-1], L1FeeParams):
+            self.l1_fee_params = results[-1]
 
-    def _read(self, readings: Sequence[tuple[str, BatchRead[_Found]]]) -> list[_Found | SkippedItem]:
-        view = BlockReader(self.node, self.head.block, self.network.multicall)
-        found = run_batched(readings, view.call)
-        self.is_pinned = view.verify_block() and self.is_pinned
-        return found
+    def _read(self, reads: Sequence[tuple[str, BatchRead[_ReadValue]]]) -> list[_ReadValue | SkippedItem]:
+        reader = BlockReader(self.node, self.head.block, self.network.multicall)
+        results = run_batched(reads, reader.call)
+        self.is_pinned = reader.verify_block() and self.is_pinned
+        return results
 
-    def market(self, held: Market, keys: Collection[str]) -> Market:
+    def market(self, known: Market, keys: Collection[str]) -> Market:
         """`held` with these pools alone, as they are at the block."""
         pools = {key: pool for key in keys if (pool := self.pools.get(key))}
         unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""
         return replace(
-            held,
+            known,
             pools=pools,
             provenance=Provenance.LIVE,
             source=f"{self.node.shown}: {len(pools)} pools considered{unread}",
@@ -66,5 +66,5 @@ class BlockSnapshot:
         )
 
 
-def _pool(found: _Found | SkippedItem) -> Pool | None:
+def _pool(found: _ReadValue | SkippedItem) -> Pool | None:
     return found if isinstance(found, Pool) else None

@@ -157,9 +157,9 @@ class QuoteSources:
             from swapcli.engine.sources.stored import StoreSource
 
             return StoreSource(store, SYSTEM_CLOCK, route_ttl_s=ttl_s)
-        from swapcli.engine.sources.in_memory import MarketSource
+        from swapcli.engine.sources.in_memory import InMemorySource
 
-        return MarketSource(self.market(name, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK, route_ttl_s=ttl_s)
+        return InMemorySource(self.market(name, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK, route_ttl_s=ttl_s)
 
     def service_networks(self, retries: int = REMOTE_RETRIES) -> tuple[str, ...] | None:
         """Return the names of the service's networks that are known here; None if there is no service, or it does not

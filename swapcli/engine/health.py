@@ -48,7 +48,7 @@ class Health(NamedTuple):
         return self.status == HEALTHY
 
 
-class Count(NamedTuple):
+class MarketSize(NamedTuple):
     """How much a source holds, where that is more than the market that is looked at."""
 
     pools: int
@@ -56,21 +56,21 @@ class Count(NamedTuple):
 
 
 def check_market(
-    market: Market, quote: Callable[[Order], QuoteResult], clock: Clock, count: Count | None = None
+    market: Market, quote: Callable[[Order], QuoteResult], clock: Clock, count: MarketSize | None = None
 ) -> Health:
     """The health of a market: it holds pools, and an order between two of its main tokens is answered.
 
     `market` may be a part of what the source holds, which `count` then tells. The answer tells of the state that it
     rests on.
     """
-    count = count or Count(len(market.pools), len(market.tokens))
-    origin = StateSource.of(market, clock.now_s())
+    count = count or MarketSize(len(market.pools), len(market.tokens))
+    state_source = StateSource.of(market, clock.now_s())
     started_s = clock.monotonic_s()
     sample: Sample | None = None
     try:
-        sample, origin = _sample(market, quote)
-        told = f"{count.pools} pools, {origin.provenance} state"
-        status, message = HEALTHY, f"{_title(market.network)} router is alive and well: {told}"
+        sample, state_source = _quote_sample(market, quote)
+        summary = f"{count.pools} pools, {state_source.provenance} state"
+        status, message = HEALTHY, f"{_title(market.network)} router is alive and well: {summary}"
     except SwapcliError as error:
         status, message = UNHEALTHY, f"{_title(market.network)} router cannot quote: {error.message}"
     return Health(
@@ -78,7 +78,7 @@ def check_market(
         status=status,
         message=message,
         time_s=round(clock.monotonic_s() - started_s, 6),
-        state_source=origin,
+        state_source=state_source,
         pools=count.pools,
         tokens=count.tokens,
         sample=sample,
@@ -89,7 +89,7 @@ def _title(network: Network) -> str:
     return network.name[:1].upper() + network.name[1:]
 
 
-def _sample(market: Market, quote: Callable[[Order], QuoteResult]) -> tuple[Sample, StateSource]:
+def _quote_sample(market: Market, quote: Callable[[Order], QuoteResult]) -> tuple[Sample, StateSource]:
     order = _sample_order(market)
     if order is None:
         raise MarketUnavailable("the market holds no pools")

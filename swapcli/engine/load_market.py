@@ -27,11 +27,11 @@ def open_market(
         cache_checksums(checksummed_addresses(embedded))
         return parse_market(embedded, networks=networks)
     parsed = parse_market(document, networks=networks, skip_bad_pools=skip_bad_pools)
-    held = parsed.market.network.name
-    if name.lower() not in (held.lower(), str(parsed.market.network.chain_id)):
+    market_network = parsed.market.network.name
+    if name.lower() not in (market_network.lower(), str(parsed.market.network.chain_id)):
         raise InvalidInput(
-            f'the market file is of "{held}", not of "{name}"',
-            hint=f"give {held} as the network",
-            details={"network": name, "market_network": held},
+            f'the market file is of "{market_network}", not of "{name}"',
+            hint=f"give {market_network} as the network",
+            details={"network": name, "market_network": market_network},
         )
     return parsed

@@ -16,7 +16,7 @@ from typing import NamedTuple
 
 from swapcli.chain.node import Node
 from swapcli.engine.clock import Clock
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import Progress, follow, import_pools
 from swapcli.errors import ConfigError, MarketError, MarketUnavailable
 from swapcli.model.market import Market, Provenance
@@ -93,7 +93,7 @@ def _temporary_store(followed: Followed) -> Iterator[Store]:
 class _Latest(NamedTuple):
     """The source that was returned last, its block, and the time when its pools were selected."""
 
-    source: MarketSource
+    source: InMemorySource
     head: StoredBlock | None
     selected_s: float
 
@@ -106,16 +106,16 @@ class MarketFollower:
         self._route_ttl_s, self._max_pools = route_ttl_s, max_pools
         self._latest: _Latest | None = None
 
-    def read(self) -> MarketSource:
+    def read(self) -> InMemorySource:
         """Return the store's market of any age. Raises `MarketError`, and `MarketUnavailable` if it has no pools."""
         with self._store.snapshot():
             head, market = self._store.inventory.head(), self._store.read_deepest(self._max_pools)
         if not market.pools:
             raise MarketUnavailable(f"there are no pools of {market.network.name} to quote on yet")
-        source = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
+        source = InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
         return self._set_latest(source, head, self._clock.monotonic_s())
 
-    def advance(self) -> MarketSource | None:
+    def advance(self) -> InMemorySource | None:
         """Bring the store to the newest block and return its market; None if it is the one returned before.
 
         Raises `UpstreamError`, `ConfigError`, `MarketError`.
@@ -133,7 +133,7 @@ class MarketFollower:
         if changed is None or part is None:
             return self.read()
         market = _with_changes(latest.source.market, part, changed, self._max_pools)
-        return self._set_latest(latest.source.moved(market, changed), head, latest.selected_s)
+        return self._set_latest(latest.source.with_changes(market, changed), head, latest.selected_s)
 
     def _follow(self, latest: _Latest) -> None:
         if self._node is None:
@@ -151,7 +151,7 @@ class MarketFollower:
             return None
         return self._store.inventory.changed_since(latest.head)
 
-    def _set_latest(self, source: MarketSource, head: StoredBlock | None, selected_s: float) -> MarketSource:
+    def _set_latest(self, source: InMemorySource, head: StoredBlock | None, selected_s: float) -> InMemorySource:
         source.warm()
         self._latest = _Latest(source, head, selected_s)
         return source

@@ -23,11 +23,11 @@ from swapcli.model.swap_terms import after_fee
 from swapcli.model.token import Token, in_tokens
 from swapcli.model.transaction import RouterCall, UnsignedTransaction
 
-_DIFFERS: Final = "the router may read payloads otherwise, or a token take a cut: do not sign"
-_ELSEWHERE: Final = "the quote rests on another state: quote anew, on that of the node"
+_HINT_DO_NOT_SIGN: Final = "the router may read payloads otherwise, or a token take a cut: do not sign"
+_HINT_OTHER_STATE: Final = "the quote rests on another state: quote anew, on that of the node"
 
 
-class Ends(NamedTuple):
+class TradedTokens(NamedTuple):
     """What is sold and what is bought, the native token under its own name; and the native token."""
 
     token_in: Token
@@ -35,7 +35,7 @@ class Ends(NamedTuple):
     native: Token
 
 
-class Wanted(NamedTuple):
+class CheckOptions(NamedTuple):
     """Which checks: `sender` is whose holdings are checked. Without one, a simulation is for the receiver."""
 
     simulate: bool = False
@@ -59,11 +59,11 @@ class Simulation(NamedTuple):
         return self.received == self.expected
 
 
-class Checked(NamedTuple):
+class PayloadCheck(NamedTuple):
     """What was found. `holdings` are those of the sender that was named, None without one; `gas_wei` is about what the
     transaction costs, None where unknown. `is_rounded`: a token keeps shares, so that the quote is not exact."""
 
-    ends: Ends
+    tokens: TradedTokens
     holdings: SenderBalances | None
     simulation: Simulation | None
     gas_wei: int | None
@@ -77,14 +77,14 @@ class Checked(NamedTuple):
 
 def check_payload(
     node: StateOverrideNode,
-    wanted: Wanted,
+    options: CheckOptions,
     payload: UnsignedTransaction,
     origin: StateSource,
-    ends: Ends,
+    tokens: TradedTokens,
     gas_wei: int | None = None,
     *,
-    rounded: bool = False,
-) -> Checked:
+    is_rounded: bool = False,
+) -> PayloadCheck:
     """`gas_wei` is what was estimated; a simulation makes up for none. `rounded` says that a token keeps shares, so
     that what arrives need only be the minimum.
 
@@ -92,42 +92,48 @@ def check_payload(
     reverts, pays what was not quoted, or cannot be simulated; `UpstreamError`.
     """
     head = node.head()
-    at, is_exact = _state(origin, head)
-    sender, swap = wanted.sender or payload.call.route.recipient, SimulatedCall.from_payload(payload)
+    at, is_exact = _block_to_check(origin, head)
+    sender, swap = options.sender or payload.call.route.recipient, SimulatedCall.from_payload(payload)
     holdings = read_sender_balances(node, at, sender, swap)
-    if wanted.sender and holdings.balance_in < swap.amount_in:
-        raise _too_little(holdings.balance_in, swap.amount_in, ends.token_in)
+    if options.sender and holdings.balance_in < swap.amount_in:
+        raise _insufficient_balance(holdings.balance_in, swap.amount_in, tokens.token_in)
     simulation = None
-    if wanted.simulate:
-        told = simulate_swap(node, at, swap, sender, holdings)
-        simulation = _simulation(told, payload.call, block_number(at), sender, ends)
-        if is_exact and simulation.block and not (told.run.status is SimulationStatus.DONE and simulation.matches):
+    if options.simulate:
+        swap_simulation = simulate_swap(node, at, swap, sender, holdings)
+        simulation = _describe_simulation(swap_simulation, payload.call, block_number(at), sender, tokens)
+        if (
+            is_exact
+            and simulation.block
+            and not (swap_simulation.run.status is SimulationStatus.DONE and simulation.matches)
+        ):
             # A node that ignores block numbers has simulated on another state than the one that was quoted on.
-            answered = find_answering_block(node, simulation.block - 1)
-            is_exact = answered is None or answered == simulation.block - 1
-        _check(told.run, simulation, payload, ends, is_exact and not rounded)
+            answering_block = find_answering_block(node, simulation.block - 1)
+            is_exact = answering_block is None or answering_block == simulation.block - 1
+        _require_expected(swap_simulation.run, simulation, payload, tokens, is_exact and not is_rounded)
         gas_wei = simulation.gas_used * head.gas_price_wei if gas_wei is None else gas_wei
-    return Checked(ends, holdings if wanted.sender else None, simulation, gas_wei, rounded)
+    return PayloadCheck(tokens, holdings if options.sender else None, simulation, gas_wei, is_rounded)
 
 
-def _state(origin: StateSource, head: ChainHead) -> tuple[BlockId, bool]:
+def _block_to_check(origin: StateSource, head: ChainHead) -> tuple[BlockId, bool]:
     """The block to ask about, and whether it is the one that was quoted on; what a service says of it is not proven."""
     if origin.service_url is None and origin.is_live and origin.block is not None:
         return origin.block, True
     return head.block, False
 
 
-def _simulation(told: SwapSimulation, call: RouterCall, block: int, sender: str, ends: Ends) -> Simulation:
+def _describe_simulation(
+    simulated: SwapSimulation, call: RouterCall, block: int, sender: str, tokens: TradedTokens
+) -> Simulation:
     words = {
-        SimulationGrant.NATIVE: f"balance of {ends.native.symbol}",
-        SimulationGrant.TOKEN: f"balance of {ends.token_in.symbol}",
+        SimulationGrant.NATIVE: f"balance of {tokens.native.symbol}",
+        SimulationGrant.TOKEN: f"balance of {tokens.token_in.symbol}",
         SimulationGrant.ALLOWANCE: "allowance",
     }
-    assumed = tuple(words[each] for each in told.grants)
-    return Simulation(block, sender, told.run.received, _due(call), told.run.gas_used, assumed)
+    assumed = tuple(words[each] for each in simulated.grants)
+    return Simulation(block, sender, simulated.run.received, _expected_output(call), simulated.run.gas_used, assumed)
 
 
-def _due(call: RouterCall) -> int:
+def _expected_output(call: RouterCall) -> int:
     """What the receiver gets of what was quoted: all where he earns the fee himself."""
     shares = decode_integrator_data(call.integrator_data)
     if shares is None or shares.address == call.route.recipient:
@@ -135,32 +141,32 @@ def _due(call: RouterCall) -> int:
     return after_fee(call.route.amount_out, shares.fee_bps)
 
 
-def _check(
-    run: SimulationRun, simulation: Simulation, payload: UnsignedTransaction, ends: Ends, is_exact: bool
+def _require_expected(
+    run: SimulationRun, simulation: Simulation, payload: UnsignedTransaction, tokens: TradedTokens, is_exact: bool
 ) -> None:
     where = f"at block {simulation.block}"
     match run.status:
         case SimulationStatus.NO_ROUTER:
             problem = f"nothing is deployed at the router's address {payload.to} {where}"
-            raise _failed(simulation, problem, "see the router in the network's settings")
+            raise _simulation_error(simulation, problem, "see the router in the network's settings")
         case SimulationStatus.NOT_APPROVED:
             why = describe_revert(run.return_data)
-            raise _failed(
-                simulation, f"{ends.token_in.symbol} refuses to be approved {where}: {why}", None, run.return_data
+            raise _simulation_error(
+                simulation, f"{tokens.token_in.symbol} refuses to be approved {where}: {why}", None, run.return_data
             )
         case SimulationStatus.REVERTED:
-            hint = _DIFFERS if is_exact else _ELSEWHERE
-            raise _failed(
+            hint = _HINT_DO_NOT_SIGN if is_exact else _HINT_OTHER_STATE
+            raise _simulation_error(
                 simulation, f"the swap reverts {where}: {describe_revert(run.return_data)}", hint, run.return_data
             )
-    least = simulation.expected if is_exact else payload.call.route.min_received
-    if (is_exact and not simulation.matches) or simulation.received < least:
-        pays, due = (in_tokens(amount, ends.token_out) for amount in (simulation.received, least))
+    minimum = simulation.expected if is_exact else payload.call.route.min_received
+    if (is_exact and not simulation.matches) or simulation.received < minimum:
+        pays, due = (in_tokens(amount, tokens.token_out) for amount in (simulation.received, minimum))
         promise = "the quote says" if is_exact else "it promises at least"
-        raise _failed(simulation, f"the swap pays {pays} {where}, and {promise} {due}", _DIFFERS)
+        raise _simulation_error(simulation, f"the swap pays {pays} {where}, and {promise} {due}", _HINT_DO_NOT_SIGN)
 
 
-def _failed(simulation: Simulation, message: str, hint: str | None, output: bytes = b"") -> SimulationError:
+def _simulation_error(simulation: Simulation, message: str, hint: str | None, output: bytes = b"") -> SimulationError:
     figures = {
         "block": simulation.block,
         "amount_received": str(simulation.received),
@@ -170,10 +176,10 @@ def _failed(simulation: Simulation, message: str, hint: str | None, output: byte
     return SimulationError(message, hint=hint, details=figures)
 
 
-def _too_little(held: int, needed: int, token: Token) -> InsufficientBalance:
-    holds, takes = in_tokens(held, token), in_tokens(needed, token)
+def _insufficient_balance(balance: int, needed: int, token: Token) -> InsufficientBalance:
+    holds, takes = in_tokens(balance, token), in_tokens(needed, token)
     return InsufficientBalance(
         f"Insufficient balance: the sender holds {holds}, and the swap takes {takes}",
         hint="sell less, or from an address that holds as much",
-        details={"token": token.address, "held": str(held), "needed": str(needed)},
+        details={"token": token.address, "held": str(balance), "needed": str(needed)},
     )

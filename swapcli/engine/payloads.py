@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 
 from swapcli.api.route_result import ResultSwap, RouteResult
 from swapcli.engine.encoders import payload_encoder
-from swapcli.engine.wrap import wrapper
+from swapcli.engine.wrap import wrapper_pool
 from swapcli.errors import ConfigError, InvalidRoute, RouteExpired, SlippageExceeded
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
@@ -104,7 +104,7 @@ def pools_for(result: RouteResult, market: Market) -> Mapping[str, Pool]:
     ends = {market.network.to_wrapped(each) for each in (result.input_token.address, result.output_token.address)}
     if ends != {wrapped.address}:
         return market.pools
-    pool = wrapper(wrapped)
+    pool = wrapper_pool(wrapped)
     return {pool.key: pool}
 
 

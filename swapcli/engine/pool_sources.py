@@ -1,7 +1,7 @@
 """Sources that keep a network's pools between orders: in memory or in SQLite.
 
-A `MarketSource` has a market in memory; a `StoreSource` reads from a store the pools that an order needs. Both quote by
-themselves, and a live source begins with one of them.
+An `InMemorySource` has a market in memory; a `StoreSource` reads the pools that an order needs from a store. Both quote
+by themselves, and a live source begins with one of them.
 """
 
 from __future__ import annotations
@@ -18,16 +18,16 @@ from swapcli.model.state_source import StateSource
 from swapcli.model.transfer_behaviour import TransferBehaviour
 
 if TYPE_CHECKING:
-    from swapcli.engine.sources.in_memory import MarketSource
+    from swapcli.engine.sources.in_memory import InMemorySource
 
 
 class PoolSource(QuoteSource, Protocol):
     """A source of quotes that gives access to its pools."""
 
-    def source_for(self, order: Order) -> MarketSource:
+    def source_for(self, order: Order) -> InMemorySource:
         """Return a source with the pools that an order can use."""
 
-    def source_with(self, keys: Iterable[str]) -> MarketSource:
+    def source_with(self, keys: Iterable[str]) -> InMemorySource:
         """Return a source with at least those of these pools that are known."""
 
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:

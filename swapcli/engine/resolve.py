@@ -18,20 +18,20 @@ def find_token(name: str, network: Network, tokens: Mapping[str, Token]) -> Toke
     forty-`e` address; no other token can take its symbol. Raises `UnknownToken`, `AmbiguousToken`, `InvalidAddress`.
     """
     if name[:2].lower() == "0x":
-        return _by_address(name, network, tokens)
-    return _by_symbol(name, network, _known(network, tokens))
+        return _find_by_address(name, network, tokens)
+    return _find_by_symbol(name, network, _known_tokens(network, tokens))
 
 
-def _known(network: Network, tokens: Mapping[str, Token]) -> dict[str, Token]:
+def _known_tokens(network: Network, tokens: Mapping[str, Token]) -> dict[str, Token]:
     """The catalogue's tokens and the market's, which describes its own."""
     return {token.address: token for token in network.tokens} | dict(tokens)
 
 
-def _by_address(text: str, network: Network, tokens: Mapping[str, Token]) -> Token:
+def _find_by_address(text: str, network: Network, tokens: Mapping[str, Token]) -> Token:
     if network.kind is Kind.EVM and is_native(text):
         return network.native
     address = parse_address(text, network.kind)
-    token = _known(network, tokens).get(address)
+    token = _known_tokens(network, tokens).get(address)
     if token is None:
         raise UnknownToken(
             f"no token {display_address(address, network.kind)} on {network.name}",
@@ -41,20 +41,20 @@ def _by_address(text: str, network: Network, tokens: Mapping[str, Token]) -> Tok
     return token
 
 
-def _by_symbol(symbol: str, network: Network, tokens: Mapping[str, Token]) -> Token:
+def _find_by_symbol(symbol: str, network: Network, tokens: Mapping[str, Token]) -> Token:
     if symbol.lower() == network.native.symbol.lower():
         return network.native
-    alike = [token for token in tokens.values() if token.symbol.lower() == symbol.lower()]
-    found = [token for token in alike if token.symbol == symbol] or alike
-    if len(found) > 1:
-        raise AmbiguousToken(symbol, network.name, [display_address(t.address, network.kind) for t in found])
-    if not found:
+    case_insensitive = [token for token in tokens.values() if token.symbol.lower() == symbol.lower()]
+    matches = [token for token in case_insensitive if token.symbol == symbol] or case_insensitive
+    if len(matches) > 1:
+        raise AmbiguousToken(symbol, network.name, [display_address(t.address, network.kind) for t in matches])
+    if not matches:
         raise _unknown_symbol(symbol, network, tokens)
-    return found[0]
+    return matches[0]
 
 
 def _unknown_symbol(symbol: str, network: Network, tokens: Mapping[str, Token]) -> UnknownToken:
-    closest = _closest(symbol, [network.native.symbol, *(token.symbol for token in tokens.values())])
+    closest = _closest_names(symbol, [network.native.symbol, *(token.symbol for token in tokens.values())])
     hint = f"closest symbols: {', '.join(closest)}; or give an address" if closest else "give the token's address"
     return UnknownToken(
         f'no token "{symbol}" on {network.name}',
@@ -63,7 +63,7 @@ def _unknown_symbol(symbol: str, network: Network, tokens: Mapping[str, Token]) 
     )
 
 
-def _closest(name: str, names: Iterable[str]) -> list[str]:
+def _closest_names(name: str, names: Iterable[str]) -> list[str]:
     """Up to three of `names` that look like `name`, whatever the letter case."""
     by_lower = {candidate.lower(): candidate for candidate in names}
     return [by_lower[match] for match in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)]
@@ -72,17 +72,17 @@ def _closest(name: str, names: Iterable[str]) -> list[str]:
 def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
     """The `amm_name`s of protocols given by id ("5") or name in any letter case. Raises `UnknownProtocol` naming all
     that the network does not have."""
-    wanted = [name.strip() for name in names if name.strip()]
+    requested = [name.strip() for name in names if name.strip()]
     known = _protocols_by_name(network)
-    unknown = [name for name in wanted if name.lower() not in known]
+    unknown = [name for name in requested if name.lower() not in known]
     if unknown:
-        closest = _closest(unknown[0], [protocol.amm_name for protocol in network.protocols])
+        closest = _closest_names(unknown[0], [protocol.amm_name for protocol in network.protocols])
         raise UnknownProtocol(
             f"no protocol {', '.join(unknown)} on {network.name}",
             hint=f"closest: {', '.join(closest)}" if closest else f"swapcli protocols {network.name} lists them",
             details={"unknown": unknown, "network": network.name},
         )
-    return frozenset(known[name.lower()].amm_name for name in wanted)
+    return frozenset(known[name.lower()].amm_name for name in requested)
 
 
 def _protocols_by_name(network: Network) -> dict[str, ProtocolInfo]:

@@ -22,11 +22,11 @@ from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind
 from swapcli.model.warning import QuoteWarning, WarningCode
 
-_EXACTLY_PAID: Final = frozenset({"concentrated"})
+_EXACT_PAYMENT_FAMILIES: Final = frozenset({"concentrated"})
 """Families whose pools refuse a payment that is a unit short: Uniswap V3, V4 and their like."""
 
 
-def routable(market: Market, ends: Set[str] = frozenset()) -> Market:
+def routable_market(market: Market, end_tokens: Set[str] = frozenset()) -> Market:
     """Return the market without the pools that no route may use: the same where there are none.
 
     `ends` are tokens, by address, that routes begin or end with.
@@ -35,7 +35,7 @@ def routable(market: Market, ends: Set[str] = frozenset()) -> Market:
     unroutable = {
         address
         for address, each in behaviours.items()
-        if not (each.is_passable or (each.is_routable and address in ends))
+        if not (each.is_passable or (each.is_routable and address in end_tokens))
     }
     shares = {address for address, each in behaviours.items() if each.kind is TransferKind.SHARES}
     if not (unroutable or shares):
@@ -47,7 +47,7 @@ def routable(market: Market, ends: Set[str] = frozenset()) -> Market:
 def _is_routable(pool: Pool, unroutable: set[str], shares: set[str]) -> bool:
     if not unroutable.isdisjoint(pool.tokens):
         return False
-    return pool.family not in _EXACTLY_PAID or shares.isdisjoint(pool.tokens)
+    return pool.family not in _EXACT_PAYMENT_FAMILIES or shares.isdisjoint(pool.tokens)
 
 
 def check_token(token: Token, market: Market) -> None:
@@ -99,22 +99,22 @@ def transfer_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
         keeps = "keeps" if len(shares) == 1 else "keep"
         yield QuoteWarning(
             WarningCode.SHARE_TOKEN,
-            f"{_listed(shares)} {keeps} shares: each transfer can lose up to 2 units, so that what arrives can differ"
-            " from the quote by as much; allow some slippage",
+            f"{_join_symbols(shares)} {keeps} shares: each transfer can lose up to 2 units, so that"
+            " what arrives can differ from the quote by as much; allow some slippage",
         )
     if refused := by_kind.get(TransferKind.REFUSED):
         yield QuoteWarning(
             WarningCode.REFUSED_TOKEN,
-            f"{_listed(refused)} refused a trial transfer: the swap may fail, or not be undone",
+            f"{_join_symbols(refused)} refused a trial transfer: the swap may fail, or not be undone",
         )
     untried = by_kind.get(TransferKind.UNKNOWN)
     if untried and answer.state_source.provenance in (Provenance.LIVE, Provenance.SYNCED):
         yield QuoteWarning(
             WarningCode.UNTRIED_TOKEN,
-            f"no node has tried transfers of {_listed(untried)}: a fee on transfers would not show in the quote",
+            f"no node has tried transfers of {_join_symbols(untried)}: a fee on transfers would not show in the quote",
         )
 
 
-def _listed(symbols: list[str]) -> str:
+def _join_symbols(symbols: list[str]) -> str:
     *first, last = symbols
     return f"{', '.join(first)} and {last}" if first else last

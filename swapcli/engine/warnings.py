@@ -110,7 +110,7 @@ def _state_warnings(origin: StateSource, ttl_s: int, placeholder_note: str) -> I
         message = f"the state of the pools is {origin.provenance.value}: these are {NOT_LIVE}{placeholder_note}"
         yield QuoteWarning(_STATE_CODES[origin.provenance], message)
     elif origin.age_s is not None and origin.age_s > ttl_s:
-        message = f"the state of the pools is {how_old(origin.age_s)}: prices have moved since{placeholder_note}"
+        message = f"the state of the pools is {format_age(origin.age_s)}: prices have moved since{placeholder_note}"
         yield QuoteWarning(WarningCode.STATE_OLD, message)
 
 
@@ -132,7 +132,7 @@ def check_impact(impact: PriceImpact | None, origin: StateSource, max_impact_ppm
     )
 
 
-def how_old(seconds: int) -> str:
+def format_age(seconds: int) -> str:
     """Return an age in the largest unit that fits, such as "2 hours old"."""
     for unit, length in (("day", 86_400), ("hour", 3_600), ("minute", 60)):
         if seconds >= length:

@@ -16,8 +16,8 @@ from swapcli.routing.replay import replay
 WRAPPER = "wrapper"
 """The family of a wrapped native token's own contract, and the usual name of its protocol."""
 
-_WRAP_GAS = 69_300
-_UNWRAP_GAS = 78_300
+_WRAP_GAS_UNITS = 69_300
+_UNWRAP_GAS_UNITS = 78_300
 """Of whole transactions that do nothing else, measured as `routing.gas` tells."""
 
 
@@ -44,36 +44,36 @@ def wrap_quote(
 
     `price_usd` is the native token's, None where unknown.
     """
-    pool = wrapper(order.token_in if order.token_in.address != ZERO_ADDRESS else order.token_out)
+    pool = wrapper_pool(order.token_in if order.token_in.address != ZERO_ADDRESS else order.token_out)
     swap = Swap(pool.key, order.token_in.address, order.token_out.address, SHARES_PER_HOP)
     route = Route((Segment(SHARES_PER_ROUTE, ((swap,),)),))
-    done = replay({pool.key: pool}, route, order.amount)
+    replayed = replay({pool.key: pool}, route, order.amount)
     quote = Quote(
         order=order,
         route=route,
-        steps=done.steps,
+        steps=replayed.steps,
         amount_in=order.amount,
-        amount_out=done.amount_out,
-        gas_units=_WRAP_GAS if order.token_in.address == ZERO_ADDRESS else _UNWRAP_GAS,
+        amount_out=replayed.amount_out,
+        gas_units=_WRAP_GAS_UNITS if order.token_in.address == ZERO_ADDRESS else _UNWRAP_GAS_UNITS,
         gas_price_wei=gas_price_wei,
         wei_usd=None if price_usd is None else price_usd / 10**order.token_in.decimals,
         price_in_usd=price_usd,
         price_out_usd=price_usd,
         price_impact=0.0,
-        best_single_path_out=done.amount_out,
+        best_single_path_out=replayed.amount_out,
         time_s=0.0,
-        certificate=_one_to_one(order.amount) if certify else None,
+        certificate=_one_to_one_certificate(order.amount) if certify else None,
     )
     return quote, {pool.key: pool}
 
 
-def _one_to_one(amount: int) -> Certificate:
+def _one_to_one_certificate(amount: int) -> Certificate:
     """The contract gives each unit for a unit: nobody can get more."""
     bound = float(amount) if float(amount) >= amount else nextafter(float(amount), inf)
     return Certificate(bound=bound, gap_bps=0.0, acyclic_bound=bound, acyclic_gap_bps=0.0, pools_checked=1)
 
 
-def wrapper(wrapped: Token) -> Pool:
+def wrapper_pool(wrapped: Token) -> Pool:
     """The pool that the wrapped native token's own contract is."""
     return family(WRAPPER)(
         address=wrapped.address,

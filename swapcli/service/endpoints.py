@@ -22,7 +22,7 @@ from swapcli.api.starknet_batch import parse_batch, render_batch_felts, render_b
 from swapcli.engine.encoders import payload_encoder
 from swapcli.engine.quote import LocalQuote
 from swapcli.engine.resolve import find_protocols
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import InvalidInput, InvalidRoute, Unauthorized, UnknownToken
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind
@@ -55,12 +55,15 @@ def execute(registry: MarketRegistry, request: EndpointRequest) -> EndpointRespo
     return response._replace(check=_balance_check(payload, body.result, _source(registry, request)))
 
 
-def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: MarketSource) -> NodeCheck:
+def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: InMemorySource) -> NodeCheck:
     """Return a check that the sender holds the input. The request names only the recipient, usually the sender."""
-    from swapcli.engine.payload_checks import Ends, Wanted, check_payload
+    from swapcli.engine.payload_checks import CheckOptions, TradedTokens, check_payload
 
     token_in, token_out = (source.token(each.address) for each in (result.input_token, result.output_token))
-    checks, ends = Wanted(sender=payload.call.route.recipient), Ends(token_in, token_out, source.network.native)
+    checks, ends = (
+        CheckOptions(sender=payload.call.route.recipient),
+        TradedTokens(token_in, token_out, source.network.native),
+    )
     origin = source.state_source
     return lambda node: check_payload(node, checks, payload, origin, ends)
 
@@ -203,7 +206,7 @@ def _terms(order: OrderRequest) -> SwapTerms:
     return SwapTerms(order.slippage_ppm, order.recipient)
 
 
-def _source(registry: MarketRegistry, request: EndpointRequest) -> MarketSource:
+def _source(registry: MarketRegistry, request: EndpointRequest) -> InMemorySource:
     return registry.fresh_source(request.network.name)
 
 

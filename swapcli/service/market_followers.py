@@ -12,7 +12,7 @@ from typing import Self
 
 from swapcli.backoff import backoff_s
 from swapcli.engine.market_follower import Followed, MarketFollower, open_follower
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import Progress
 from swapcli.errors import SwapcliError
 from swapcli.service.access_log import AccessLog
@@ -105,7 +105,7 @@ class _FollowerThread(Thread):
         total = "" if progress.total is None else f" of {progress.total}"
         self._registry.set_status(self._network, f"the pools of {self._network} are being read: {progress.done}{total}")
 
-    def _publish(self, source: MarketSource | None) -> None:
+    def _publish(self, source: InMemorySource | None) -> None:
         if source is not None:
             is_first = self._network not in self._registry.sources
             self._registry.set_source(source)

@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping
 
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
 from swapcli.engine.pool_sources import check_fresh
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import MarketUnavailable, SwapcliError
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Kind, Network
@@ -55,7 +55,7 @@ class MarketRegistry:
         self._openers = dict(openers)
         self._missing_reasons = {name: f"the pools of {name} are being read" for name in followed}
         self._max_age_s = max_age_s
-        self._sources: dict[str, MarketSource] = {}
+        self._sources: dict[str, InMemorySource] = {}
         self._tried: set[str] = set()
 
     @property
@@ -65,7 +65,7 @@ class MarketRegistry:
         return tuple(network for name, network in self.networks.items() if name in names)
 
     @property
-    def sources(self) -> Mapping[str, MarketSource]:
+    def sources(self) -> Mapping[str, InMemorySource]:
         """The loaded markets by network."""
         return dict(self._sources)
 
@@ -88,13 +88,13 @@ class MarketRegistry:
         """Return whether another thread follows the market of the network."""
         return name in self._missing_reasons
 
-    def fresh_source(self, name: str) -> MarketSource:
+    def fresh_source(self, name: str) -> InMemorySource:
         """Return the source of a network. Raises `MarketUnavailable` if its market is missing or too old."""
         source = self.open_source(name)
         self.check_age(source)
         return source
 
-    def open_source(self, name: str) -> MarketSource:
+    def open_source(self, name: str) -> InMemorySource:
         """Return the source of a network at any age, opened on first use. Raises `MarketUnavailable`."""
         if name in self._sources:
             return self._sources[name]
@@ -108,13 +108,13 @@ class MarketRegistry:
             market = opener()
         except SwapcliError:
             raise MarketUnavailable(f"the market of {name} cannot be loaded") from None
-        source = MarketSource(market, self.clock, route_ttl_s=self.route_ttl_s)
+        source = InMemorySource(market, self.clock, route_ttl_s=self.route_ttl_s)
         self._sources[name] = source
         # A market file contains its own description of the network.
         self.networks[name] = market.network
         return source
 
-    def set_source(self, source: MarketSource) -> None:
+    def set_source(self, source: InMemorySource) -> None:
         """Replace the source of a network."""
         self.networks[source.network.name] = source.network
         self._sources[source.network.name] = source
@@ -124,7 +124,7 @@ class MarketRegistry:
         """Set the reason why a followed network has no market yet."""
         self._missing_reasons[name] = status
 
-    def check_age(self, source: MarketSource) -> None:
+    def check_age(self, source: InMemorySource) -> None:
         """Raise `MarketUnavailable` if the state is too old to quote."""
         origin, max_age_s = source.state_source, self._max_age_s
         if max_age_s is None and origin.provenance is Provenance.SYNCED and origin.age_s is not None:

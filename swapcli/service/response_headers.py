@@ -11,7 +11,7 @@ from swapcli.api.route_result import RouteResult
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, render_state, render_warnings
 from swapcli.engine.price_impact import PriceImpact, impact_of
 from swapcli.engine.quote import QuoteResult
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.warnings import quote_warnings
 from swapcli.model.state_source import StateSource
 from swapcli.model.transaction import UnsignedTransaction
@@ -26,7 +26,7 @@ def quote_headers(registry: MarketRegistry, *answers: QuoteResult) -> Headers:
 
 
 def payload_headers(
-    registry: MarketRegistry, source: MarketSource, result: RouteResult, payload: UnsignedTransaction
+    registry: MarketRegistry, source: InMemorySource, result: RouteResult, payload: UnsignedTransaction
 ) -> Headers:
     """Return the headers of a transaction that `source` has just built from `result`."""
     return _headers(registry, source.state_source, [source.impact_of(result, payload)])

@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import SwapcliError
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network
@@ -109,7 +109,7 @@ def measure_abuse(seconds: float) -> AbuseFigures:
 
 def _slowest_order() -> tuple[str, float]:
     """Return the query of the slowest order among some that take much from thin pools, and its time in seconds."""
-    source = MarketSource(open_market(NETWORK, network).market, SYSTEM_CLOCK)
+    source = InMemorySource(open_market(NETWORK, network).market, SYSTEM_CLOCK)
     source.warm()
     tokens = list(source.market.tokens.values())[:9]
     timed = []

@@ -22,7 +22,7 @@ from statistics import median
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
@@ -128,7 +128,7 @@ def _timed(router: Router, order: Order, *, certify: bool = False) -> tuple[int,
 
 def _measure_times(market: Market, units: DustAmounts, count: int) -> SolveTimes:
     """Time orders of $1 to $100 million between any two tokens, with the search time of a command."""
-    rng, source = random.Random(_SEED), MarketSource(replace(market), SYSTEM_CLOCK)
+    rng, source = random.Random(_SEED), InMemorySource(replace(market), SYSTEM_CLOCK)
     source.warm()
     seconds, unfinished, refused = [], 0, 0
     for _ in range(count):

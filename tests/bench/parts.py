@@ -17,7 +17,7 @@ from statistics import median, quantiles
 from typing import NamedTuple
 
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import LiveSearch
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.api_version import ApiVersion
@@ -99,7 +99,7 @@ def measure(pools: int, world: ContractFixture, count: int) -> list[Part]:
     """Return the parts of `count` orders that have a route."""
     known = build_wide_market(pools, noise=world.noise)
     present = drifted(known, world)
-    whole, source = MarketSource(present, SYSTEM_CLOCK), MarketSource(known, SYSTEM_CLOCK)
+    whole, source = InMemorySource(present, SYSTEM_CLOCK), InMemorySource(known, SYSTEM_CLOCK)
     parts: list[Part] = []
     for order in orders(known, count):
         asked: list[int] = []

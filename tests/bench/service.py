@@ -13,7 +13,7 @@ from urllib.parse import parse_qsl
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
@@ -77,7 +77,7 @@ def route_request(query: str) -> Request:
 
 async def _measure_overhead(service: Service) -> tuple[float, float]:
     """In turn with the core in this process, order by order: each counts with its best of several passes."""
-    source, client = MarketSource(open_market(NETWORK, network).market, SYSTEM_CLOCK), Client(service.port)
+    source, client = InMemorySource(open_market(NETWORK, network).market, SYSTEM_CLOCK), Client(service.port)
     asks = [as_ask(query, source) for query in orders()]
     core_s: list[list[float]] = []
     whole_s: list[list[float]] = []
@@ -92,14 +92,14 @@ async def _measure_overhead(service: Service) -> tuple[float, float]:
     return median(core) * 1e3, median(w - c for w, c in zip(whole, core, strict=True)) * 1e3
 
 
-def as_ask(query: str, source: MarketSource) -> QuoteRequest:
+def as_ask(query: str, source: InMemorySource) -> QuoteRequest:
     """What the query of an order asks of a source."""
     given = dict(parse_qsl(query))
     token_in, token_out = (source.token(given[name]) for name in ("tokenInAddress", "tokenOutAddress"))
     return QuoteRequest(Order(token_in, token_out, int(given["amount"])), ApiVersion.V2)
 
 
-def _core_s(source: MarketSource, ask: QuoteRequest) -> float:
+def _core_s(source: InMemorySource, ask: QuoteRequest) -> float:
     began_s = time.perf_counter()
     source.quote(ask)
     return time.perf_counter() - began_s

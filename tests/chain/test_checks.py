@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from swapcli.chain.rpc_node import RpcNode
-from swapcli.engine.payload_checks import Ends, Wanted, check_payload
+from swapcli.engine.payload_checks import TradedTokens, CheckOptions, check_payload
 from swapcli.errors import InsufficientBalance, InvalidUpstreamResponse, SimulationError
 from swapcli.evm import build_transaction
 from swapcli.model.market import Provenance
@@ -49,11 +49,11 @@ NOWHERE = StateSource(None, "http://service.example", service_url="http://servic
 """The state source of a service that does not report its own."""
 
 
-def ends_of(trader: Trader, trade: Trade) -> Ends:
+def ends_of(trader: Trader, trade: Trade) -> TradedTokens:
     native, route = trader.world.network.native, trade.payload.call.route
     by_address = {token.address: token for token in trader.world.tokens.values()} | {ZERO_ADDRESS: native}
     sold = ZERO_ADDRESS if trade.payload.value else route.token_in
-    return Ends(by_address[sold], by_address[trade.token_out], native)
+    return TradedTokens(by_address[sold], by_address[trade.token_out], native)
 
 
 # The checks themselves.
@@ -63,7 +63,7 @@ def ends_of(trader: Trader, trade: Trade) -> Ends:
 def test_a_live_quote_is_told_to_match_and_is_mined_so(trader: Trader, node: RpcNode, seed: int) -> None:
     for trade in trader.trades(Random(f"checks {seed}"), examples(20, full=40)):
         for sender in (USER, None):
-            checks, ends = Wanted(simulate=True, sender=sender), ends_of(trader, trade)
+            checks, ends = CheckOptions(simulate=True, sender=sender), ends_of(trader, trade)
             checked = check_payload(node, checks, trade.payload, live(node), ends)
             assert checked.simulation
             assert checked.simulation.matches
@@ -78,7 +78,7 @@ def test_who_earns_from_himself_gets_all(trader: Trader, node: RpcNode) -> None:
     order = Order(tokens["USDC"], tokens["DAI"], 10**9)
     for recipient, gets_all in ((INTEGRATOR, True), (BOB, False)):
         trade = trader.quote_trade(order, Integrator(INTEGRATOR, fee_bps=100), recipient)
-        checked = check_payload(node, Wanted(simulate=True), trade.payload, live(node), ends_of(trader, trade))
+        checked = check_payload(node, CheckOptions(simulate=True), trade.payload, live(node), ends_of(trader, trade))
         assert checked.simulation
         assert checked.simulation.matches
         assert checked.simulation.received == (trade.result.output_amount if gets_all else trade.amount_due)
@@ -89,7 +89,7 @@ def test_a_surplus_is_shared_only_where_there_is_one(trader: Trader, node: RpcNo
     trade = trader.quote_trade(
         Order(tokens["USDC"], tokens["DAI"], 10**9), Integrator(INTEGRATOR, surplus_bps=5_000), BOB
     )
-    ends, checks, then = ends_of(trader, trade), Wanted(simulate=True), live(node)
+    ends, checks, then = ends_of(trader, trade), CheckOptions(simulate=True), live(node)
     checked = check_payload(node, checks, trade.payload, then, ends)
     assert checked.simulation
     assert checked.simulation.received == trade.payload.call.route.amount_out
@@ -106,7 +106,7 @@ def test_a_quote_on_another_state_must_pay_its_minimum(trader: Trader, node: Rpc
     trade = trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**19))
     then = live(node)
     trader.execute(trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**18)))
-    ends, checks = ends_of(trader, trade), Wanted(simulate=True)
+    ends, checks = ends_of(trader, trade), CheckOptions(simulate=True)
     assert then.block != node.head().block.number
     past = check_payload(node, checks, trade.payload, then, ends).simulation
     assert past
@@ -133,7 +133,7 @@ def test_a_wrong_quote_on_current_state_shows_both_amounts(trader: Trader, node:
     call = trade.payload.call
     promising = trade.payload._replace(call=call._replace(route=call.route._replace(amount_out=trade.amount_due + 1)))
     with pytest.raises(SimulationError) as caught:
-        check_payload(node, Wanted(simulate=True), promising, live(node), ends_of(trader, trade))
+        check_payload(node, CheckOptions(simulate=True), promising, live(node), ends_of(trader, trade))
     block = node.head().block.number
     pays, due = (f"{amount // 10**6:,}.{amount % 10**6:06}" for amount in (trade.amount_due, trade.amount_due + 1))
     assert caught.value.message.replace("0 USDC", " USDC") == (
@@ -155,16 +155,16 @@ def test_a_router_that_pays_less_is_caught_whatever_the_slippage(trader: Trader,
         ends = ends_of(trader, trade)
         pays = r"^the swap pays \S+ USDC at block \d+, and "
         with pytest.raises(SimulationError, match=f"{pays}the quote says ") as caught:
-            check_payload(node, Wanted(simulate=True), elsewhere, live(node), ends)
+            check_payload(node, CheckOptions(simulate=True), elsewhere, live(node), ends)
         assert caught.value.hint == "the router may read payloads otherwise, or a token take a cut: do not sign"
         with pytest.raises(SimulationError, match=f"{pays}it promises at least "):
-            check_payload(node, Wanted(simulate=True), elsewhere, NOWHERE, ends)
+            check_payload(node, CheckOptions(simulate=True), elsewhere, NOWHERE, ends)
 
 
 def test_what_fails_before_the_swap_is_told_as_what_it_is(trader: Trader, node: RpcNode) -> None:
     tokens = trader.world.tokens
     trade = trader.quote_trade(Order(tokens["DAI"], tokens["USDC"], 10**18))
-    ends, checks = ends_of(trader, trade), Wanted(simulate=True)
+    ends, checks = ends_of(trader, trade), CheckOptions(simulate=True)
     nowhere = trade.payload._replace(to="0x" + "77" * 20)
     with pytest.raises(SimulationError, match=r"^nothing is deployed at the router's address 0x(77){20} at block \d+$"):
         check_payload(node, checks, nowhere, live(node), ends)
@@ -179,7 +179,7 @@ def test_holdings_are_read_at_the_block_of_the_quote(trader: Trader, node: RpcNo
     tokens = trader.world.tokens
     trade = trader.quote_trade(Order(tokens["DAI"], tokens["USDC"], 10**18))
     ends, then = ends_of(trader, trade), live(node)
-    checks = Wanted(sender=POOR)
+    checks = CheckOptions(sender=POOR)
     trader.world.give("DAI", POOR, 10**18)
     now = live(node)
     with pytest.raises(InsufficientBalance) as caught:
@@ -197,9 +197,9 @@ def test_native_currency_needs_no_allowance_and_counts_as_it_is(trader: Trader, 
     ends = ends_of(trader, trade)
     trader.chain.fund(POOR, 10**18 - 1)
     with pytest.raises(InsufficientBalance, match=r"holds 0\.9{18} ETH, and the swap takes 1 ETH$"):
-        check_payload(node, Wanted(sender=POOR), trade.payload, live(node), ends)
+        check_payload(node, CheckOptions(sender=POOR), trade.payload, live(node), ends)
     trader.chain.fund(POOR, 10**18)
-    checked = check_payload(node, Wanted(simulate=True, sender=POOR), trade.payload, live(node), ends)
+    checked = check_payload(node, CheckOptions(simulate=True, sender=POOR), trade.payload, live(node), ends)
     assert checked.simulation
     assert (checked.allowance, checked.simulation.assumed) == (None, ())
 
@@ -207,12 +207,12 @@ def test_native_currency_needs_no_allowance_and_counts_as_it_is(trader: Trader, 
 def test_what_gas_costs_is_the_quotes_or_what_was_simulated(trader: Trader, node: RpcNode) -> None:
     trade = trader.quote_trade(Order(trader.world.network.native, trader.world.tokens["USDC"], 10**18))
     ends, price = ends_of(trader, trade), node.head().gas_price_wei
-    simulated = check_payload(node, Wanted(simulate=True), trade.payload, live(node), ends)
+    simulated = check_payload(node, CheckOptions(simulate=True), trade.payload, live(node), ends)
     assert simulated.simulation
     assert simulated.gas_wei == simulated.simulation.gas_used * price
-    for checks in (Wanted(simulate=True), Wanted(sender=USER)):
+    for checks in (CheckOptions(simulate=True), CheckOptions(sender=USER)):
         assert check_payload(node, checks, trade.payload, live(node), ends, 7).gas_wei == 7
-    assert check_payload(node, Wanted(sender=USER), trade.payload, live(node), ends).gas_wei is None
+    assert check_payload(node, CheckOptions(sender=USER), trade.payload, live(node), ends).gas_wei is None
 
 
 def test_a_token_that_is_not_there_is_nonsense(trader: Trader, node: RpcNode) -> None:
@@ -220,7 +220,7 @@ def test_a_token_that_is_not_there_is_nonsense(trader: Trader, node: RpcNode) ->
     call = trade.payload.call
     payload = trade.payload._replace(call=call._replace(route=call.route._replace(token_in="0x" + "66" * 20)))
     with pytest.raises(InvalidUpstreamResponse, match=r"^balanceOf\(address\): returned 0 bytes"):
-        check_payload(node, Wanted(sender=POOR), payload, live(node), ends_of(trader, trade))
+        check_payload(node, CheckOptions(sender=POOR), payload, live(node), ends_of(trader, trade))
 
 
 def test_a_node_that_ignores_block_numbers_is_an_upstream_error(trader: Trader) -> None:
@@ -233,7 +233,7 @@ def test_a_node_that_ignores_block_numbers_is_an_upstream_error(trader: Trader) 
     with open_proxy(trader.chain.node.port) as proxy, connect_without_pauses(proxy.url) as node:
         then = live(node)
         trader.execute(trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**18)))
-        ends, checks = ends_of(trader, trade), Wanted(simulate=True)
+        ends, checks = ends_of(trader, trade), CheckOptions(simulate=True)
         proxy.always = ignores_block_numbers()
         found = check_payload(node, checks, payload, then, ends).simulation
         assert found

@@ -14,7 +14,7 @@ from swapcli.chain.node import BlockId, ChainHead, ContractCall, ReturnData
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
 from swapcli.engine.quote import LocalQuote
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.live_search import Limits
 from swapcli.errors import (
@@ -62,7 +62,7 @@ def node(trader: Trader) -> Iterator[RpcNode]:
 
 
 def live(market: Market, node: RpcNode, limits: Limits | None = None) -> LiveSource:
-    return LiveSource(MarketSource(market, SYSTEM_CLOCK), node, SYSTEM_CLOCK, limits=limits)
+    return LiveSource(InMemorySource(market, SYSTEM_CLOCK), node, SYSTEM_CLOCK, limits=limits)
 
 
 def order(trader: Trader, sold: str = WETH, bought: str = "USDC", whole: int = 1) -> Order:
@@ -83,7 +83,7 @@ def carried_out(trader: Trader, answer: LocalQuote, payload: UnsignedTransaction
 
 def test_live_quotes_pay_exactly_despite_stale_stored_state(trader: Trader, node: RpcNode) -> None:
     stored, rng = trader.market, Random("live trades")
-    sources = live(stored, node), MarketSource(stored, SYSTEM_CLOCK)
+    sources = live(stored, node), InMemorySource(stored, SYSTEM_CLOCK)
     differed = 0
     for _ in range(LIVE_TRADES):
         sold, bought = rng.sample(sorted(DECIMALS), 2)
@@ -103,7 +103,7 @@ def test_live_quotes_pay_exactly_despite_stale_stored_state(trader: Trader, node
     assert differed > LIVE_TRADES // 2, "the stored state would have given another amount"
 
 
-def _stored_amount(source: MarketSource, request: QuoteRequest) -> int | None:
+def _stored_amount(source: InMemorySource, request: QuoteRequest) -> int | None:
     try:
         return source.quote(request).result.output_amount
     except NoRoute:
@@ -114,7 +114,7 @@ def test_a_live_quote_equals_one_on_all_that_there_is(trader: Trader, node: RpcN
     stored = trader.market
     move(trader, "before a live quote")
     answer = live(stored, node).quote(QuoteRequest(order(trader), ApiVersion.V1))
-    fresh = MarketSource(read_market(trader.world), SYSTEM_CLOCK).quote(QuoteRequest(order(trader), ApiVersion.V1))
+    fresh = InMemorySource(read_market(trader.world), SYSTEM_CLOCK).quote(QuoteRequest(order(trader), ApiVersion.V1))
     assert answer.result.output_amount == fresh.result.output_amount
     assert answer.quote.gas_price_wei == node.head().gas_price_wei
 
@@ -222,7 +222,7 @@ def test_unpinned_reads_are_accepted_only_within_one_block(trader: Trader, torn:
         answer = live(stored, node).quote(request)
         assert answer.state_source.pinned
         assert answer.state_source.block == node.head().block.number
-        fresh = MarketSource(read_market(trader.world), SYSTEM_CLOCK).quote(request)
+        fresh = InMemorySource(read_market(trader.world), SYSTEM_CLOCK).quote(request)
         assert answer.result.output_amount == fresh.result.output_amount
 
 
@@ -236,12 +236,12 @@ def test_recent_state_is_reused_and_an_old_block_is_refused(trader: Trader, node
     stored = replace(trader.market, block=head.block.number, timestamp=head.block.timestamp)
     before = node.round_trips
 
-    young = LiveSource(MarketSource(stored, now), node, now, max_age_s=30)
+    young = LiveSource(InMemorySource(stored, now), node, now, max_age_s=30)
     assert young.quote(QuoteRequest(order(trader), ApiVersion.V2)).state_source.provenance is Provenance.SYNCED
     assert young.state_source.provenance is Provenance.SYNCED
     assert node.round_trips == before
 
-    picky = LiveSource(MarketSource(stored, now), node, now, max_age_s=29)
+    picky = LiveSource(InMemorySource(stored, now), node, now, max_age_s=29)
     with pytest.raises(MarketUnavailable, match="30 seconds old"):
         picky.quote(QuoteRequest(order(trader), ApiVersion.V2))
 
@@ -276,7 +276,7 @@ def test_an_order_too_large_for_stored_state_is_quoted_live(trader: Trader, node
     }
     stored = replace(trader.market, pools=dry)
     with pytest.raises(NoRoute):
-        MarketSource(stored, SYSTEM_CLOCK).quote(QuoteRequest(large_order, ApiVersion.V2))
+        InMemorySource(stored, SYSTEM_CLOCK).quote(QuoteRequest(large_order, ApiVersion.V2))
     assert live(stored, node).quote(QuoteRequest(large_order, ApiVersion.V2)).result.output_amount > 0
 
 

@@ -15,7 +15,7 @@ from swapcli.chain.node import Node
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.market_follower import FollowedStore, MarketFollower, open_follower
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import Progress, follow
 from swapcli.errors import UpstreamError
 from swapcli.model.market import Provenance
@@ -56,7 +56,7 @@ def open_market_follower(
         yield follower
 
 
-def check_true(source: MarketSource, node: Node) -> None:
+def check_true(source: InMemorySource, node: Node) -> None:
     """Check that every pool equals the chain at the reported block."""
     market = source.market
     assert market.block is not None

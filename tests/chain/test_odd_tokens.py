@@ -15,7 +15,7 @@ from swapcli.chain.node import BlockId, HypotheticalCall, ReturnData
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.quote import LocalQuote
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.stored import StoreSource
 from swapcli.engine.sync import follow, import_pools, transfer_check_error
@@ -87,7 +87,7 @@ def node(trader: Trader) -> Iterator[RpcNode]:
 
 
 def live(trader: Trader, node: RpcNode) -> LiveSource:
-    return LiveSource(MarketSource(trader.market, SYSTEM_CLOCK), node, SYSTEM_CLOCK)
+    return LiveSource(InMemorySource(trader.market, SYSTEM_CLOCK), node, SYSTEM_CLOCK)
 
 
 def quote_request(world: ContractFixture, sold: str, bought: str, amount: int = 1_000 * UNIT) -> QuoteRequest:
@@ -125,7 +125,7 @@ def test_a_route_past_tokens_with_a_fee_pays_what_it_says(trader: Trader, node: 
     """All odd tokens pay a quarter of what is left, so that from TKN to DAI everything would go through them."""
     order = quote_request(trader.world, "TKN", "DAI", WHOLE // 10)
     bad = {trader.world.address(symbol) for symbol in ("FEE", "SELL", "FALSE")}
-    assert tokens_of(MarketSource(trader.market, SYSTEM_CLOCK).quote(order)) & bad
+    assert tokens_of(InMemorySource(trader.market, SYSTEM_CLOCK).quote(order)) & bad
     answer = live(trader, node).quote(order)
     assert not tokens_of(answer) & bad
     assert set(answer.transfers.values()) <= {ORDINARY, SHARES}
@@ -207,7 +207,7 @@ def test_a_live_quote_stores_transfer_behaviours_it_measured(trader: Trader, nod
 
 
 def test_a_posted_route_over_a_token_with_a_fee_is_refused(trader: Trader, node: RpcNode) -> None:
-    believed = MarketSource(trader.market, SYSTEM_CLOCK).quote(quote_request(trader.world, "FEE", "DAI"))
+    believed = InMemorySource(trader.market, SYSTEM_CLOCK).quote(quote_request(trader.world, "FEE", "DAI"))
     with pytest.raises(InvalidRoute, match=r"trades FEE, which takes a fee of 2% on transfers"):
         live(trader, node).build(believed.result, SwapTerms(10_000, USER))
 

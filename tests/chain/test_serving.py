@@ -21,7 +21,7 @@ from urllib.request import Request, urlopen
 import pytest
 
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import import_pools
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance
@@ -96,7 +96,7 @@ class Scene:
         market, tokens = read_market(self.trader.world), self.trader.world.tokens
         order = Order(tokens[WETH], tokens["USDC"], MUCH)
         ask = QuoteRequest(order, ApiVersion.V2, gas_price_wei=int(self.chain.node.ask("eth_gasPrice"), 16))
-        return MarketSource(market, SYSTEM_CLOCK).quote(ask).result.output_amount
+        return InMemorySource(market, SYSTEM_CLOCK).quote(ask).result.output_amount
 
     def swap(self, call: Any) -> None:
         """Has a call mined for the user."""

@@ -18,7 +18,7 @@ from hypothesis import strategies as st
 from swapcli.chain.node import StateOverrideNode
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.config.settings import ServiceSettings
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import InsufficientBalance, UpstreamTimeout
 from swapcli.model.market import Market
 from swapcli.model.order import ZERO_ADDRESS
@@ -45,7 +45,7 @@ class Service:
         markets = {name: replace(market, network=replace(own, name=name)) for name in (DETAILED, PLAIN)}
         self.registry = MarketRegistry([each.network for each in markets.values()], {}, followed=markets)
         for each in markets.values():
-            self.registry.set_source(MarketSource(each, self.registry.clock))
+            self.registry.set_source(InMemorySource(each, self.registry.clock))
         self.app = create_app(self.registry, ServiceSettings(), nodes=nodes)
 
     async def ask(self, method: str, path: str, **more: Any) -> httpx.Response:

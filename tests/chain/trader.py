@@ -13,7 +13,7 @@ from eth_account import Account
 
 from swapcli.api.route_result import RouteResult, build_result
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import NoRoute, PoolError
 from swapcli.evm import build_transaction, build_transactions
 from swapcli.model.api_version import ApiVersion
@@ -192,8 +192,8 @@ class Trader:
     ) -> Trade:
         return Trade(result, payload, replay(pools, result.route, result.input_amount), kind)
 
-    def _source(self) -> MarketSource:
-        return MarketSource(self.market, SYSTEM_CLOCK)
+    def _source(self) -> InMemorySource:
+        return InMemorySource(self.market, SYSTEM_CLOCK)
 
     def _random_tokens(self, rng: Random) -> tuple[Token, Token]:
         """Two tokens; the native one in half of the cases where it could be."""

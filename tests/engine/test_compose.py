@@ -8,7 +8,7 @@ import pytest
 
 from swapcli.config import Settings, load_settings
 from swapcli.engine.compose import QuoteSources, choose_service_pools
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import InvalidOption, MarketError, UnknownNetwork
 from swapcli.markets.embedded import embedded_names
 
@@ -23,7 +23,7 @@ def sources(folder: Path, warnings: list[str] | None = None, **flags: object) ->
 
 def test_the_embedded_market_answers_by_default(tmp_path: Path) -> None:
     source = sources(tmp_path).open("base")
-    assert isinstance(source, MarketSource)
+    assert isinstance(source, InMemorySource)
     assert source.network.name == "base"
 
 
@@ -53,7 +53,7 @@ def test_a_created_store_is_found_once_it_has_pools(tmp_path: Path) -> None:
     composed.create_store(composed.network("base")).close()
     assert composed.store_files() == [tmp_path / "base.sqlite"]
     assert composed.stored("base") is None
-    assert isinstance(composed.open("base"), MarketSource)
+    assert isinstance(composed.open("base"), InMemorySource)
 
 
 def test_a_service_without_nodes_serves_the_embedded_markets(tmp_path: Path) -> None:

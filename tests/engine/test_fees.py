@@ -14,7 +14,7 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.l1_data_fee import with_l1_fee
 from swapcli.engine.load_market import open_market
 from swapcli.engine.quote import LocalQuote
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import NoRoute, SameToken
 from swapcli.evm.eip1559 import GasFees, encode_unsigned
 from swapcli.evm.l1_fee import L1FeeParams
@@ -37,8 +37,8 @@ ORACLE = RealOracle()
 
 
 @cache
-def base() -> MarketSource:
-    return MarketSource(open_market("base", network).market, Clock(lambda: NOW_S, lambda: 0.0))
+def base() -> InMemorySource:
+    return InMemorySource(open_market("base", network).market, Clock(lambda: NOW_S, lambda: 0.0))
 
 
 def built(rng: Random) -> tuple[LocalQuote, UnsignedTransaction]:
@@ -89,7 +89,7 @@ def test_the_l1_fee_is_added_to_gas_costs_once(seed: int, terms: L1FeeParams) ->
 
 
 def test_no_router_needs_to_be_known_for_the_fee_of_a_route() -> None:
-    source = MarketSource(build_testnet_market(), Clock(lambda: NOW_S, lambda: 0.0))
+    source = InMemorySource(build_testnet_market(), Clock(lambda: NOW_S, lambda: 0.0))
     assert source.network.router is None
     order = Order(source.network.native, source.token("USDC"), 25 * 10**18)
     answer = source.quote(QuoteRequest(order, ApiVersion.V2))

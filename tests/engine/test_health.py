@@ -8,7 +8,7 @@ import pytest
 
 from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.networks.catalogue import network, network_names
 from tests.support.testnet import EMPTY_V2, NOW_S, build_testnet_market
 
@@ -16,7 +16,7 @@ from tests.support.testnet import EMPTY_V2, NOW_S, build_testnet_market
 @pytest.mark.parametrize("name", network_names())
 def test_every_embedded_market_is_healthy_and_names_its_source(name: str) -> None:
     market = open_market(name, network).market
-    health = MarketSource(market, Clock(lambda: NOW_S, lambda: 0.0)).health()
+    health = InMemorySource(market, Clock(lambda: NOW_S, lambda: 0.0)).health()
     assert health.is_healthy
     assert (health.status, health.network, health.pools) == (200, name, len(market.pools))
     assert "alive and well" in health.message
@@ -27,7 +27,7 @@ def test_every_embedded_market_is_healthy_and_names_its_source(name: str) -> Non
 
 def test_the_sample_is_quoted_and_not_made_up() -> None:
     market = build_testnet_market()
-    source = MarketSource(market, Clock(lambda: NOW_S, lambda: 0.0))
+    source = InMemorySource(market, Clock(lambda: NOW_S, lambda: 0.0))
     sample = source.health().sample
     assert sample is not None
     pools = [p for p in market.pools.values() if {sample.token_in.address, sample.token_out.address} <= set(p.tokens)]
@@ -37,7 +37,7 @@ def test_the_sample_is_quoted_and_not_made_up() -> None:
 
 
 def test_the_age_of_the_state_is_told() -> None:
-    state_source = MarketSource(build_testnet_market(), Clock(lambda: NOW_S, lambda: 0.0)).health().state_source
+    state_source = InMemorySource(build_testnet_market(), Clock(lambda: NOW_S, lambda: 0.0)).health().state_source
     assert state_source is not None
     assert state_source.age_s == 7_200
 
@@ -46,12 +46,12 @@ def test_the_age_of_the_state_is_told() -> None:
 def test_a_market_on_which_nothing_can_be_quoted_is_unhealthy(pools: tuple[str, ...]) -> None:
     market = build_testnet_market()
     poor = replace(market, pools={key: market.pools[key] for key in pools})
-    health = MarketSource(poor, Clock(lambda: NOW_S, lambda: 0.0)).health()
+    health = InMemorySource(poor, Clock(lambda: NOW_S, lambda: 0.0)).health()
     assert (health.is_healthy, health.status, health.sample) == (False, 503, None)
     assert "cannot quote" in health.message
 
 
 def test_the_time_it_took_is_measured() -> None:
     ticks = iter(range(100))
-    health = MarketSource(build_testnet_market(), Clock(lambda: NOW_S, lambda: float(next(ticks)))).health()
+    health = InMemorySource(build_testnet_market(), Clock(lambda: NOW_S, lambda: float(next(ticks)))).health()
     assert health.time_s > 0

@@ -12,7 +12,7 @@ from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
 from swapcli.engine.price_impact import ImpactBasis, PriceImpact, highest_impact, impact_of
 from swapcli.engine.quote import LocalQuote
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool, PoolIdentity
@@ -34,8 +34,8 @@ SLACK = 0.05
 
 
 @cache
-def clean() -> MarketSource:
-    return MarketSource(open_market("base", network).market, SYSTEM_CLOCK)
+def clean() -> InMemorySource:
+    return InMemorySource(open_market("base", network).market, SYSTEM_CLOCK)
 
 
 def token(symbol: str) -> Token:
@@ -76,17 +76,17 @@ def position(number: int, a: str, b: str, off: float, kind: str) -> Pool:
     return family("concentrated").from_state(identity(number, a, b, "uniswapV3"), state)
 
 
-def dusty(kind: str, off: float) -> MarketSource:
+def dusty(kind: str, off: float) -> InMemorySource:
     """The embedded market of base with a worthless pool in four of its pairs."""
     market = clean().market
     dust = [
         pair(number, a, b, off) if kind == "pair" else position(number, a, b, off, kind)
         for number, (a, b) in enumerate(PAIRS)
     ]
-    return MarketSource(replace(market, pools={**market.pools, **{each.key: each for each in dust}}), SYSTEM_CLOCK)
+    return InMemorySource(replace(market, pools={**market.pools, **{each.key: each for each in dust}}), SYSTEM_CLOCK)
 
 
-def quoted(source: MarketSource, sold: str, bought: str, amount: float) -> LocalQuote:
+def quoted(source: InMemorySource, sold: str, bought: str, amount: float) -> LocalQuote:
     token_in, token_out = source.token(sold), source.token(bought)
     return source.quote(QuoteRequest(Order(token_in, token_out, int(amount * 10**token_in.decimals)), ApiVersion.V1))
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.api_version import ApiVersion
@@ -38,7 +38,7 @@ few_examples = settings(max_examples=15, deadline=None)
 
 
 class Chain:
-    """Gives pools as they are in `present`, and remembers which it was asked for each time."""
+    """Gives pools as they are in `newest_snapshot`, and remembers which it was asked for each time."""
 
     def __init__(self, known: Market, present: Market) -> None:
         self.known, self.present = known, present
@@ -53,7 +53,7 @@ class Chain:
         return replace(self.known, pools=pools, provenance=Provenance.LIVE)
 
     def search(self, order: Order, limits: Limits | None = None) -> LiveSearch:
-        return LiveSearch(MarketSource(self.known, SYSTEM_CLOCK), ask(order), self.read, SYSTEM_CLOCK, limits)
+        return LiveSearch(InMemorySource(self.known, SYSTEM_CLOCK), ask(order), self.read, SYSTEM_CLOCK, limits)
 
 
 def ask(order: Order) -> QuoteRequest:
@@ -98,7 +98,7 @@ def test_the_quote_is_no_worse_than_on_any_part_read(seed: int, by: float, digit
 def _assert_no_worse(amount_out: int, amount_in: int, order: Order, state: Market, pools: Mapping[str, Pool]) -> None:
     """Than the best route on some state is on the pools that were read."""
     try:
-        route = MarketSource(state, SYSTEM_CLOCK).search(ask(order)).best
+        route = InMemorySource(state, SYSTEM_CLOCK).search(ask(order)).best
         done = replay(pools, route.route, route.amount_in)
     except (NoRoute, PoolError):
         return
@@ -113,7 +113,7 @@ def _assert_no_worse(amount_out: int, amount_in: int, order: Order, state: Marke
 def test_without_changes_the_quote_equals_that_over_all_pools(seed: int, magnitude: float) -> None:
     order = _order(UNSETTLED, Random(seed), magnitude)
     try:
-        whole = MarketSource(UNSETTLED, SYSTEM_CLOCK).search(ask(order))
+        whole = InMemorySource(UNSETTLED, SYSTEM_CLOCK).search(ask(order))
     except NoRoute:
         return
     chain = Chain(UNSETTLED, UNSETTLED)
@@ -133,7 +133,7 @@ def _order(held: Market, rng: Random, magnitude: float) -> Order:
 def test_no_more_is_read_than_the_limits_allow(seed: int, magnitude: float, by: float) -> None:
     chain = Chain(UNSETTLED, drifted(UNSETTLED, seed, by))
     order = _order(UNSETTLED, Random(seed), magnitude)
-    source = MarketSource(UNSETTLED, SYSTEM_CLOCK)
+    source = InMemorySource(UNSETTLED, SYSTEM_CLOCK)
     try:
         own = {step.pool for step in source.search(ask(order)).best.replay.steps}
         chain.search(order, FEW).run()
@@ -186,7 +186,7 @@ def test_pools_that_look_better_on_fresh_state_are_read_too() -> None:
     found = chain.search(order, FEW).run()
     assert far_off not in chain.asked[0]
     assert far_off in {step.pool for step in found.outcome.best.replay.steps}
-    whole = MarketSource(chain.present, SYSTEM_CLOCK).search(ask(order))
+    whole = InMemorySource(chain.present, SYSTEM_CLOCK).search(ask(order))
     assert found.outcome.best.replay.amount_out >= whole.best.replay.amount_out
     assert found.left_bps is None
 
@@ -197,7 +197,7 @@ def test_an_end_at_a_limit_says_what_may_be_left(limits: Limits) -> None:
     found = chain.search(order, limits).run()
     assert far_off not in chain.asked[-1]
     assert found.left_bps is not None
-    whole = MarketSource(chain.present, SYSTEM_CLOCK).search(ask(order)).best.replay.amount_out
+    whole = InMemorySource(chain.present, SYSTEM_CLOCK).search(ask(order)).best.replay.amount_out
     reached = found.outcome.best.replay.amount_out
     assert (whole / reached - 1) * 1e4 <= found.left_bps
 

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
 from swapcli.engine.market_follower import RESELECT_AFTER_S, FollowedStore, MarketFollower, open_follower
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import ConfigError, MarketUnavailable, NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
@@ -63,7 +63,7 @@ def keeping(path: Path, time: Time, **options: int) -> Iterator[MarketFollower]:
         yield follower
 
 
-def quoted(source: MarketSource, sold: int, bought: int) -> RouteResult | None:
+def quoted(source: InMemorySource, sold: int, bought: int) -> RouteResult | None:
     """What is answered, but for the time that it took."""
     try:
         answer = source.quote(QuoteRequest(Order(TOKENS[sold], TOKENS[bought], 10**15), ApiVersion.V1))

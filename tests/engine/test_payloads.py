@@ -15,7 +15,7 @@ from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
 from swapcli.engine.quote import LocalQuote
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import ConfigError, InvalidRoute, NoRoute, RouteExpired, SameToken, SlippageExceeded, SwapcliError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
@@ -42,23 +42,23 @@ def clock(now_s: float = NOW_S) -> Clock:
 
 
 @cache
-def embedded(name: str) -> MarketSource:
-    return MarketSource(open_market(name, network).market, clock())
+def embedded(name: str) -> InMemorySource:
+    return InMemorySource(open_market(name, network).market, clock())
 
 
-def routed(market: Market | None = None, now_s: float = NOW_S) -> MarketSource:
+def routed(market: Market | None = None, now_s: float = NOW_S) -> InMemorySource:
     """The small market on a network whose router is known."""
     market = market or build_testnet_market()
-    return MarketSource(
+    return InMemorySource(
         replace(market, network=replace(market.network, router=ROUTER)), clock(now_s), route_ttl_s=TTL_S
     )
 
 
-def terms(source: MarketSource, slippage_ppm: int = HALF_PERCENT) -> SwapTerms:
+def terms(source: InMemorySource, slippage_ppm: int = HALF_PERCENT) -> SwapTerms:
     return SwapTerms(slippage_ppm, RECEIVER[source.network.kind])
 
 
-def asked(source: MarketSource, api_version: ApiVersion = V2, integrator: Integrator | None = None) -> LocalQuote:
+def asked(source: InMemorySource, api_version: ApiVersion = V2, integrator: Integrator | None = None) -> LocalQuote:
     order = Order(source.network.native, source.token("USDC"), 25 * 10**18)
     return source.quote(QuoteRequest(order, api_version, integrator))
 
@@ -149,7 +149,7 @@ def test_a_fee_lowers_min_received_and_is_in_the_call() -> None:
 
 
 def test_a_missing_router_error_names_the_setting() -> None:
-    source = MarketSource(build_testnet_market(), clock())
+    source = InMemorySource(build_testnet_market(), clock())
     with pytest.raises(ConfigError, match="router of testnet is not known") as caught:
         source.build(posted(asked(source)), terms(source))
     assert caught.value.hint == "set networks.testnet.router"
@@ -180,7 +180,7 @@ def test_a_route_from_the_future_is_rejected_beyond_clock_skew() -> None:
         routed(now_s=NOW_S - 6).build(result, terms(routed()))
 
 
-def moved(percent: float) -> MarketSource:
+def moved(percent: float) -> InMemorySource:
     """The small market after somebody has sold WETH in all pools of the route."""
     source = routed()
     pools = dict(source.market.pools)

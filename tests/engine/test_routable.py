@@ -10,8 +10,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sources.in_memory import MarketSource
-from swapcli.engine.tradable_tokens import is_rounded, routable, transfer_warnings
+from swapcli.engine.sources.in_memory import InMemorySource
+from swapcli.engine.tradable_tokens import is_rounded, routable_market, transfer_warnings
 from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
@@ -57,14 +57,16 @@ def small(**marks: TransferBehaviour) -> Market:
 
 def quoted(held: Market, sold: int = 0, bought: int = 1) -> tuple[set[str], list[str]]:
     """The tokens of the best route, and the codes of its warnings."""
-    answer = MarketSource(held, SYSTEM_CLOCK).quote(QuoteRequest(Order(T[sold], T[bought], 100 * UNIT), ApiVersion.V2))
+    answer = InMemorySource(held, SYSTEM_CLOCK).quote(
+        QuoteRequest(Order(T[sold], T[bought], 100 * UNIT), ApiVersion.V2)
+    )
     tokens = {each for step in answer.quote.steps for each in (step.token_in, step.token_out)}
     return tokens, [code for code, _ in transfer_warnings(answer)]
 
 
 def test_what_nobody_marked_is_routed_as_ever() -> None:
     held = small()
-    assert routable(held) is held
+    assert routable_market(held) is held
     assert quoted(held) == ({A, B, D}, [])
     assert quoted(small(a=ORDINARY, b=ORDINARY, c=ORDINARY, d=ORDINARY)) == ({A, B, D}, [])
 
@@ -88,7 +90,7 @@ def test_a_token_that_rejected_a_probe_trades_with_a_warning() -> None:
     held = small(d=REFUSED)
     assert quoted(held, 3, 1) == ({D, B}, ["REFUSED_TOKEN"])
     assert quoted(held, 0, 3) == ({A, D}, ["REFUSED_TOKEN"])
-    assert MarketSource(held, SYSTEM_CLOCK).pricing_pools(QuoteRequest(Order(T[3], T[1], UNIT), ApiVersion.V2))
+    assert InMemorySource(held, SYSTEM_CLOCK).pricing_pools(QuoteRequest(Order(T[3], T[1], UNIT), ApiVersion.V2))
 
 
 def test_share_tokens_use_pools_that_accept_the_balance() -> None:
@@ -107,7 +109,7 @@ def test_unprobed_tokens_are_reported_on_real_state(provenance: Provenance) -> N
 
 def test_warnings_name_the_tokens() -> None:
     held = replace(small(d=SHARES), provenance=Provenance.SYNCED)
-    answer = MarketSource(held, SYSTEM_CLOCK).quote(QuoteRequest(Order(T[0], T[1], UNIT), ApiVersion.V2))
+    answer = InMemorySource(held, SYSTEM_CLOCK).quote(QuoteRequest(Order(T[0], T[1], UNIT), ApiVersion.V2))
     assert is_rounded(answer)
     assert [message.split(":")[0] for _, message in transfer_warnings(answer)] == [
         "T3 keeps shares",
@@ -126,7 +128,7 @@ def test_whatever_is_known_no_route_breaks_it(seed: int, marks: list[TransferBeh
     held = build_random_market(seed, every_family=True)
     listed = list(held.tokens.values())
     known = {each.address: mark for each, mark in zip(listed, marks, strict=True)}
-    source = MarketSource(replace(held, transfers=known), SYSTEM_CLOCK)
+    source = InMemorySource(replace(held, transfers=known), SYSTEM_CLOCK)
     ask = partial(QuoteRequest, api_version=ApiVersion.V2)
     try:
         answer = source.quote(ask(Order(listed[0], listed[1], 10**18)))
@@ -145,9 +147,9 @@ def test_whatever_is_known_no_route_breaks_it(seed: int, marks: list[TransferBeh
 
 
 def test_a_market_whose_marks_change_is_routed_by_the_new_ones() -> None:
-    source = MarketSource(small(), SYSTEM_CLOCK)
+    source = InMemorySource(small(), SYSTEM_CLOCK)
     source.warm()
-    moved = source.moved(small(d=TAXED), frozenset())
+    moved = source.with_changes(small(d=TAXED), frozenset())
     answer = moved.quote(QuoteRequest(Order(T[0], T[1], 100 * UNIT), ApiVersion.V2))
     assert D not in answer.transfers
-    assert moved.moved(small(d=TAXED), frozenset()).market.transfers == {D: TAXED}
+    assert moved.with_changes(small(d=TAXED), frozenset()).market.transfers == {D: TAXED}

@@ -13,7 +13,7 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
 from swapcli.engine.quote import LocalQuote
 from swapcli.engine.resolve import find_protocols, find_token
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.errors import (
     AmbiguousToken,
@@ -62,11 +62,13 @@ class SteppingTimer:
         return self.seconds
 
 
-def source() -> MarketSource:
-    return MarketSource(MARKET, Clock(lambda: NOW_S, SteppingTimer()))
+def source() -> InMemorySource:
+    return InMemorySource(MARKET, Clock(lambda: NOW_S, SteppingTimer()))
 
 
-def told(quotes: MarketSource, asked: Order, *, gas_price_wei: int | None = None, certify: bool = False) -> LocalQuote:
+def told(
+    quotes: InMemorySource, asked: Order, *, gas_price_wei: int | None = None, certify: bool = False
+) -> LocalQuote:
     return quotes.quote(QuoteRequest(asked, ApiVersion.V2, gas_price_wei=gas_price_wei, certify=certify))
 
 
@@ -222,7 +224,7 @@ def test_a_token_outside_the_market_has_no_route() -> None:
 
 @pytest.mark.parametrize("name", network_names())
 def test_every_network_can_be_quoted_from_its_embedded_market(name: str) -> None:
-    quotes = MarketSource(open_market(name, network).market, Clock(lambda: NOW_S, lambda: 0.0))
+    quotes = InMemorySource(open_market(name, network).market, Clock(lambda: NOW_S, lambda: 0.0))
     dollar = next(quotes.market.tokens[a] for a in quotes.network.stablecoins if a in quotes.market.tokens)
     answer = told(quotes, Order(quotes.network.native, dollar, 10**18))
     assert exact(answer).amount_out > 0
@@ -231,8 +233,8 @@ def test_every_network_can_be_quoted_from_its_embedded_market(name: str) -> None
 
 
 @cache
-def embedded(name: str) -> MarketSource:
-    return MarketSource(open_market(name, network).market, Clock(lambda: NOW_S, lambda: 0.0))
+def embedded(name: str) -> InMemorySource:
+    return InMemorySource(open_market(name, network).market, Clock(lambda: NOW_S, lambda: 0.0))
 
 
 @given(st.sampled_from(network_names()), st.data())

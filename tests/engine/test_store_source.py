@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from swapcli.engine.clock import Clock
 from swapcli.engine.pool_sources import PoolSource, check_fresh
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.stored import StoreSource
 from swapcli.errors import AmbiguousToken, MarketUnavailable, NoRoute, UnknownToken
 from swapcli.model.api_version import ApiVersion
@@ -52,11 +52,11 @@ def ask(market: Market, amount: int = 10**18) -> QuoteRequest:
 @pytest.fixture(params=["store", "market"])
 def holder(request: pytest.FixtureRequest, store: Store) -> PoolSource:
     """Both must behave alike."""
-    return StoreSource(store, CLOCK) if request.param == "store" else MarketSource(MARKET, CLOCK)
+    return StoreSource(store, CLOCK) if request.param == "store" else InMemorySource(MARKET, CLOCK)
 
 
 def test_a_holder_answers_as_its_market(holder: PoolSource) -> None:
-    expected = MarketSource(MARKET, CLOCK)
+    expected = InMemorySource(MARKET, CLOCK)
     assert holder.quote(ask(MARKET)) == expected.quote(ask(MARKET))
     assert holder.network == MARKET.network
     assert holder.state_source == expected.state_source == StateSource.of(MARKET, NOW_S)
@@ -66,7 +66,7 @@ def test_a_holder_builds_what_it_quoted(holder: PoolSource) -> None:
     terms = SwapTerms(5_000, RECEIVER)
     answer, payload = holder.quote_and_build(ask(MARKET), terms)
     fresh = replace(MARKET, timestamp=int(NOW_S))
-    result = MarketSource(fresh, CLOCK).quote(ask(MARKET)).result
+    result = InMemorySource(fresh, CLOCK).quote(ask(MARKET)).result
     assert answer.result == result
     assert holder.build(result, terms) == payload
 
@@ -132,7 +132,7 @@ def test_the_pools_around_an_order_are_all_it_needs(wide: StoreSource, i: int, j
     if i == j:
         return
     order = Order(tokens[i], tokens[j], max(1, int(10 ** (tokens[i].decimals + magnitude - 2))))
-    whole = MarketSource(WIDE, CLOCK)
+    whole = InMemorySource(WIDE, CLOCK)
     try:
         best = whole.quote(QuoteRequest(order, ApiVersion.V1)).result.output_amount
     except NoRoute:

@@ -20,7 +20,7 @@ from hypothesis import strategies as st
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.market_follower import FollowedMarket, FollowedStore
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.market import Market, Provenance
 from swapcli.service.access_log import AccessLog
 from swapcli.service.app import create_app
@@ -239,7 +239,7 @@ def test_a_response_uses_one_state_while_another_replaces_it(tmp_path: Path) -> 
     with following_service(tmp_path / "store") as world:
         thin = at_block(2)
         pools = {key: pool for key, pool in thin.pools.items() if len(key) and key != max(thin.pools)}
-        sources = [MarketSource(each, world.fake_clock.clock) for each in (at_block(1), replace(thin, pools=pools))]
+        sources = [InMemorySource(each, world.fake_clock.clock) for each in (at_block(1), replace(thin, pools=pools))]
         outs = []
         for source in sources:
             world.registry.set_source(source)

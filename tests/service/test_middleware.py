@@ -14,7 +14,7 @@ import pytest
 
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.quote import LocalQuote
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import Cancelled, MarketError, NoRoute
 from swapcli.model.market import Market, Provenance
 from swapcli.model.quote_request import QuoteRequest
@@ -194,7 +194,7 @@ def test_head_is_a_get(service: InProcessService, path: str) -> None:
     assert service.send("HEAD", path, params=build_order_query("testnet")).status_code == 200
 
 
-class Broken(MarketSource):
+class Broken(InMemorySource):
     """Raises an unexpected error."""
 
     def quote(self, ask: QuoteRequest, is_cancelled: IsCancelled | None = None) -> LocalQuote:
@@ -223,7 +223,7 @@ def test_a_defect_is_a_500_with_the_id_in_the_log(service: InProcessService) -> 
     assert service.get("/testnet/tokens").status_code == 200
 
 
-class Endless(MarketSource):
+class Endless(InMemorySource):
     """Compute until cancelled."""
 
     begun = 0

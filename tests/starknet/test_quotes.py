@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
@@ -112,7 +112,7 @@ def test_a_payload_survives_json_in_which_felts_are_text(names: list[str], power
 
 
 def test_what_a_source_builds_from_an_order_and_from_its_own_route_pays_alike() -> None:
-    source = MarketSource(market(), Clock(lambda: 1_700_000_000.0, lambda: 0.0))
+    source = InMemorySource(market(), Clock(lambda: 1_700_000_000.0, lambda: 0.0))
     terms = SwapTerms(5_000, DESTINATION)
     answer, payload = source.quote_and_build(QuoteRequest(asked("ETH", "USDC", 250.0), ApiVersion.V1), terms)
     again = source.build(answer.result, terms)

@@ -35,7 +35,7 @@ from swapcli.api.route import render_result
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.resolve import find_protocols
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import SwapcliError
 from swapcli.model.network import Network
@@ -60,7 +60,7 @@ def unchanged(_: str, document: Document) -> Document:
 class FakeService:
     """Responds to requests for one network."""
 
-    def __init__(self, source: MarketSource, mutation: Mutation) -> None:
+    def __init__(self, source: InMemorySource, mutation: Mutation) -> None:
         self.source, self.network, self.mutation = source, source.network, mutation
 
     def __call__(self, exchange: FakeExchange) -> None:
@@ -144,7 +144,7 @@ class FakeService:
 
 @contextmanager
 def fake_service(
-    name: str, mutation: Mutation = unchanged, *, source: MarketSource | None = None
+    name: str, mutation: Mutation = unchanged, *, source: InMemorySource | None = None
 ) -> Iterator[LoopbackServer]:
     """Run a service of one network on loopback."""
     with loopback_server(FakeService(source or embedded_source(name), mutation)) as running:

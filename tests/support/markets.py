@@ -6,7 +6,7 @@ from functools import cache
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.load_market import open_market
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.market import Market
 from swapcli.networks.catalogue import network
 
@@ -18,6 +18,6 @@ def embedded_market(name: str) -> Market:
 
 
 @cache
-def embedded_source(name: str) -> MarketSource:
+def embedded_source(name: str) -> InMemorySource:
     """Return a source of quotes on the embedded market of a network."""
-    return MarketSource(embedded_market(name), SYSTEM_CLOCK)
+    return InMemorySource(embedded_market(name), SYSTEM_CLOCK)

@@ -11,7 +11,7 @@ from swapcli.cli.render.numbers import format_bps_rounded_up, format_percentage,
 from swapcli.cli.render.text import describe_block, printable
 from swapcli.engine.price_impact import ImpactBasis, impact_of
 from swapcli.engine.quote import LocalQuote, QuoteResult, RemoteQuote
-from swapcli.engine.warnings import NOT_LIVE, how_old
+from swapcli.engine.warnings import NOT_LIVE, format_age
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.route import NO_PROOF_BPS, Quote
 from swapcli.model.swap_terms import SwapTerms, after_fee, min_received
@@ -167,7 +167,7 @@ def _state(answer: QuoteResult, terms: SwapTerms) -> Iterator[Fact]:
         yield Fact("State", "unknown", f"{name} does not report it")
         return
     live = "" if state_source.is_live else NOT_LIVE
-    age = how_old(age_s) if age_s is not None else ""
+    age = format_age(age_s) if age_s is not None else ""
     left_s = terms.ttl_s - age_s if state_source.is_live and age_s is not None else 0
     validity = f"valid for {left_s} s more" if left_s > 0 else ""
     quoted_by = (

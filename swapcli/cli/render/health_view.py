@@ -9,7 +9,7 @@ from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.numbers import format_short_amount
 from swapcli.cli.render.text import printable
 from swapcli.engine.health import Health, Sample
-from swapcli.engine.warnings import how_old
+from swapcli.engine.warnings import format_age
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import whole_tokens
 
@@ -41,7 +41,7 @@ def _state(state_source: StateSource | None) -> str:
     if state_source is None or state_source.provenance is None:
         return "unknown"
     return state_source.provenance.value + (
-        f", {how_old(state_source.age_s)}" if state_source.age_s is not None else ""
+        f", {format_age(state_source.age_s)}" if state_source.age_s is not None else ""
     )
 
 

@@ -11,17 +11,17 @@ from swapcli.cli.render.payload_view import PayloadView, format_amount
 from swapcli.cli.render.route_view import RouteView
 
 if TYPE_CHECKING:
-    from swapcli.engine.payload_checks import Checked
+    from swapcli.engine.payload_checks import PayloadCheck
 
 View = TypeVar("View", RouteView, PayloadView)
 
 
-def with_simulation(view: View, checked: Checked | None) -> View:
+def with_simulation(view: View, checked: PayloadCheck | None) -> View:
     """Return the view with the result of the simulation after its facts."""
     return replace(view, facts=(*view.facts, *_facts(checked)))
 
 
-def _facts(checked: Checked | None) -> Iterator[Fact]:
+def _facts(checked: PayloadCheck | None) -> Iterator[Fact]:
     if checked is None or checked.simulation is None:
         return
     simulation = checked.simulation
@@ -31,5 +31,5 @@ def _facts(checked: Checked | None) -> Iterator[Fact]:
         f"up to {simulation.gas_used:,} gas",
         f"granted for it: {' and '.join(simulation.assumed)}" if simulation.assumed else "",
     ]
-    received = format_amount(simulation.received, checked.ends.token_out)
+    received = format_amount(simulation.received, checked.tokens.token_out)
     yield Fact("Simulated", received, ", ".join(filter(None, notes)))

@@ -10,7 +10,7 @@ from swapcli.cli.render.json import state_field
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.numbers import format_megabytes
 from swapcli.cli.render.text import format_time, printable
-from swapcli.engine.warnings import NOT_LIVE, how_old
+from swapcli.engine.warnings import NOT_LIVE, format_age
 from swapcli.model.market import Market
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import whole_tokens
@@ -86,7 +86,7 @@ def _facts(summary: StoreSummary, now_s: float) -> Iterator[Fact]:
             "Block", str(state_source.block), ", ".join(filter(None, [unproven, _back(summary.undoable_blocks)]))
         )
     if state_source.timestamp is not None and state_source.age_s is not None:
-        yield Fact("Time", format_time(state_source.timestamp), how_old(state_source.age_s))
+        yield Fact("Time", format_time(state_source.timestamp), format_age(state_source.age_s))
     yield Fact("Gas price", f"{whole_tokens(summary.gas_price_wei, GWEI_DECIMALS)} gwei")
     yield _pools(summary.pools, summary.tokens)
     if transfers := _transfers(summary):
@@ -142,7 +142,7 @@ def _row(summary: StoreSummary, now_s: float) -> tuple[str, ...]:
         printable(summary.network),
         summary.provenance.value,
         "-" if state_source.block is None else str(state_source.block),
-        "-" if state_source.age_s is None else how_old(state_source.age_s),
+        "-" if state_source.age_s is None else format_age(state_source.age_s),
         f"{summary.pools:,}",
         f"{summary.tokens:,}",
         format_megabytes(summary.size_bytes),

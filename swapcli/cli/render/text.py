@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from swapcli.engine.warnings import NOT_LIVE, how_old
+from swapcli.engine.warnings import NOT_LIVE, format_age
 from swapcli.model.state_source import StateSource
 
 
@@ -26,7 +26,7 @@ def describe_origin(state_source: StateSource) -> str:
     quoted_by = f"quoted by {printable(state_source.service_url)}" if state_source.service_url else ""
     if state_source.provenance is None:
         return quoted_by or printable(state_source.description)
-    age = how_old(state_source.age_s) if state_source.age_s is not None else ""
+    age = format_age(state_source.age_s) if state_source.age_s is not None else ""
     parts = [f"{state_source.provenance.value} state", age if state_source.is_live else NOT_LIVE, quoted_by]
     return ", ".join(filter(None, parts))
 

@@ -8,13 +8,13 @@ from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult, build_result
 from swapcli.engine.clock import Clock
-from swapcli.engine.health import Count, Health, check_market
+from swapcli.engine.health import Health, MarketSize, check_market
 from swapcli.engine.payloads import build_transaction, check_age, pools_for, replay_result
 from swapcli.engine.price_impact import PriceImpact, highest_impact
 from swapcli.engine.quote import LocalQuote
 from swapcli.engine.resolve import find_token
-from swapcli.engine.sources.quote_source import check_differ
-from swapcli.engine.tradable_tokens import check_route, check_token, routable, transfers_of_steps
+from swapcli.engine.sources.quote_source import require_different_tokens
+from swapcli.engine.tradable_tokens import check_route, check_token, routable_market, transfers_of_steps
 from swapcli.engine.wrap import check_wrapper_allowed, is_wrapping, wrap_quote
 from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion
@@ -40,28 +40,28 @@ if TYPE_CHECKING:
 
 Cancelled = Callable[[], bool]
 
-_SEARCHING = 0.9  # of the time for a search: the rest is for a step under way, the replay and prices
+_SEARCH_TIME_SHARE = 0.9  # of the time for a search: the rest is for a step under way, the replay and prices
 
 
-class MarketSource:
+class InMemorySource:
     """A market in memory; its index is built once and serves every order."""
 
     def __init__(self, market: Market, clock: Clock, *, route_ttl_s: int = DEFAULT_ROUTE_TTL_S) -> None:
         self.market = market
         self._clock = clock
         self._route_ttl_s = route_ttl_s
-        self._router = Router(routable(market))
+        self._router = Router(routable_market(market))
 
     def warm(self) -> None:
         """Build what all orders share, ahead of the first one."""
         self._router.warm()
 
-    def moved(self, market: Market, changed: Set[str]) -> MarketSource:
+    def with_changes(self, market: Market, changed: Set[str]) -> InMemorySource:
         """The source once the market has become `market`, which differs in the pools with the keys `changed` alone."""
-        moved = MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
+        source = InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
         if market.transfers == self.market.transfers:  # else other pools are routable than were before
-            moved._router = self._router.with_changes(moved._router.market, changed)
-        return moved
+            source._router = self._router.with_changes(source._router.market, changed)
+        return source
 
     @property
     def network(self) -> Network:
@@ -73,28 +73,28 @@ class MarketSource:
         """As `QuoteSource.origin`."""
         return StateSource.of(self.market, self._clock.now_s())
 
-    def source_for(self, order: Order) -> MarketSource:
+    def source_for(self, order: Order) -> InMemorySource:
         """As `PoolSource.source_for`: itself, whatever the order."""
         del order
         return self
 
-    def source_with(self, keys: Iterable[str]) -> MarketSource:
+    def source_with(self, keys: Iterable[str]) -> InMemorySource:
         """As `PoolSource.source_with`: itself, whatever the keys."""
         del keys
         return self
 
-    def on(self, market: Market) -> MarketSource:
+    def with_market(self, market: Market) -> InMemorySource:
         """Return a source over another market."""
-        return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
+        return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
         """As `PoolSource.record_transfers`: a market in memory outlives nothing."""
 
-    def described(self, source: str) -> MarketSource:
+    def with_description(self, description: str) -> InMemorySource:
         """Return this source with other words on where its state comes from."""
-        same = self.on(replace(self.market, source=source))
-        same._router = self._router
-        return same
+        copy = self.with_market(replace(self.market, source=description))
+        copy._router = self._router
+        return copy
 
     def search(
         self, ask: QuoteRequest, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None
@@ -103,8 +103,8 @@ class MarketSource:
 
         Raises as `quote`. Native and wrapped native tokens are exchanged without a search.
         """
-        check_differ(ask.order)
-        order, gas_price_wei = self._held_order(ask.order), ask.gas_price_wei
+        require_different_tokens(ask.order)
+        order, gas_price_wei = self._to_pool_tokens(ask.order), ask.gas_price_wei
         return self._router_for(order).search(
             order,
             gas_price_wei=gas_price_wei,
@@ -113,25 +113,27 @@ class MarketSource:
             known_routes=candidates,
         )
 
-    def bids(
-        self, ask: QuoteRequest, outcome: SearchResult, taken: Set[str], margin: float, *, whole: bool = False
+    def pool_gains(
+        self, ask: QuoteRequest, outcome: SearchResult, excluded: Set[str], margin: float, *, all_paths: bool = False
     ) -> PoolGains:
         """Return what the market's pools beside those `taken` could add to an outcome; see `routing.considered`."""
-        order = self._held_order(ask.order)
-        return self._router_for(order).pool_gains(order, outcome, taken, margin, all_paths=whole)
+        order = self._to_pool_tokens(ask.order)
+        return self._router_for(order).pool_gains(order, outcome, excluded, margin, all_paths=all_paths)
 
-    def nearest(self, ask: QuoteRequest, outcome: SearchResult, taken: Set[str], limit: int) -> tuple[str, ...]:
+    def closest_pools(
+        self, ask: QuoteRequest, outcome: SearchResult, excluded: Set[str], limit: int
+    ) -> tuple[str, ...]:
         """Return the keys of the pools beside those `taken` whose rates miss the best ones by least."""
-        order = self._held_order(ask.order)
-        return self._router_for(order).closest_pools(order, outcome, taken, limit)
+        order = self._to_pool_tokens(ask.order)
+        return self._router_for(order).closest_pools(order, outcome, excluded, limit)
 
     def pricing_pools(self, ask: QuoteRequest) -> tuple[str, ...]:
         """Return the keys of pools that tell the prices of the order's tokens and of gas."""
         return self._router.deepest_anchor_pools(
-            [*self.ends(ask.order), self.network.to_wrapped_token(self.network.native).address]
+            [*self.order_tokens(ask.order), self.network.to_wrapped_token(self.network.native).address]
         )
 
-    def ends(self, order: Order) -> frozenset[str]:
+    def order_tokens(self, order: Order) -> frozenset[str]:
         """The addresses of an order's tokens as pools hold them."""
         return frozenset(self.network.to_wrapped_token(token).address for token in (order.token_in, order.token_out))
 
@@ -142,18 +144,18 @@ class MarketSource:
     def quote(self, ask: QuoteRequest, is_cancelled: Cancelled | None = None) -> LocalQuote:
         """As `QuoteSource.quote`. The result's time is that of the core alone; `is_cancelled` ends it early with
         `Cancelled`."""
-        check_differ(ask.order)
+        require_different_tokens(ask.order)
         started_s = self._clock.monotonic_s()
-        return self.answer(ask, self._searched(ask, is_cancelled), started_s, is_cancelled)
+        return self.build_quote(ask, self._search_unless_wrapping(ask, is_cancelled), started_s, is_cancelled)
 
-    def answer(
+    def build_quote(
         self, ask: QuoteRequest, outcome: SearchResult | None, started_s: float, is_cancelled: Cancelled | None = None
     ) -> LocalQuote:
         """Return the answer that an outcome of `search` makes, None standing for a wrap. The answer's time begins at
         `started_s` of the clock's timer."""
         order = ask.order
-        found, pools = self._quote(ask, outcome)
-        quote = found._replace(time_s=round(self._clock.monotonic_s() - started_s, 6))
+        quote, pools = self._quote(ask, outcome)
+        quote = quote._replace(time_s=round(self._clock.monotonic_s() - started_s, 6))
         now_s = self._clock.now_s()
         timestamp_ms = int(now_s * 1000)
         result = build_result(
@@ -177,7 +179,7 @@ class MarketSource:
     ) -> tuple[LocalQuote, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
         answer = self.quote(ask, is_cancelled)
-        return answer, self.payload(answer, terms)
+        return answer, self.build_payload(answer, terms)
 
     def quote_batch(
         self, asks: Sequence[QuoteRequest], is_cancelled: Cancelled | None = None
@@ -186,7 +188,7 @@ class MarketSource:
         answers: list[LocalQuote] = []
         source = self
         for ask in asks:
-            source = source._after(answers[-1]) if answers else source
+            source = source._source_after(answers[-1]) if answers else source
             answers.append(source.quote(ask, is_cancelled))
         return tuple(answers)
 
@@ -194,7 +196,7 @@ class MarketSource:
         self, asks: Sequence[QuoteRequest], terms: SwapTerms, is_cancelled: Cancelled | None = None
     ) -> tuple[tuple[LocalQuote, UnsignedTransaction], ...]:
         """The answers of `quote_batch`, each with its payload."""
-        return tuple((answer, self.payload(answer, terms)) for answer in self.quote_batch(asks, is_cancelled))
+        return tuple((answer, self.build_payload(answer, terms)) for answer in self.quote_batch(asks, is_cancelled))
 
     def build(self, result: RouteResult, terms: SwapTerms, *, issued_ms: int | None = None) -> UnsignedTransaction:
         """As `QuoteSource.build`. `issued_ms` is when this source answered with the route, where the route itself
@@ -216,26 +218,26 @@ class MarketSource:
 
     def health(self) -> Health:
         """As `QuoteSource.health`: finds a route between two tokens that every market should join."""
-        held = Count(len(self.market.pools), len(self.market.tokens))
-        return check_market(routable(self.market), self.sample, self._clock, held)
+        count = MarketSize(len(self.market.pools), len(self.market.tokens))
+        return check_market(routable_market(self.market), self.quote_sample, self._clock, count)
 
-    def sample(self, order: Order) -> LocalQuote:
+    def quote_sample(self, order: Order) -> LocalQuote:
         """The answer to an order that only shows whether all is well."""
         return self.quote(QuoteRequest(order, ApiVersion.V1))
 
-    def payload(self, answer: LocalQuote, terms: SwapTerms) -> UnsignedTransaction:
+    def build_payload(self, answer: LocalQuote, terms: SwapTerms) -> UnsignedTransaction:
         """Return the payload of an answer that this source gave."""
         steps, amount_out = answer.quote.steps, answer.quote.amount_out
         return build_transaction(answer.result, steps, amount_out, answer.pools, self.network, terms)
 
-    def _after(self, answer: LocalQuote) -> MarketSource:
-        """The same market once `answer` has been carried out."""
+    def _source_after(self, answer: LocalQuote) -> InMemorySource:
+        """The same market once `build_quote` has been carried out."""
         after = replay(answer.pools, answer.quote.route, answer.quote.amount_in).pools_after
-        touched = {key: pool for key, pool in after.items() if key in self.market.pools}
-        market = replace(self.market, pools={**self.market.pools, **touched})
-        return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
+        changed = {key: pool for key, pool in after.items() if key in self.market.pools}
+        market = replace(self.market, pools={**self.market.pools, **changed})
+        return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
-    def _searched(self, ask: QuoteRequest, is_cancelled: Cancelled | None) -> SearchResult | None:
+    def _search_unless_wrapping(self, ask: QuoteRequest, is_cancelled: Cancelled | None) -> SearchResult | None:
         if is_wrapping(ask.order, self.network):
             return None
         return self.search(ask, is_cancelled=is_cancelled)
@@ -246,8 +248,10 @@ class MarketSource:
             check_wrapper_allowed(order, self.network)
             gas_price_wei = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
             return wrap_quote(order, gas_price_wei, self._native_price_usd(), certify=ask.certify)
-        held = self._held_order(order)
-        quote = self._router_for(held).build_quote(held, outcome, gas_price_wei=gas_price_wei, certify=ask.certify)
+        wrapped_order = self._to_pool_tokens(order)
+        quote = self._router_for(wrapped_order).build_quote(
+            wrapped_order, outcome, gas_price_wei=gas_price_wei, certify=ask.certify
+        )
         native_gas = NATIVE_GAS[SwapType.of(order.token_in.address, order.token_out.address)]
         return quote._replace(gas_units=quote.gas_units + native_gas), self.market.pools
 
@@ -256,7 +260,7 @@ class MarketSource:
         if not solve_time_s:
             return None
         timer_s = self._clock.monotonic_s
-        end_s = timer_s() + solve_time_s * _SEARCHING
+        end_s = timer_s() + solve_time_s * _SEARCH_TIME_SHARE
         return lambda: timer_s() >= end_s
 
     def _best_quotes(self, ask: QuoteRequest, is_cancelled: Cancelled | None) -> tuple[int, ...]:
@@ -270,24 +274,30 @@ class MarketSource:
         others = frozenset(names) - {name} | ask.order.excluded_protocols
         alone = ask._replace(order=replace(ask.order, excluded_protocols=others), certify=False)
         try:
-            return 0 if name in others else self._quote(alone, self._searched(alone, is_cancelled))[0].amount_out
+            return (
+                0
+                if name in others
+                else self._quote(alone, self._search_unless_wrapping(alone, is_cancelled))[0].amount_out
+            )
         except NoRoute:
             return 0
 
     def _router_for(self, order: Order) -> Router:
         """What all orders share, but for one with a token through which no others may pass."""
-        ends = {order.token_in.address, order.token_out.address}
-        if all(self.market.transfers_of(address).is_passable for address in ends):
+        addresses = {order.token_in.address, order.token_out.address}
+        if all(self.market.transfers_of(address).is_passable for address in addresses):
             return self._router
-        return Router(routable(self.market, ends))
+        return Router(routable_market(self.market, addresses))
 
     def _native_price_usd(self) -> float | None:
         return self._router.usd_prices(self.network.to_wrapped_token(self.network.native))[0]
 
-    def _held_order(self, order: Order) -> Order:
-        return replace(order, token_in=self._held(order.token_in), token_out=self._held(order.token_out))
+    def _to_pool_tokens(self, order: Order) -> Order:
+        return replace(
+            order, token_in=self._to_pool_token(order.token_in), token_out=self._to_pool_token(order.token_out)
+        )
 
-    def _held(self, token: Token) -> Token:
+    def _to_pool_token(self, token: Token) -> Token:
         """The token as the market's pools know it, called as it was asked for. Raises `NoRoute` where no pool can, and
         `FeeOnTransfer`."""
         wrapped = self.network.to_wrapped_token(token)

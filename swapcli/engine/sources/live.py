@@ -21,7 +21,7 @@ from swapcli.engine.l1_data_fee import with_l1_fee
 from swapcli.engine.pool_sources import PoolSource, check_fresh, is_fresh
 from swapcli.engine.price_impact import PriceImpact
 from swapcli.engine.quote import LocalQuote
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
 from swapcli.engine.wrap import is_wrapping
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, SwapcliError, UpstreamError
@@ -36,11 +36,11 @@ from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 
-_ATTEMPTS = 3
-_MISMATCHES = 6
+_MAX_ATTEMPTS = 3
+_MAX_MISMATCHES = 6
 """Attempts with a node that answers from other blocks than it is asked about: an exchange takes a tenth or two of the
 time between two blocks, so that this many practically never all meet a new one."""
-_BLOCK_TIME_S = 2.0
+_DEFAULT_BLOCK_TIME_S = 2.0
 
 
 class LiveSource:
@@ -49,7 +49,7 @@ class LiveSource:
 
     def __init__(
         self,
-        holder: PoolSource,
+        pool_source: PoolSource,
         node: Node,
         clock: Clock,
         *,
@@ -57,138 +57,142 @@ class LiveSource:
         route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
         limits: Limits | None = None,
     ) -> None:
-        self._holder, self._node, self._clock = holder, node, clock
+        self._pool_source, self._node, self._clock = pool_source, node, clock
         self._max_age_s, self._route_ttl_s, self._limits = max_age_s, route_ttl_s, limits
-        self._moment: BlockSnapshot | None = None
-        self._tried: dict[str, TransferBehaviour] = {}
-        self._answering: MarketSource | None = None
+        self._snapshot: BlockSnapshot | None = None
+        self._probed: dict[str, TransferBehaviour] = {}
+        self._last_source: InMemorySource | None = None
 
     @property
     def network(self) -> Network:
         """The holder's network."""
-        return self._holder.network
+        return self._pool_source.network
 
     @property
     def state_source(self) -> StateSource:
         """As `QuoteSource.origin`."""
-        return (self._answering or self._holder).state_source
+        return (self._last_source or self._pool_source).state_source
 
     def token(self, name: str) -> Token:
         """As `QuoteSource.token`."""
-        return self._holder.token(name)
+        return self._pool_source.token(name)
 
     def quote(self, ask: QuoteRequest) -> LocalQuote:
         """As `QuoteSource.quote`."""
-        return self._charged(self._answer(ask)[1])
+        return self._with_l1_fee(self._quote_live(ask)[1])
 
     def quote_and_build(self, ask: QuoteRequest, terms: SwapTerms) -> tuple[LocalQuote, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
-        source, answer = self._answer(ask)
-        payload = source.payload(answer, terms)
-        return self._charged(answer, payload), payload
+        source, answer = self._quote_live(ask)
+        payload = source.build_payload(answer, terms)
+        return self._with_l1_fee(answer, payload), payload
 
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`, on the route's own pools as they are now."""
-        known = self._holder.source_with(result.pool_keys)
-        market = _Reader(self, known.market).read(result.pool_keys)
-        return self._answering_from(known.on(market)).build(result, terms)
+        known = self._pool_source.source_with(result.pool_keys)
+        market = _PoolReader(self, known.market).read(result.pool_keys)
+        return self._use(known.with_market(market)).build(result, terms)
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
-        return (self._answering or self._holder).impact_of(result, payload)
+        return (self._last_source or self._pool_source).impact_of(result, payload)
 
     def health(self) -> Health:
         """As `QuoteSource.health`: the holder's sample is quoted live."""
-        held = self._holder.health()
-        if held.sample is None:
-            return held
-        order = Order(held.sample.token_in, held.sample.token_out, held.sample.amount_in)
+        stored_health = self._pool_source.health()
+        if stored_health.sample is None:
+            return stored_health
+        order = Order(stored_health.sample.token_in, stored_health.sample.token_out, stored_health.sample.amount_in)
         started_s = self._clock.monotonic_s()
         try:
             amount_out = self.quote(QuoteRequest(order, ApiVersion.V1)).result.output_amount
         except SwapcliError as error:
-            return held._replace(
+            return stored_health._replace(
                 status=UNHEALTHY, message=f"{self.network.name}: {error.message}", state_source=self.state_source
             )
-        time_s = held.time_s + round(self._clock.monotonic_s() - started_s, 6)
-        sample = held.sample._replace(amount_out=amount_out)
-        return held._replace(
-            message=f"{held.message}, read live", time_s=time_s, state_source=self.state_source, sample=sample
+        time_s = stored_health.time_s + round(self._clock.monotonic_s() - started_s, 6)
+        sample = stored_health.sample._replace(amount_out=amount_out)
+        return stored_health._replace(
+            message=f"{stored_health.message}, read live", time_s=time_s, state_source=self.state_source, sample=sample
         )
 
-    def present(self) -> BlockSnapshot:
+    def newest_snapshot(self) -> BlockSnapshot:
         """Return the newest block; orders that follow each other closely share one."""
-        now_s, block_time_s = self._clock.monotonic_s(), self.network.block_time_s or _BLOCK_TIME_S
-        if self._moment is None or now_s - self._moment.since_s > block_time_s:
-            self._moment = BlockSnapshot(self._node, self.network, self._node.head(), now_s)
-        return self._moment
+        now_s, block_time_s = self._clock.monotonic_s(), self.network.block_time_s or _DEFAULT_BLOCK_TIME_S
+        if self._snapshot is None or now_s - self._snapshot.read_at_s > block_time_s:
+            self._snapshot = BlockSnapshot(self._node, self.network, self._node.head(), now_s)
+        return self._snapshot
 
-    def forget(self) -> None:
+    def discard_snapshot(self) -> None:
         """Take another block for what comes: the last one is no longer of the chain."""
-        self._moment = None
+        self._snapshot = None
 
     def use_spare(self, error: UpstreamError) -> bool:
         """Ask another node from now on, because of `error`; return whether there is one."""
         return self._node.use_spare(error)
 
-    def _answer(self, ask: QuoteRequest) -> tuple[MarketSource, LocalQuote]:
+    def _quote_live(self, ask: QuoteRequest) -> tuple[InMemorySource, LocalQuote]:
         """Return the answer, and the source over the state that it is for."""
-        known = self._with_tried(self._holder.source_for(ask.order))
+        known = self._with_probed_transfers(self._pool_source.source_for(ask.order))
         if self._max_age_s is not None and is_fresh(known.state_source, self._max_age_s):
-            self._answering = known
+            self._last_source = known
             return known, known.quote(ask)
-        reader = _Reader(self, known.market)
+        reader = _PoolReader(self, known.market)
         if is_wrapping(ask.order, self.network):
-            source = self._answering_from(known.on(reader.read(known.pricing_pools(ask))))
+            source = self._use(known.with_market(reader.read(known.pricing_pools(ask))))
             return source, source.quote(ask)
         found = LiveSearch(known, ask, reader.read, self._clock, self._limits).run()
         if found.left_bps is None:
-            source = self._answering_from(found.source)
+            source = self._use(found.source)
         else:
             left = f", others might add up to {found.left_bps:.1f} bps"
-            source = self._answering_from(found.source.described(f"{found.source.market.source}{left}"))
-        return source, source.answer(ask, found.outcome, self._clock.monotonic_s() - found.searched_s)
+            source = self._use(found.source.with_description(f"{found.source.market.source}{left}"))
+        return source, source.build_quote(ask, found.outcome, self._clock.monotonic_s() - found.searched_s)
 
-    def _answering_from(self, source: MarketSource) -> MarketSource:
-        self._answering = source
+    def _use(self, source: InMemorySource) -> InMemorySource:
+        self._last_source = source
         check_fresh(source.state_source, self.network, self._max_age_s)
         return source
 
-    def _with_tried(self, held: MarketSource) -> MarketSource:
+    def _with_probed_transfers(self, source: InMemorySource) -> InMemorySource:
         """What is held, with what was found out about its tokens since: itself unless that changes what is routable."""
-        market = held.market
-        found = {token: each for token, each in self._tried.items() if token in market.tokens and each.is_limiting}
+        market = source.market
+        found = {token: each for token, each in self._probed.items() if token in market.tokens and each.is_limiting}
         if found.items() <= market.transfers.items():
-            return held
+            return source
         transfers = {**market.transfers, **found}
-        return held.on(replace(market, transfers=transfers))
+        return source.with_market(replace(market, transfers=transfers))
 
-    def tried_out(self, moment: BlockSnapshot, market: Market) -> Market:
+    def with_transfers(self, snapshot: BlockSnapshot, market: Market) -> Market:
         """The market with how its tokens transfer: those that nobody has tried yet are tried now, in one exchange."""
         tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
-        known = self._tried.keys() | market.transfers.keys() | self.network.transfers.keys()
+        known = self._probed.keys() | market.transfers.keys() | self.network.transfers.keys()
         new = [token for token in tokens if token not in known]
         if new:
-            block = moment.head.block
+            block = snapshot.head.block
             report = run_transfer_trials(self._node, block, plan_trials(new, market.pools.values(), self.network))
-            self._tried.update(dict.fromkeys(new, UNKNOWN) | dict(report.behaviours))
+            self._probed.update(dict.fromkeys(new, UNKNOWN) | dict(report.behaviours))
             if not report.failure:
-                self._holder.record_transfers(report.behaviours, block.number)
-        found = {token: self._tried[token] for token in tokens if token in self._tried}
+                self._pool_source.record_transfers(report.behaviours, block.number)
+        found = {token: self._probed[token] for token in tokens if token in self._probed}
         return replace(market, transfers={**market.transfers, **found})
 
-    def _charged(self, answer: LocalQuote, payload: UnsignedTransaction | None = None) -> LocalQuote:
+    def _with_l1_fee(self, answer: LocalQuote, payload: UnsignedTransaction | None = None) -> LocalQuote:
         """With what its data costs on L1, where the network has such a fee and the answer is live."""
-        terms = self._moment.l1_terms if self._moment and answer.state_source.provenance is Provenance.LIVE else None
+        terms = (
+            self._snapshot.l1_fee_params
+            if self._snapshot and answer.state_source.provenance is Provenance.LIVE
+            else None
+        )
         return with_l1_fee(answer, terms, payload) if terms else answer
 
 
-class _Reader:
+class _PoolReader:
     """Reads known pools for one order, all at one block: also what was read before, where that block is gone."""
 
     def __init__(self, source: LiveSource, known: Market) -> None:
         self._source, self._known = source, known
-        self._moment: BlockSnapshot | None = None
+        self._snapshot: BlockSnapshot | None = None
 
     def read(self, keys: Collection[str]) -> Market:
         """Return the known market with these pools alone, as they are now. Raises `UpstreamError`."""
@@ -196,28 +200,30 @@ class _Reader:
         real = [pool for pool in pools if pool.key not in self._known.placeholder_pools]
         attempts = mismatches = 0
         while True:
-            self._moment = self._moment or self._source.present()
+            self._snapshot = self._snapshot or self._source.newest_snapshot()
             try:
-                self._moment.read(real)
-                market = self._moment.market(self._known, [pool.key for pool in real])
-                return self._source.tried_out(self._moment, market)
+                self._snapshot.read(real)
+                market = self._snapshot.market(self._known, [pool.key for pool in real])
+                return self._source.with_transfers(self._snapshot, market)
             except BlockMismatch as error:
-                self._forget()
+                self._discard_snapshot()
                 mismatches += 1
-                if mismatches > _MISMATCHES or (mismatches == _MISMATCHES and not self._source.use_spare(error)):
+                if mismatches > _MAX_MISMATCHES or (
+                    mismatches == _MAX_MISMATCHES and not self._source.use_spare(error)
+                ):
                     raise
             except ChainReorganized:
-                self._forget()
+                self._discard_snapshot()
                 attempts += 1
-                if attempts == _ATTEMPTS:
+                if attempts == _MAX_ATTEMPTS:
                     raise
             except InvalidUpstreamResponse as error:
-                self._forget()
+                self._discard_snapshot()
                 attempts += 1
-                if attempts == _ATTEMPTS or not self._source.use_spare(error):
+                if attempts == _MAX_ATTEMPTS or not self._source.use_spare(error):
                     raise
 
-    def _forget(self) -> None:
+    def _discard_snapshot(self) -> None:
         """Read from another block next time."""
-        self._moment = None
-        self._source.forget()
+        self._snapshot = None
+        self._source.discard_snapshot()

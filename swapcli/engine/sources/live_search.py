@@ -14,7 +14,7 @@ from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.engine.clock import Clock
-from swapcli.engine.sources.in_memory import MarketSource
+from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.market import Market
 from swapcli.model.quote_request import QuoteRequest
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 TOLERANCE = 0.5e-4
 """Of the output: what pools that are not read may add together, half a basis point."""
-UNSETTLED = 5e-4
+LARGE_SPREAD = 5e-4
 """Of a rate: where pools have moved by more than this beside their tokens, those not read may well be better than
 expected. The least fee of a common pool is as much."""
-_LEAST_TIME = 0.1  # of the time for searching, once it is spent
-_FEWEST = 24
+_MIN_TIME_SHARE = 0.1  # of the time for searching, once it is spent
+_MIN_OTHER_POOLS = 24
 """Pools beside the best route that are read at least: fewer do not show how much pools have moved by themselves."""
 
 Read = Callable[[Sequence[str]], Market]
@@ -54,7 +54,7 @@ class LiveResult(NamedTuple):
     add to the output as they are expected to be; None elsewhere.
     """
 
-    source: MarketSource
+    source: InMemorySource
     outcome: SearchResult
     searched_s: float
     left_bps: float | None
@@ -67,7 +67,7 @@ class _Expected(NamedTuple):
     the output.
     """
 
-    source: MarketSource
+    source: InMemorySource
     spread: float
     left: float
 
@@ -79,7 +79,7 @@ class LiveSearch:
     """
 
     def __init__(
-        self, known: MarketSource, ask: QuoteRequest, read: Read, clock: Clock, limits: Limits | None = None
+        self, known: InMemorySource, ask: QuoteRequest, read: Read, clock: Clock, limits: Limits | None = None
     ) -> None:
         self._known, self._ask, self._read, self._clock = known, ask, read, clock
         self._limits = limits or Limits()
@@ -90,29 +90,29 @@ class LiveSearch:
 
     def run(self) -> LiveResult:
         """Return the best that was found. Raises `NoRoute`, and what reading raises."""
-        self._add_first()
+        self._add_first_pools()
         reads = 0
         while True:
-            fresh = self._known.on(self._read(tuple(self._keys)))
+            fresh = self._known.with_market(self._read(tuple(self._keys)))
             outcome, failure = self._search(fresh)
             reads += 1
-            expected = self._expected(fresh, outcome)
-            wanted = self._wanted(expected, outcome, is_first=reads == 1) if expected else ()
-            more = wanted[: self._room] if reads < self._limits.reads and not self._is_time_up else ()
+            expected = self._expect(fresh, outcome)
+            candidates = self._next_pools(expected, outcome, is_first=reads == 1) if expected else ()
+            more = candidates[: self._room] if reads < self._limits.reads and not self._is_time_up else ()
             if not more:
                 break
             self._keys.update(dict.fromkeys(more))
         if outcome is None:
             assert failure is not None
             raise failure
-        left_bps = expected.left * 1e4 if expected and wanted else None
+        left_bps = expected.left * 1e4 if expected and candidates else None
         return LiveResult(fresh, outcome, self._searched_s, left_bps)
 
-    def _search(self, source: MarketSource) -> tuple[SearchResult | None, NoRoute | None]:
+    def _search(self, source: InMemorySource) -> tuple[SearchResult | None, NoRoute | None]:
         """Return the best on a source, and remember its route; or why there is none."""
         started_s = self._clock.monotonic_s()
         try:
-            outcome = source.search(self._timed_ask(), self._candidates)
+            outcome = source.search(self._request_with_time(), self._candidates)
         except FeeOnTransfer:
             raise
         except NoRoute as error:
@@ -122,13 +122,13 @@ class LiveSearch:
         self._candidates.append(KnownRoute(outcome.best.route, outcome.best.amount_in))
         return outcome, None
 
-    def _timed_ask(self) -> QuoteRequest:
+    def _request_with_time(self) -> QuoteRequest:
         """Return the order with half of the time that is left for searching, so that some is left for other searches;
         once none is left, with just enough for the routes that are known."""
         time_s = self._ask.solve_time_s
         if not time_s:
             return self._ask
-        return self._ask._replace(solve_time_s=max(time_s - self._searched_s, time_s * _LEAST_TIME) / 2.0)
+        return self._ask._replace(solve_time_s=max(time_s - self._searched_s, time_s * _MIN_TIME_SHARE) / 2.0)
 
     @property
     def _room(self) -> int:
@@ -139,7 +139,7 @@ class LiveSearch:
     def _is_time_up(self) -> bool:
         return bool(self._ask.solve_time_s) and self._searched_s >= (self._ask.solve_time_s or 0.0) / 2.0
 
-    def _add_first(self) -> None:
+    def _add_first_pools(self) -> None:
         """Choose the pools to read first: the best route's on known state, those that could be better by now, and some
         that tell prices. Raises `NoRoute` where no known pool touches the order's tokens."""
         outcome, failure = self._search(self._known)
@@ -147,41 +147,43 @@ class LiveSearch:
         if outcome:
             own = route_pools(outcome)
             self._add(own)
-            bids = self._known.bids(self._ask, outcome, self._keys.keys(), PRICE_MARGIN)
-            self._add(bids.take_until(TOLERANCE, self._limits.first_pools))
-            missing = len(own) + min(_FEWEST, self._limits.first_pools) - len(self._keys)
+            gains = self._known.pool_gains(self._ask, outcome, self._keys.keys(), PRICE_MARGIN)
+            self._add(gains.take_until(TOLERANCE, self._limits.first_pools))
+            missing = len(own) + min(_MIN_OTHER_POOLS, self._limits.first_pools) - len(self._keys)
             if missing > 0:
-                self._add(self._known.nearest(self._ask, outcome, self._keys.keys(), missing))
+                self._add(self._known.closest_pools(self._ask, outcome, self._keys.keys(), missing))
         else:
             assert failure is not None
-            self._add(self._touching(failure)[: self._limits.first_pools])
+            self._add(self._pools_of_order(failure)[: self._limits.first_pools])
         self._add(self._known.pricing_pools(self._ask))
         self._max_pools = self._limits.pools + len(own)
 
-    def _touching(self, failure: NoRoute) -> list[str]:
+    def _pools_of_order(self, failure: NoRoute) -> list[str]:
         """Return the keys of the pools that touch the order's tokens; raise `failure` where there are none."""
-        ends = self._known.ends(self._ask.order)
-        touching = [key for key, pool in self._known.market.pools.items() if not ends.isdisjoint(pool.tokens)]
+        addresses = self._known.order_tokens(self._ask.order)
+        touching = [key for key, pool in self._known.market.pools.items() if not addresses.isdisjoint(pool.tokens)]
         if not touching:
             raise failure
         return touching
 
-    def _expected(self, fresh: MarketSource, outcome: SearchResult | None) -> _Expected | None:
+    def _expect(self, fresh: InMemorySource, outcome: SearchResult | None) -> _Expected | None:
         """Return what is to be expected of all known pools; None where reading more is of no use: nothing is unread, or
         nothing has changed, or what is unread cannot add much."""
         known, read = self._known.market.pools, fresh.market.pools
-        rest = {key: pool for key, pool in known.items() if key not in self._keys}
-        if not rest or (outcome and all(known[key] == pool for key, pool in read.items())):
+        unread = {key: pool for key, pool in known.items() if key not in self._keys}
+        if not unread or (outcome and all(known[key] == pool for key, pool in read.items())):
             return None
         moves = price_moves(known, read)
-        pools = {**shift_market(rest, moves), **read}
-        source = self._known.on(replace(fresh.market, pools={key: pools[key] for key in known if key in pools}))
+        pools = {**shift_market(unread, moves), **read}
+        source = self._known.with_market(
+            replace(fresh.market, pools={key: pools[key] for key in known if key in pools})
+        )
         if outcome is None:
             return _Expected(source, moves.spread, inf)
-        left = source.bids(self._ask, outcome, self._keys.keys(), moves.spread, whole=True).remaining(0)
+        left = source.pool_gains(self._ask, outcome, self._keys.keys(), moves.spread, all_paths=True).remaining(0)
         return _Expected(source, moves.spread, left) if left > TOLERANCE else None
 
-    def _wanted(self, expected: _Expected, outcome: SearchResult | None, *, is_first: bool) -> tuple[str, ...]:
+    def _next_pools(self, expected: _Expected, outcome: SearchResult | None, *, is_first: bool) -> tuple[str, ...]:
         """Return the keys of the pools to read next, the most useful first.
 
         They are those of a route that is expected to be better, and what could be better still. Where none is expected
@@ -191,11 +193,11 @@ class LiveSearch:
         best = outcome.best if outcome else None
         if guess and is_better(self._ask.order, guess.best, best, TOLERANCE):
             own = [key for key in route_pools(guess) if key not in self._keys]
-            taken = self._keys.keys() | set(own)
-            bids = expected.source.bids(self._ask, guess, taken, expected.spread)
+            excluded = self._keys.keys() | set(own)
+            bids = expected.source.pool_gains(self._ask, guess, excluded, expected.spread)
             return (*own, *bids.take_until(TOLERANCE, self._limits.pools))
-        if outcome and is_first and expected.spread > UNSETTLED:
-            bids = expected.source.bids(self._ask, outcome, self._keys.keys(), expected.spread)
+        if outcome and is_first and expected.spread > LARGE_SPREAD:
+            bids = expected.source.pool_gains(self._ask, outcome, self._keys.keys(), expected.spread)
             return bids.take_until(TOLERANCE, self._limits.pools)
         return ()
 

@@ -18,7 +18,7 @@ from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 
 
-def check_differ(order: Order) -> None:
+def require_different_tokens(order: Order) -> None:
     """Raises `SameToken` where an order sells what it buys."""
     if order.token_in.address == order.token_out.address:
         raise SameToken

@@ -15,7 +15,7 @@ from swapcli.engine.health import Health
 from swapcli.engine.price_impact import PriceImpact, highest_impact
 from swapcli.engine.quote import RemoteQuote
 from swapcli.engine.resolve import find_token
-from swapcli.engine.sources.quote_source import check_differ
+from swapcli.engine.sources.quote_source import require_different_tokens
 from swapcli.errors import InvalidOption, UnknownToken, UpstreamError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
@@ -212,7 +212,7 @@ class RemoteSource:
     def _check_expressible(self, ask: QuoteRequest) -> None:
         """What the interface has no words for is refused rather than left out."""
         order = ask.order
-        check_differ(order)
+        require_different_tokens(order)
         self._check_api_version(ask.api_version)
         if ask.certify:
             raise _unsaid("proofs that a route is the best")

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Mapping
 
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
-from swapcli.engine.health import Count, Health, check_market
+from swapcli.engine.health import Health, MarketSize, check_market
 from swapcli.engine.price_impact import PriceImpact
 from swapcli.engine.quote import LocalQuote
 from swapcli.engine.resolve import find_token
-from swapcli.engine.sources.in_memory import MarketSource
-from swapcli.engine.tradable_tokens import routable
+from swapcli.engine.sources.in_memory import InMemorySource
+from swapcli.engine.tradable_tokens import routable_market
 from swapcli.errors import UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.network import Network
@@ -48,16 +48,16 @@ class StoreSource:
     def token(self, name: str) -> Token:
         """As `QuoteSource.token`. Anybody can call a token as another one: a symbol of the catalogue is its token's."""
         try:
-            return find_token(name, self.network, self._called(name))
+            return find_token(name, self.network, self._tokens_with_symbol(name))
         except UnknownToken:
             # Only now, since it is slow: what there is decides which hint is given.
             return find_token(name, self.network, self.store.read_tokens())
 
-    def source_for(self, order: Order) -> MarketSource:
+    def source_for(self, order: Order) -> InMemorySource:
         """As `PoolSource.source_for`."""
         return self._source(self.store.read_candidates(order))
 
-    def source_with(self, keys: Iterable[str]) -> MarketSource:
+    def source_with(self, keys: Iterable[str]) -> InMemorySource:
         """As `PoolSource.source_with`."""
         return self._source(self.store.read_pools(keys))
 
@@ -85,12 +85,14 @@ class StoreSource:
         """As `QuoteSource.health`: the sample is quoted over the deepest pools."""
         market = self.store.read_deepest(_HEALTH_POOLS)
         source, summary = self._source(market), self.store.read_summary()
-        return check_market(routable(market), source.sample, self._clock, Count(summary.pools, summary.tokens))
+        return check_market(
+            routable_market(market), source.quote_sample, self._clock, MarketSize(summary.pools, summary.tokens)
+        )
 
-    def _source(self, market: Market) -> MarketSource:
-        return MarketSource(market, self._clock, route_ttl_s=self._route_ttl_s)
+    def _source(self, market: Market) -> InMemorySource:
+        return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
-    def _called(self, name: str) -> dict[str, Token]:
+    def _tokens_with_symbol(self, name: str) -> dict[str, Token]:
         found = self.store.find_tokens(name)
         listed = {token.address for token in self.network.tokens if token.symbol.lower() == name.lower()}
         return {address: token for address, token in found.items() if not listed or address in listed}

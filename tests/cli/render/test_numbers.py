@@ -20,7 +20,7 @@ from swapcli.cli.render.numbers import (
     format_usd,
 )
 from swapcli.cli.render.text import printable
-from swapcli.engine.warnings import how_old
+from swapcli.engine.warnings import format_age
 from swapcli.model.token import whole_tokens
 
 amounts = st.integers(0, 2**256 - 1)
@@ -102,7 +102,7 @@ def test_shares_have_two_decimals() -> None:
     ],
 )
 def test_ages(seconds: int, words: str) -> None:
-    assert how_old(seconds) == words
+    assert format_age(seconds) == words
 
 
 def test_significant_digits_carry_no_exponent() -> None:

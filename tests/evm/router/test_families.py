@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from swapcli.engine.wrap import wrapper
+from swapcli.engine.wrap import wrapper_pool
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
 from swapcli.model.pool import Pool
@@ -81,7 +81,7 @@ def random_type(rng: Random, world: ContractFixture, token_in: str, token_out: s
 
 @pytest.mark.parametrize("swap_type", SwapType)
 def test_wrapping_and_unwrapping_are_one_to_one(world: ContractFixture, market: Market, swap_type: SwapType) -> None:
-    pool = wrapper(world.tokens[WETH])
+    pool = wrapper_pool(world.tokens[WETH])
     alone = replace(market, pools={pool.key: pool})
     built = build(alone, single(pool.key, *pool.tokens), 12_345, swap_type)
     assert carry_out(world, built.payload) == 12_345
