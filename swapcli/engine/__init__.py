@@ -1,6 +1,6 @@
-"""The use cases: the only place that joins networks, markets, routing, payloads and the wire.
+"""The use cases: the only package that joins networks, markets, routing, payloads and the API.
 
-`sources` says what answers orders, `market_source` is the core in this process; `build_quote` is what is asked and what
-comes back, `lookup` turns the names that people give into tokens and protocols, `opening` finds a market, `payloads`
-makes of a route what can be signed, `health` checks a source.
+`compose` opens the sources that settings name; `sources` quote, each from other pools: in memory, in a store, read from
+a node, or of a remote service. `quote` is their result, `resolve` finds tokens and protocols by name, `payloads` builds
+transactions from routes, `payload_checks` simulates them, and `health` checks a source.
 """

@@ -1,4 +1,4 @@
-"""A network at one block: the pools that were read at it, and what a transaction costs there."""
+"""The state of a network at one block: its pools as far as they were read, and the costs of a transaction."""
 
 from __future__ import annotations
 
@@ -21,7 +21,11 @@ _ReadValue = Pool | L1FeeParams | None
 
 @dataclass
 class BlockSnapshot:
-    """`read_at_s` is when its block was told, by a timer. Of pools that could not be read it knows that."""
+    """The pools that were read at one block, by key; None for a pool that could not be read.
+
+    `read_at_s` is the monotonic time at which the node returned the block. `is_pinned` is false once a node has
+    answered from another block.
+    """
 
     node: Node
     network: Network
@@ -32,7 +36,7 @@ class BlockSnapshot:
     is_pinned: bool = True
 
     def read(self, pools: Iterable[Pool]) -> None:
-        """Reads those of the pools that have not been read, all in the same rounds. Raises `UpstreamError`."""
+        """Read the pools that have not been read yet, all in the same batches. Raise `UpstreamError`."""
         refs = [place for pool in pools if pool.key not in self.pools and (place := ref_of_pool(pool))]
         reads: list[tuple[str, BatchRead[_ReadValue]]] = [(each.key, import_loader(each.kind)(each)) for each in refs]
         oracle = self.network.l1_fee_oracle if not self.pools else None
@@ -50,7 +54,7 @@ class BlockSnapshot:
         return results
 
     def market(self, known: Market, keys: Collection[str]) -> Market:
-        """`held` with these pools alone, as they are at the block."""
+        """Return `known` with only the pools of these keys, as they are at the block."""
         pools = {key: pool for key in keys if (pool := self.pools.get(key))}
         unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""
         return replace(

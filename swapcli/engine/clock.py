@@ -1,4 +1,4 @@
-"""Time, passed in by whoever starts a use case."""
+"""Time, passed in by the caller of a use case."""
 
 from __future__ import annotations
 
@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 
 class Clock(NamedTuple):
-    """`now_s` is Unix time; `monotonic_s` only measures differences. Both in seconds."""
+    """The two clocks of a process, in seconds: `now_s` is Unix time, `monotonic_s` measures durations."""
 
     now_s: Callable[[], float]
     monotonic_s: Callable[[], float]

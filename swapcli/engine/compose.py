@@ -342,8 +342,8 @@ class QuoteSources:
 class ServicePools(NamedTuple):
     """Where the pools of each network of an HTTP service come from.
 
-    `networks` have paths; `openers` by network return markets that stay as they are; `followed` have to be kept
-    current; `check_nodes` by network are for balance checks alone, since a node belongs to one thread.
+    `networks` have paths; `openers` by network return markets that do not change; `followed` follow the newest block;
+    `check_nodes` by network are for balance checks alone, since a node belongs to one thread.
     """
 
     networks: list[Network]

@@ -1,4 +1,4 @@
-"""How a source is: fit for a smoke check, honest about what was looked at."""
+"""Health checks of a source: does it have pools, and does it answer an order?"""
 
 from __future__ import annotations
 
@@ -28,9 +28,9 @@ class Sample(NamedTuple):
 
 
 class Health(NamedTuple):
-    """`status` is 200 when healthy. What a service does not tell of itself is None.
+    """The result of a health check, which took `time_s`.
 
-    `time_s` is how long the check took.
+    `status` is 200 if the source is healthy. A value that a service does not report is None.
     """
 
     network: str
@@ -44,12 +44,12 @@ class Health(NamedTuple):
 
     @property
     def is_healthy(self) -> bool:
-        """Is all well?"""
+        """Whether the source answers orders."""
         return self.status == HEALTHY
 
 
 class MarketSize(NamedTuple):
-    """How much a source holds, where that is more than the market that is looked at."""
+    """The number of pools and tokens of a source, if it has more than the market that is checked."""
 
     pools: int
     tokens: int
@@ -58,10 +58,9 @@ class MarketSize(NamedTuple):
 def check_market(
     market: Market, quote: Callable[[Order], QuoteResult], clock: Clock, count: MarketSize | None = None
 ) -> Health:
-    """The health of a market: it holds pools, and an order between two of its main tokens is answered.
+    """Return the health of a market: it has pools, and `quote` answers an order between two of its main tokens.
 
-    `market` may be a part of what the source holds, which `count` then tells. The answer tells of the state that it
-    rests on.
+    `market` may be a part of the source, whose size is then `count`. The result has the state of the sample's quote.
     """
     count = count or MarketSize(len(market.pools), len(market.tokens))
     state_source = StateSource.of(market, clock.now_s())
@@ -99,7 +98,7 @@ def _quote_sample(market: Market, quote: Callable[[Order], QuoteResult]) -> tupl
 
 
 def _sample_order(market: Market) -> Order | None:
-    """One whole unit of the token in most pools for the token that most of its pools pair it with."""
+    """Return the order of one whole token between the two tokens that share most pools; None without pools."""
     pairs = Counter(pair for pool in market.pools.values() for pair in _pairs(pool.tokens))
     if not pairs:
         return None

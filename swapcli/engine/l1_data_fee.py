@@ -1,4 +1,4 @@
-"""What a network charges for a transaction beside its gas: on OP-stack networks, for its data on L1."""
+"""The fee that OP-stack networks charge for the data of a transaction on L1, in addition to its gas."""
 
 from __future__ import annotations
 
@@ -16,24 +16,24 @@ from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms
 from swapcli.model.transaction import Transaction, UnsignedTransaction
 
 _PLACEHOLDER_ADDRESS: Final = "0x9f3c51d27e84ab06c1fd38e6527bd0894a1ee573"
-"""Stands for an address that is not known: as hard to compress as any."""
+"""A random address in place of an unknown one: it compresses as badly as any real address."""
 _PLACEHOLDER_NONCE: Final = 1_000
+"""Only its size matters: two bytes, as for most accounts that trade."""
 
 
 def with_l1_fee(answer: LocalQuote, params: L1FeeParams, payload: UnsignedTransaction | None = None) -> LocalQuote:
-    """An answer that tells the fee for its swap's data too, in its quote and its result.
+    """Return a quote with the L1 fee for the data of its swap, in the quote and in its result.
 
-    The fee goes by the size of the transaction, so it is that of `payload`. Without one, as for a route whose receiver
-    nobody has named, a payload is made for some other receiver and slippage: sizes differ by a few bytes. What only
-    the sender knows, as the nonce, is taken to be of usual length. An approval, where one is needed, is not counted,
-    and the core does not weigh the fee of a pool's bytes against what the pool gains. An answer that is not the
-    core's, or that no payload can be made for, is returned as it is.
+    The fee depends on the size of the transaction, which is that of `payload`. Without one, for example before the
+    recipient is known, the size is that of a payload with a placeholder recipient and the default slippage; it differs
+    by a few bytes. The nonce has a usual length. The fee of an approval is not included, and routing does not take the
+    fee into account. If the route cannot be encoded, return the quote unchanged.
     """
     quote = answer.quote
     built = payload or _build_placeholder_payload(answer, quote)
     if built is None:
         return answer
-    # A limit leaves room for refunds, a fee for a base fee that rises.
+    # As wallets do: a gas limit with a margin of a quarter, and a fee cap of twice the present price.
     gas = GasFees(quote.gas_units * 5 // 4, 2 * quote.gas_price_wei, quote.gas_price_wei)
     swap = Transaction(built.to, built.calldata, built.value)
     fee_wei = compute_l1_fee_wei(encode_unsigned(swap, answer.network.chain_id, _PLACEHOLDER_NONCE, gas), params)
@@ -42,7 +42,7 @@ def with_l1_fee(answer: LocalQuote, params: L1FeeParams, payload: UnsignedTransa
 
 
 def _build_placeholder_payload(answer: LocalQuote, quote: Quote) -> UnsignedTransaction | None:
-    """None where no router can be told of the route."""
+    """Return a payload to estimate the size of the real one; None if the route cannot be encoded."""
     network = replace(answer.network, router=answer.network.router or _PLACEHOLDER_ADDRESS)
     terms = SwapTerms(DEFAULT_SLIPPAGE_PPM, _PLACEHOLDER_ADDRESS)
     try:

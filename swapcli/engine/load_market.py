@@ -18,9 +18,10 @@ def open_market(
     document: bytes | None = None,
     skip_bad_pools: bool = False,
 ) -> ParsedMarket:
-    """The market of the network called `name`: from the bytes of a market file, else the embedded one.
+    """Return the market of the network called `name`: parsed from `document`, a market file, else the embedded one.
 
-    Raises `UnknownNetwork`, `MarketError` naming the pool or field, and `InvalidInput` for another network's file.
+    Raise `UnknownNetwork`, `MarketError` with the invalid pool or field, or `InvalidInput` for the file of another
+    network.
     """
     if document is None:
         embedded = embedded_market(networks(name).name)

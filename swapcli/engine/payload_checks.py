@@ -1,9 +1,9 @@
-"""What can be said of a payload before anybody signs it: what its sender holds, and what a node makes of the swap.
+"""Checks of a payload before it is signed: the balances of its sender, and a simulation of the swap on a node.
 
-Where the quote rests on a block of the network, that block is asked about, and what arrives must be what was quoted, to
-the unit. Any other quote (on modelled state, or of a service that does not say what it rests on) is held against the
-newest block, as is one where the node turns out to ignore which block it is asked about: there the swap must pay the
-least that it promises, and by how much it misses the quote is told.
+A quote on a block of the network is simulated on that block, and the swap must then pay the quoted amount to the unit.
+Any other quote (on modelled state, or from a remote service that does not report its state) is simulated on the newest
+block. So is a quote on a block if the node turns out to ignore block numbers. The swap must then pay at least the
+minimum of the payload, and the result says how much it differs from the quote.
 """
 
 from __future__ import annotations
@@ -28,7 +28,7 @@ _HINT_OTHER_STATE: Final = "the quote rests on another state: quote anew, on tha
 
 
 class TradedTokens(NamedTuple):
-    """What is sold and what is bought, the native token under its own name; and the native token."""
+    """The sold and the bought token, either may be the native one; and the native token."""
 
     token_in: Token
     token_out: Token
@@ -36,15 +36,18 @@ class TradedTokens(NamedTuple):
 
 
 class CheckOptions(NamedTuple):
-    """Which checks: `sender` is whose holdings are checked. Without one, a simulation is for the receiver."""
+    """Which checks to run. Without a `sender`, no balances are checked, and the recipient is the sender."""
 
     simulate: bool = False
     sender: str | None = None
 
 
 class Simulation(NamedTuple):
-    """What the swap does on the state after `block`: amounts in base units of what is bought. `gas_used` is before
-    refunds, which are a fifth of it at most; `assumed` is what the sender lacks, in words."""
+    """The result of a simulated swap on the state after `block`; amounts in base units of the bought token.
+
+    `gas_used` is before refunds, which are at most a fifth of it. `assumed` names the balances and allowances that the
+    sender lacks and that the simulation granted.
+    """
 
     block: int
     sender: str
@@ -55,13 +58,17 @@ class Simulation(NamedTuple):
 
     @property
     def matches(self) -> bool:
-        """Does exactly what was quoted arrive?"""
+        """Whether the swap paid exactly the quoted amount."""
         return self.received == self.expected
 
 
 class PayloadCheck(NamedTuple):
-    """What was found. `holdings` are those of the sender that was named, None without one; `gas_wei` is about what the
-    transaction costs, None where unknown. `is_rounded`: a token keeps shares, so that the quote is not exact."""
+    """The results of the checks.
+
+    `holdings` are the balances of the sender, None if no sender was given. `gas_wei` estimates the cost of the
+    transaction, None if unknown. `is_rounded` means that a token stores balances as shares, so that the quote is not
+    exact.
+    """
 
     tokens: TradedTokens
     holdings: SenderBalances | None
@@ -71,7 +78,7 @@ class PayloadCheck(NamedTuple):
 
     @property
     def allowance(self) -> int | None:
-        """What the router may take of what is sold; None where nobody looked, and for native currency."""
+        """The router's allowance of the sold token; None if it was not read, and for the native token."""
         return self.holdings.allowance if self.holdings else None
 
 
@@ -85,11 +92,12 @@ def check_payload(
     *,
     is_rounded: bool = False,
 ) -> PayloadCheck:
-    """`gas_wei` is what was estimated; a simulation makes up for none. `rounded` says that a token keeps shares, so
-    that what arrives need only be the minimum.
+    """Return the results of the checks that `options` request.
 
-    Raises `InsufficientBalance` where the named sender holds less than the swap takes; `SimulationError` where the swap
-    reverts, pays what was not quoted, or cannot be simulated; `UpstreamError`.
+    `gas_wei` is the estimated cost; without one, the simulation provides it. `is_rounded` means that a token stores
+    balances as shares, so that the swap need only pay the minimum. Raise `InsufficientBalance` if the sender has less
+    than the swap sells, `SimulationError` if the swap reverts, pays another amount or cannot be simulated, and
+    `UpstreamError`.
     """
     head = node.head()
     at, is_exact = _block_to_check(origin, head)
@@ -115,7 +123,7 @@ def check_payload(
 
 
 def _block_to_check(origin: StateSource, head: ChainHead) -> tuple[BlockId, bool]:
-    """The block to ask about, and whether it is the one that was quoted on; what a service says of it is not proven."""
+    """Return the block to simulate on, and whether the quote is for it. A block that a service reports is unproven."""
     if origin.service_url is None and origin.is_live and origin.block is not None:
         return origin.block, True
     return head.block, False
@@ -134,7 +142,7 @@ def _describe_simulation(
 
 
 def _expected_output(call: RouterCall) -> int:
-    """What the receiver gets of what was quoted: all where he earns the fee himself."""
+    """Return how much of the quoted amount the recipient gets: all of it if the integrator's fee is also theirs."""
     shares = decode_integrator_data(call.integrator_data)
     if shares is None or shares.address == call.route.recipient:
         return call.route.amount_out

@@ -1,4 +1,4 @@
-"""From a route to the payload that carries it out: checked, replayed on the present state, encoded."""
+"""Build transactions from routes: check the route, replay it on the current state, encode it."""
 
 from __future__ import annotations
 
@@ -19,12 +19,14 @@ from swapcli.model.transaction import RouterRouteParam, SwapType, UnsignedTransa
 from swapcli.routing.replay import Replay, replay
 
 CLOCK_SKEW_MS = 5_000
-"""How far ahead of ours the clock of a route's issuer may go."""
+"""How far the clock of a route's issuer may be ahead of ours: more than NTP leaves."""
 
 
 def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: int) -> None:
-    """Refuses a route that was issued more than `ttl_s` ago with `RouteExpired`, one from the future with
-    `InvalidRoute`. V2 carries its time; without one only the replay judges."""
+    """Raise `RouteExpired` for a route older than `ttl_s`, `InvalidRoute` for one from the future.
+
+    A V2 route has its time; `issued_ms` is that of a V1 route. Without either, accept the route: the replay checks it.
+    """
     moment_ms = result.timestamp_ms if result.api_version is ApiVersion.V2 else issued_ms
     if moment_ms is None:
         return
@@ -40,10 +42,10 @@ def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: in
 
 
 def replay_result(result: RouteResult, market: Market, slippage_ppm: int) -> tuple[Replay, Mapping[str, Pool]]:
-    """What a posted route gives on the present state, and the pools that it knows.
+    """Return the replay of a posted route on the market's state, and the pools by key.
 
-    Raises `InvalidRoute` where the route does not fit its own tokens or the market, `SlippageExceeded` where it gives
-    less than was promised by more than the slippage, `PoolError` where a pool cannot serve it.
+    Raise `InvalidRoute` if the route does not match its tokens or the market, `SlippageExceeded` if its output has
+    dropped by more than the slippage, `PoolError` if a pool cannot execute its swap.
     """
     pools = pools_for(result, market)
     _check_generation(result, market.network)
@@ -68,8 +70,11 @@ def build_transaction(
     network: Network,
     terms: SwapTerms,
 ) -> UnsignedTransaction:
-    """The payload for the network's router. `steps` and `amount_out` are the replay's; no amount of `result` but the
-    input is used. Raises `ConfigError` where the router is not known."""
+    """Return the transaction to the network's router.
+
+    `steps` and `amount_out` are those of the replay; of the amounts of `result`, only the input is used. Raise
+    `ConfigError` if the router is unknown.
+    """
     router = _router(network)
     integrator = result.integrator
     left = after_fee(amount_out, integrator.fee_bps if integrator else 0)
@@ -97,7 +102,7 @@ def _router(network: Network) -> str:
 
 
 def pools_for(result: RouteResult, market: Market) -> Mapping[str, Pool]:
-    """The market's pools; for the native token against its wrapped form, the wrapper alone."""
+    """Return the market's pools by key; for a wrap or unwrap, only the wrapper."""
     wrapped = market.network.wrapped_native
     if wrapped is None or market.network.kind is not Kind.EVM:
         return market.pools
@@ -109,7 +114,7 @@ def pools_for(result: RouteResult, market: Market) -> Mapping[str, Pool]:
 
 
 def _check_generation(result: RouteResult, network: Network) -> None:
-    """The network has the generation of the result, and the generation its integrator."""
+    """Raise `InvalidRoute` if the network does not have the API version, or the version no integrators."""
     if result.api_version is ApiVersion.V2 and not network.has_v2:
         raise InvalidRoute(f"{network.name} has no v2, so the route must not carry meta")
     if result.api_version is ApiVersion.V1 and result.integrator is not None:
@@ -117,7 +122,7 @@ def _check_generation(result: RouteResult, network: Network) -> None:
 
 
 def _check_ends(result: RouteResult, network: Network) -> None:
-    """The hops begin and end at the tokens of the result, and its swap type says of them what is so."""
+    """Raise `InvalidRoute` unless the hops begin and end at the result's tokens, and its swap type matches them."""
     first, last = result.route.segments[0].hops[0][0], result.route.segments[0].hops[-1][0]
     native_in, native_out = result.swap_type is SwapType.NATIVE_TO_TOKEN, result.swap_type is SwapType.TOKEN_TO_NATIVE
     native = network.to_wrapped(ZERO_ADDRESS)
@@ -133,7 +138,7 @@ def _check_ends(result: RouteResult, network: Network) -> None:
 
 
 def _check_protocols(result: RouteResult, network: Network, pools: Mapping[str, Pool]) -> None:
-    """Every swap names the protocol that its pool is of. Unknown pools are for the replay."""
+    """Raise `InvalidRoute` if a swap has not the protocol of its pool. The replay finds unknown pools."""
     for swap in _swaps(result):
         pool = pools.get(swap.pool_key)
         protocol = network.protocol(pool.protocol) if pool else None

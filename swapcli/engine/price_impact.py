@@ -1,7 +1,7 @@
-"""The price impact of a swap: which part of its worth its size costs, by every measure that is at hand.
+"""The price impact of a swap: the part of its value that is lost, by every available measure.
 
-Prices in USD see a pool that is off the market; the route's own pools need no prices, and next to nothing in them can
-shift the figure. Neither is certain, so the highest figure counts.
+USD prices reveal a pool whose price is off the market. The spot prices of the route's pools need no USD prices, and can
+hardly be manipulated by dust. Neither is certain, so the highest figure counts.
 """
 
 from __future__ import annotations
@@ -27,7 +27,7 @@ class ImpactBasis(StrEnum):
 
 
 class PriceImpact(NamedTuple):
-    """`fraction` is the part of the worth that is lost, at most 1.0; negative where more is received than is sold.
+    """`fraction` is the part of the value that is lost, at most 1.0; negative if the swap gains value.
 
     `sold_usd` and `bought_usd` are known where USD prices are the basis.
     """
@@ -39,7 +39,7 @@ class PriceImpact(NamedTuple):
 
 
 def impact_of(answer: QuoteResult) -> PriceImpact | None:
-    """Return the price impact of an answer; None where nobody knows it."""
+    """Return the price impact of a quote; None if it is unknown."""
     pools = answer.pools if isinstance(answer, LocalQuote) else None
     reported = answer.state_source.reported.price_impact
     return highest_impact(answer.result, answer.result.output_amount, answer.network, pools, reported=reported)
@@ -64,7 +64,7 @@ def highest_impact(
         known.append(None if fraction is None else PriceImpact(fraction, ImpactBasis.POOLS))
     if reported is not None:
         known.append(PriceImpact(reported, ImpactBasis.SERVICE))
-    # Of figures that are alike the first is told, since amounts in USD say more than a percentage.
+    # Of equal figures the first counts: amounts in USD mean more to a reader than a percentage.
     return max((each for each in known if each is not None), default=None, key=lambda each: round(each.fraction, 2))
 
 
@@ -82,5 +82,5 @@ def _usd_impact(result: RouteResult, amount_out: int, network: Network) -> Price
 
 
 def _price_usd(token: Token, network: Network) -> float | None:
-    """The price of a token; that of a stablecoin is known here, whatever a service says."""
+    """Return the price of a token; a stablecoin is 1.0, even if a service reports another price."""
     return 1.0 if token.address in network.stablecoins else token.price_usd

@@ -1,4 +1,4 @@
-"""The names that people give, as tokens and protocols; what is not known is refused with what would be."""
+"""Find tokens and protocols by name, symbol or address; errors suggest the closest names."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from swapcli.networks.address import display_address, is_native, parse_address
 
 
 def find_token(name: str, network: Network, tokens: Mapping[str, Token]) -> Token:
-    """The token called `name`: a symbol in any letter case (the exact one wins) or an address.
+    """Return the token called `name`: a symbol (case-insensitive, but an exact match wins) or an address.
 
     `tokens` by lower-case address are the market's. The native token answers to its symbol, the zero address and the
     forty-`e` address; no other token can take its symbol. Raises `UnknownToken`, `AmbiguousToken`, `InvalidAddress`.
@@ -23,7 +23,7 @@ def find_token(name: str, network: Network, tokens: Mapping[str, Token]) -> Toke
 
 
 def _known_tokens(network: Network, tokens: Mapping[str, Token]) -> dict[str, Token]:
-    """The catalogue's tokens and the market's, which describes its own."""
+    """Return the tokens of the catalogue and of the market by address; the market's description wins."""
     return {token.address: token for token in network.tokens} | dict(tokens)
 
 
@@ -64,14 +64,16 @@ def _unknown_symbol(symbol: str, network: Network, tokens: Mapping[str, Token]) 
 
 
 def _closest_names(name: str, names: Iterable[str]) -> list[str]:
-    """Up to three of `names` that look like `name`, whatever the letter case."""
+    """Return up to three of `names` that look like `name`, ignoring case."""
     by_lower = {candidate.lower(): candidate for candidate in names}
     return [by_lower[match] for match in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)]
 
 
 def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
-    """The `amm_name`s of protocols given by id ("5") or name in any letter case. Raises `UnknownProtocol` naming all
-    that the network does not have."""
+    """Return the `amm_name`s of protocols given by id ("5") or by name, ignoring case.
+
+    Raise `UnknownProtocol` with all unknown names.
+    """
     requested = [name.strip() for name in names if name.strip()]
     known = _protocols_by_name(network)
     unknown = [name for name in requested if name.lower() not in known]

@@ -1,9 +1,9 @@
-"""Which pools a route may use, and which tokens it may begin and end with, by what is known of the tokens' transfers.
+"""Which pools a route may use, and which tokens it may begin and end with, by how the tokens transfer.
 
-A token that takes a fee on transfers pays less than a route is quoted: by how much depends on its contract, which may
-round, exempt and trade as it likes. Such tokens are left out. A token that keeps shares loses a unit or two a transfer,
-which the router tolerates in pools that ask for no exact payment. One that refused to be tried is bought and sold for
-its own sake alone.
+A fee-on-transfer token pays less than a route is quoted; how much depends on its contract, with its own rounding and
+exemptions. Routes leave such tokens out. A token that stores balances as shares loses a unit or two with each transfer,
+which the router tolerates in pools that do not require exact payment. A token that rejected a trial transfer may only
+be the first or the last token of a route.
 """
 
 from __future__ import annotations
@@ -23,7 +23,7 @@ from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind
 from swapcli.model.warning import QuoteWarning, WarningCode
 
 _EXACT_PAYMENT_FAMILIES: Final = frozenset({"concentrated"})
-"""Families whose pools refuse a payment that is a unit short: Uniswap V3, V4 and their like."""
+"""Families whose pools reject a payment that is a unit short: Uniswap V3, V4 and their forks."""
 
 
 def routable_market(market: Market, end_tokens: Set[str] = frozenset()) -> Market:
@@ -51,7 +51,7 @@ def _is_routable(pool: Pool, unroutable: set[str], shares: set[str]) -> bool:
 
 
 def check_token(token: Token, market: Market) -> None:
-    """Raises `FeeOnTransfer` for a token that pays other amounts than it is told."""
+    """Raise `FeeOnTransfer` for a token whose transfers pay another amount than requested."""
     behaviour = market.transfers_of(token.address)
     if behaviour.is_routable:
         return
@@ -63,7 +63,7 @@ def check_token(token: Token, market: Market) -> None:
 
 
 def check_route(result: RouteResult, market: Market) -> None:
-    """Raises `InvalidRoute` for a route over a token that pays other amounts than it is told."""
+    """Raise `InvalidRoute` for a route over a token whose transfers pay another amount than requested."""
     swaps = (swap for segment in result.segments for hop in segment.hops for swap in hop)
     for address in dict.fromkeys(token for swap in swaps for token in (swap.token_in, swap.token_out)):
         behaviour = market.transfers_of(address)
@@ -88,9 +88,9 @@ def is_rounded(answer: LocalQuote) -> bool:
 
 
 def transfer_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
-    """Return what must be said of the tokens of a route.
+    """Return the warnings about the tokens of a route.
 
-    Where the state is not the network's own, nobody has tried any token, and nothing is said of that.
+    Untested tokens cause a warning only if the pools were read from the network: otherwise no token has been tested.
     """
     by_kind: dict[TransferKind, list[str]] = {}
     for address, behaviour in answer.transfers.items():

@@ -1,4 +1,4 @@
-"""The order that needs no market: native for wrapped native, or back, one to one."""
+"""Wrap and unwrap the native token, one to one, without a market."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ WRAPPER = "wrapper"
 
 _WRAP_GAS_UNITS = 69_300
 _UNWRAP_GAS_UNITS = 78_300
-"""Of whole transactions that do nothing else, measured as `routing.gas` tells."""
+"""The gas of whole transactions with only this call, measured as `routing.gas` describes."""
 
 
 def is_wrapping(order: Order, network: Network) -> bool:
-    """Is it the native token for its own wrapped form, or back?"""
+    """Return whether an order exchanges the native token and its wrapped form."""
     return {order.token_in.address, order.token_out.address} == {ZERO_ADDRESS, network.wrapped_native_address}
 
 
 def check_wrapper_allowed(order: Order, network: Network) -> None:
-    """Raises `NoRoute` where the order excludes the only protocol that could serve it."""
+    """Raise `NoRoute` if the order excludes the wrapper, the only protocol that can serve it."""
     wrappers = {protocol.amm_name for protocol in network.protocols if protocol.family == WRAPPER}
     if excluded := wrappers & order.excluded_protocols:
         raise NoRoute(
@@ -40,9 +40,9 @@ def check_wrapper_allowed(order: Order, network: Network) -> None:
 def wrap_quote(
     order: Order, gas_price_wei: int, price_usd: float | None, *, certify: bool = False
 ) -> tuple[Quote, dict[str, Pool]]:
-    """The quote of a wrapping order, and its one pool by key. Amounts in and out are equal, also in reverse.
+    """Return the quote of a wrapping order, and its only pool by key. The amounts in and out are equal.
 
-    `price_usd` is the native token's, None where unknown.
+    `price_usd` is the native token's, None if unknown.
     """
     pool = wrapper_pool(order.token_in if order.token_in.address != ZERO_ADDRESS else order.token_out)
     swap = Swap(pool.key, order.token_in.address, order.token_out.address, SHARES_PER_HOP)
@@ -68,13 +68,13 @@ def wrap_quote(
 
 
 def _one_to_one_certificate(amount: int) -> Certificate:
-    """The contract gives each unit for a unit: nobody can get more."""
+    """Return the certificate of a wrap: the contract pays one unit for one unit, so no route can pay more."""
     bound = float(amount) if float(amount) >= amount else nextafter(float(amount), inf)
     return Certificate(bound=bound, gap_bps=0.0, acyclic_bound=bound, acyclic_gap_bps=0.0, pools_checked=1)
 
 
 def wrapper_pool(wrapped: Token) -> Pool:
-    """The pool that the wrapped native token's own contract is."""
+    """Return the contract of the wrapped native token as a pool."""
     return family(WRAPPER)(
         address=wrapped.address,
         protocol=WRAPPER,

@@ -1,4 +1,4 @@
-"""A market in memory as a source: the core in this process."""
+"""A source of quotes over a market in memory."""
 
 from __future__ import annotations
 
@@ -40,11 +40,11 @@ if TYPE_CHECKING:
 
 Cancelled = Callable[[], bool]
 
-_SEARCH_TIME_SHARE = 0.9  # of the time for a search: the rest is for a step under way, the replay and prices
+_SEARCH_TIME_SHARE = 0.9  # of a search's time limit: the rest is for the current step, the replay and prices
 
 
 class InMemorySource:
-    """A market in memory; its index is built once and serves every order."""
+    """Quotes over a market in memory. All orders share one index of the market."""
 
     def __init__(self, market: Market, clock: Clock, *, route_ttl_s: int = DEFAULT_ROUTE_TTL_S) -> None:
         self.market = market
@@ -53,13 +53,13 @@ class InMemorySource:
         self._router = Router(routable_market(market))
 
     def warm(self) -> None:
-        """Build what all orders share, ahead of the first one."""
+        """Build the index that all orders share before the first order needs it."""
         self._router.warm()
 
     def with_changes(self, market: Market, changed: Set[str]) -> InMemorySource:
-        """The source once the market has become `market`, which differs in the pools with the keys `changed` alone."""
+        """Return the source over `market`, which differs from this market only in the pools with the keys `changed`."""
         source = InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
-        if market.transfers == self.market.transfers:  # else other pools are routable than were before
+        if market.transfers == self.market.transfers:  # otherwise the set of routable pools may have changed
             source._router = self._router.with_changes(source._router.market, changed)
         return source
 
@@ -70,16 +70,16 @@ class InMemorySource:
 
     @property
     def state_source(self) -> StateSource:
-        """As `QuoteSource.origin`."""
+        """As `QuoteSource.state_source`."""
         return StateSource.of(self.market, self._clock.now_s())
 
     def source_for(self, order: Order) -> InMemorySource:
-        """As `PoolSource.source_for`: itself, whatever the order."""
+        """As `PoolSource.source_for`: return itself for every order."""
         del order
         return self
 
     def source_with(self, keys: Iterable[str]) -> InMemorySource:
-        """As `PoolSource.source_with`: itself, whatever the keys."""
+        """As `PoolSource.source_with`: return itself for all keys."""
         del keys
         return self
 
@@ -88,10 +88,10 @@ class InMemorySource:
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
-        """As `PoolSource.record_transfers`: a market in memory outlives nothing."""
+        """As `PoolSource.record_transfers`: do nothing, since a market in memory ends with the process."""
 
     def with_description(self, description: str) -> InMemorySource:
-        """Return this source with other words on where its state comes from."""
+        """Return this source with another description of where its state comes from."""
         copy = self.with_market(replace(self.market, source=description))
         copy._router = self._router
         return copy
@@ -99,9 +99,9 @@ class InMemorySource:
     def search(
         self, ask: QuoteRequest, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None
     ) -> SearchResult:
-        """Return what the search for an order ends with; it is no worse than `candidates` are on this market.
+        """Return the result of the search for an order; it is no worse than `candidates` are on this market.
 
-        Raises as `quote`. Native and wrapped native tokens are exchanged without a search.
+        Raise as `quote` does. An order that wraps or unwraps needs no search.
         """
         require_different_tokens(ask.order)
         order, gas_price_wei = self._to_pool_tokens(ask.order), ask.gas_price_wei
@@ -128,13 +128,13 @@ class InMemorySource:
         return self._router_for(order).closest_pools(order, outcome, excluded, limit)
 
     def pricing_pools(self, ask: QuoteRequest) -> tuple[str, ...]:
-        """Return the keys of pools that tell the prices of the order's tokens and of gas."""
+        """Return the keys of the pools that give the USD prices of the order's tokens and of gas."""
         return self._router.deepest_anchor_pools(
             [*self.order_tokens(ask.order), self.network.to_wrapped_token(self.network.native).address]
         )
 
     def order_tokens(self, order: Order) -> frozenset[str]:
-        """The addresses of an order's tokens as pools hold them."""
+        """Return the addresses of an order's tokens in pools: wrapped instead of native."""
         return frozenset(self.network.to_wrapped_token(token).address for token in (order.token_in, order.token_out))
 
     def token(self, name: str) -> Token:
@@ -142,8 +142,7 @@ class InMemorySource:
         return find_token(name, self.network, self.market.tokens)
 
     def quote(self, ask: QuoteRequest, is_cancelled: Cancelled | None = None) -> LocalQuote:
-        """As `QuoteSource.quote`. The result's time is that of the core alone; `is_cancelled` ends it early with
-        `Cancelled`."""
+        """As `QuoteSource.quote`. If `is_cancelled` returns true, raise `Cancelled`."""
         require_different_tokens(ask.order)
         started_s = self._clock.monotonic_s()
         return self.build_quote(ask, self._search_unless_wrapping(ask, is_cancelled), started_s, is_cancelled)
@@ -151,8 +150,10 @@ class InMemorySource:
     def build_quote(
         self, ask: QuoteRequest, outcome: SearchResult | None, started_s: float, is_cancelled: Cancelled | None = None
     ) -> LocalQuote:
-        """Return the answer that an outcome of `search` makes, None standing for a wrap. The answer's time begins at
-        `started_s` of the clock's timer."""
+        """Return the quote of a result of `search`, or of a wrap if `outcome` is None.
+
+        The quote's time counts from `started_s` of the monotonic clock.
+        """
         order = ask.order
         quote, pools = self._quote(ask, outcome)
         quote = quote._replace(time_s=round(self._clock.monotonic_s() - started_s, 6))
@@ -184,7 +185,7 @@ class InMemorySource:
     def quote_batch(
         self, asks: Sequence[QuoteRequest], is_cancelled: Cancelled | None = None
     ) -> tuple[LocalQuote, ...]:
-        """Orders that one transaction carries out in turn: each is quoted on the pools as those before leave them."""
+        """Return the quotes of orders that execute in turn, each on the pools after the orders before it."""
         answers: list[LocalQuote] = []
         source = self
         for ask in asks:
@@ -195,12 +196,11 @@ class InMemorySource:
     def quote_and_build_batch(
         self, asks: Sequence[QuoteRequest], terms: SwapTerms, is_cancelled: Cancelled | None = None
     ) -> tuple[tuple[LocalQuote, UnsignedTransaction], ...]:
-        """The answers of `quote_batch`, each with its payload."""
+        """Return the quotes of `quote_batch`, each with its payload."""
         return tuple((answer, self.build_payload(answer, terms)) for answer in self.quote_batch(asks, is_cancelled))
 
     def build(self, result: RouteResult, terms: SwapTerms, *, issued_ms: int | None = None) -> UnsignedTransaction:
-        """As `QuoteSource.build`. `issued_ms` is when this source answered with the route, where the route itself
-        does not carry its time."""
+        """As `QuoteSource.build`. `issued_ms` is when this source returned a V1 route, which has no time."""
         check_age(result, issued_ms, int(self._clock.now_s() * 1000), self._route_ttl_s)
         check_route(result, self.market)
         done, pools = replay_result(result, self.market, terms.slippage_ppm)
@@ -217,21 +217,21 @@ class InMemorySource:
         return highest_impact(priced, payload.call.route.amount_out, self.network, pools_for(result, self.market))
 
     def health(self) -> Health:
-        """As `QuoteSource.health`: finds a route between two tokens that every market should join."""
+        """As `QuoteSource.health`: quote a sample order between two main tokens."""
         count = MarketSize(len(self.market.pools), len(self.market.tokens))
         return check_market(routable_market(self.market), self.quote_sample, self._clock, count)
 
     def quote_sample(self, order: Order) -> LocalQuote:
-        """The answer to an order that only shows whether all is well."""
+        """Return the quote of a sample order."""
         return self.quote(QuoteRequest(order, ApiVersion.V1))
 
     def build_payload(self, answer: LocalQuote, terms: SwapTerms) -> UnsignedTransaction:
-        """Return the payload of an answer that this source gave."""
+        """Return the payload of a quote of this source."""
         steps, amount_out = answer.quote.steps, answer.quote.amount_out
         return build_transaction(answer.result, steps, amount_out, answer.pools, self.network, terms)
 
     def _source_after(self, answer: LocalQuote) -> InMemorySource:
-        """The same market once `build_quote` has been carried out."""
+        """Return a source over the market after the swaps of `answer`."""
         after = replay(answer.pools, answer.quote.route, answer.quote.amount_in).pools_after
         changed = {key: pool for key, pool in after.items() if key in self.market.pools}
         market = replace(self.market, pools={**self.market.pools, **changed})
@@ -256,7 +256,7 @@ class InMemorySource:
         return quote._replace(gas_units=quote.gas_units + native_gas), self.market.pools
 
     def _deadline(self, solve_time_s: float | None) -> Callable[[], bool] | None:
-        """Return what says whether a search that starts now has had its time."""
+        """Return a function that says whether the time of a search that starts now is up; None without a limit."""
         if not solve_time_s:
             return None
         timer_s = self._clock.monotonic_s
@@ -264,7 +264,7 @@ class InMemorySource:
         return lambda: timer_s() >= end_s
 
     def _best_quotes(self, ask: QuoteRequest, is_cancelled: Cancelled | None) -> tuple[int, ...]:
-        """What each protocol alone would pay, in the order of ids and 0 for nothing: Starknet's clients are told."""
+        """Return what each protocol alone would pay, in the order of ids; 0 without a route. Only for Starknet."""
         if self.network.kind is not Kind.STARKNET or ask.order.reverse:
             return ()
         names = [protocol.amm_name for protocol in sorted(self.network.protocols, key=lambda each: each.id)]
@@ -283,7 +283,7 @@ class InMemorySource:
             return 0
 
     def _router_for(self, order: Order) -> Router:
-        """What all orders share, but for one with a token through which no others may pass."""
+        """Return the shared router; for an order with a token that other routes may not use, one that allows it."""
         addresses = {order.token_in.address, order.token_out.address}
         if all(self.market.transfers_of(address).is_passable for address in addresses):
             return self._router
@@ -298,8 +298,10 @@ class InMemorySource:
         )
 
     def _to_pool_token(self, token: Token) -> Token:
-        """The token as the market's pools know it, called as it was asked for. Raises `NoRoute` where no pool can, and
-        `FeeOnTransfer`."""
+        """Return the token as pools have it, wrapped instead of native, with the requested symbol.
+
+        Raise `NoRoute` if no pool has it, `FeeOnTransfer` if it is not tradable.
+        """
         wrapped = self.network.to_wrapped_token(token)
         check_token(wrapped, self.market)
         if wrapped.address not in self.market.tokens:

@@ -1,9 +1,8 @@
-"""Quotes on what a node says now: of the pools that are known, those that an order could want are read at one block.
+"""A source of quotes on the newest block of a node: it reads the pools that an order could use at that block.
 
-One exchange asks for the newest block, one or two more for the pools at it. Where these differ so much from what was
-known that other pools may be better, those are read too; `live_search` decides. Nothing older than the block is in any
-amount: what is known only decides which pools are read. One exchange more where nobody knows yet how their tokens
-transfer.
+One request gets the newest block, one or two more the pools. If prices have moved so much that other pools may be
+better, those are read too; `live_search` decides. All amounts are computed from the block alone: earlier state only
+decides which pools to read. One more request probes how tokens transfer if that is unknown.
 """
 
 from __future__ import annotations
@@ -38,14 +37,17 @@ from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 
 _MAX_ATTEMPTS = 3
 _MAX_MISMATCHES = 6
-"""Attempts with a node that answers from other blocks than it is asked about: an exchange takes a tenth or two of the
-time between two blocks, so that this many practically never all meet a new one."""
+"""Attempts with a node that answers from another block than requested. A request takes 10 to 20% of the block time, so
+this many requests practically never all meet a new block."""
 _DEFAULT_BLOCK_TIME_S = 2.0
 
 
 class LiveSource:
-    """A `QuoteSource`. `max_age_s` is how old pool state may be: what the holder has is taken as it is where it is no
-    older, and a newest block that is older is refused. Raises `UpstreamError` where the node gives no proper answer."""
+    """Quotes on the newest block of `node`; `pool_source` knows the pools.
+
+    `max_age_s` limits the age of pool states: if the pool source's state is younger, it is used without reading, and a
+    newest block that is older raises `MarketUnavailable`. Methods raise `UpstreamError` if the node fails.
+    """
 
     def __init__(
         self,
@@ -65,12 +67,12 @@ class LiveSource:
 
     @property
     def network(self) -> Network:
-        """The holder's network."""
+        """The network of the pool source."""
         return self._pool_source.network
 
     @property
     def state_source(self) -> StateSource:
-        """As `QuoteSource.origin`."""
+        """As `QuoteSource.state_source`."""
         return (self._last_source or self._pool_source).state_source
 
     def token(self, name: str) -> Token:
@@ -88,7 +90,7 @@ class LiveSource:
         return self._with_l1_fee(answer, payload), payload
 
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """As `QuoteSource.build`, on the route's own pools as they are now."""
+        """As `QuoteSource.build`, with the route's pools at the newest block."""
         known = self._pool_source.source_with(result.pool_keys)
         market = _PoolReader(self, known.market).read(result.pool_keys)
         return self._use(known.with_market(market)).build(result, terms)
@@ -98,7 +100,7 @@ class LiveSource:
         return (self._last_source or self._pool_source).impact_of(result, payload)
 
     def health(self) -> Health:
-        """As `QuoteSource.health`: the holder's sample is quoted live."""
+        """As `QuoteSource.health`: quote the pool source's sample at the newest block."""
         stored_health = self._pool_source.health()
         if stored_health.sample is None:
             return stored_health
@@ -117,22 +119,22 @@ class LiveSource:
         )
 
     def newest_snapshot(self) -> BlockSnapshot:
-        """Return the newest block; orders that follow each other closely share one."""
+        """Return the snapshot of the newest block; orders within one block time share it."""
         now_s, block_time_s = self._clock.monotonic_s(), self.network.block_time_s or _DEFAULT_BLOCK_TIME_S
         if self._snapshot is None or now_s - self._snapshot.read_at_s > block_time_s:
             self._snapshot = BlockSnapshot(self._node, self.network, self._node.head(), now_s)
         return self._snapshot
 
     def discard_snapshot(self) -> None:
-        """Take another block for what comes: the last one is no longer of the chain."""
+        """Discard the snapshot, since its block is no longer part of the chain."""
         self._snapshot = None
 
     def use_spare(self, error: UpstreamError) -> bool:
-        """Ask another node from now on, because of `error`; return whether there is one."""
+        """Switch to another node because of `error`; return whether there is one."""
         return self._node.use_spare(error)
 
     def _quote_live(self, ask: QuoteRequest) -> tuple[InMemorySource, LocalQuote]:
-        """Return the answer, and the source over the state that it is for."""
+        """Return the quote, and the source over its state."""
         known = self._with_probed_transfers(self._pool_source.source_for(ask.order))
         if self._max_age_s is not None and is_fresh(known.state_source, self._max_age_s):
             self._last_source = known
@@ -155,7 +157,7 @@ class LiveSource:
         return source
 
     def _with_probed_transfers(self, source: InMemorySource) -> InMemorySource:
-        """What is held, with what was found out about its tokens since: itself unless that changes what is routable."""
+        """Return `source` with the transfers that were probed since; itself unless they change what is routable."""
         market = source.market
         found = {token: each for token, each in self._probed.items() if token in market.tokens and each.is_limiting}
         if found.items() <= market.transfers.items():
@@ -164,7 +166,7 @@ class LiveSource:
         return source.with_market(replace(market, transfers=transfers))
 
     def with_transfers(self, snapshot: BlockSnapshot, market: Market) -> Market:
-        """The market with how its tokens transfer: those that nobody has tried yet are tried now, in one exchange."""
+        """Return the market with how its tokens transfer; probe the unknown ones in one request."""
         tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
         known = self._probed.keys() | market.transfers.keys() | self.network.transfers.keys()
         new = [token for token in tokens if token not in known]
@@ -178,7 +180,7 @@ class LiveSource:
         return replace(market, transfers={**market.transfers, **found})
 
     def _with_l1_fee(self, answer: LocalQuote, payload: UnsignedTransaction | None = None) -> LocalQuote:
-        """With what its data costs on L1, where the network has such a fee and the answer is live."""
+        """Return the quote with its L1 data fee, if the network has one and the quote is live."""
         terms = (
             self._snapshot.l1_fee_params
             if self._snapshot and answer.state_source.provenance is Provenance.LIVE
@@ -188,14 +190,14 @@ class LiveSource:
 
 
 class _PoolReader:
-    """Reads known pools for one order, all at one block: also what was read before, where that block is gone."""
+    """Reads known pools for one order, all at one block. If that block is gone, it reads all of them again."""
 
     def __init__(self, source: LiveSource, known: Market) -> None:
         self._source, self._known = source, known
         self._snapshot: BlockSnapshot | None = None
 
     def read(self, keys: Collection[str]) -> Market:
-        """Return the known market with these pools alone, as they are now. Raises `UpstreamError`."""
+        """Return the known market with only these pools, at the newest block. Raise `UpstreamError`."""
         pools = [self._known.pools[key] for key in keys if key in self._known.pools]
         real = [pool for pool in pools if pool.key not in self._known.placeholder_pools]
         attempts = mismatches = 0
@@ -224,6 +226,6 @@ class _PoolReader:
                     raise
 
     def _discard_snapshot(self) -> None:
-        """Read from another block next time."""
+        """Read from another block next time, here and in the source."""
         self._snapshot = None
         self._source.discard_snapshot()

@@ -1,9 +1,8 @@
-"""Finds the best route on present state while reading as few pools as that takes.
+"""Find the best route on the newest state while reading few pools.
 
-Which pools are read first is decided on known state, which may be old. What they turn out to be tells how prices have
-moved, and so what is to be expected of the pools not read. As long as these may add more than `TOLERANCE`, they are
-read too, within limits. Every route found on the way competes on the state that was read: the answer is no worse than
-any of them.
+The known state, which may be old, decides which pools are read first. Their new states show how prices have moved, and
+so predict the pools that were not read. As long as those could add more than `TOLERANCE`, they are read too, within
+limits. All routes that were found compete on the states that were read, so the result is no worse than any of them.
 """
 
 from __future__ import annotations
@@ -26,21 +25,24 @@ if TYPE_CHECKING:
     from swapcli.routing.search.route_search import SearchResult
 
 TOLERANCE = 0.5e-4
-"""Of the output: what pools that are not read may add together, half a basis point."""
+"""The part of the output that pools may add together without being read: half a basis point."""
 LARGE_SPREAD = 5e-4
-"""Of a rate: where pools have moved by more than this beside their tokens, those not read may well be better than
-expected. The least fee of a common pool is as much."""
-_MIN_TIME_SHARE = 0.1  # of the time for searching, once it is spent
+"""Part of a rate. If pools have moved by more than this relative to their tokens' prices, an unread pool may well be
+better than predicted. It is the lowest fee of a common pool, 5 basis points."""
+_MIN_TIME_SHARE = 0.1  # of the search's time limit, for a search after the time is up
 _MIN_OTHER_POOLS = 24
-"""Pools beside the best route that are read at least: fewer do not show how much pools have moved by themselves."""
+"""The minimum number of pools to read besides the best route: fewer do not show how far pools have moved."""
 
 Read = Callable[[Sequence[str]], Market]
-"""Gives the known market with the pools of these keys alone, all as they are at one block: those that can be read."""
+"""Return the known market with only the pools of these keys that could be read, all at one block."""
 
 
 class Limits(NamedTuple):
-    """How much may be read for one order: pools beside the best route on known state, at first and in all, and how many
-    times the node is asked for pools."""
+    """Limits of reading for one order.
+
+    `first_pools` and `pools` count pools besides the best route on known state, in the first read and in all; `reads`
+    counts reads.
+    """
 
     first_pools: int = 48
     pools: int = 192
@@ -48,10 +50,10 @@ class Limits(NamedTuple):
 
 
 class LiveResult(NamedTuple):
-    """The source over the pools that were read, and the best outcome on it.
+    """The source over the pools that were read, and the best result on it.
 
-    `searched_s` is the core's time. Where reading ended at a limit, `left_bps` bounds what the other known pools could
-    add to the output as they are expected to be; None elsewhere.
+    `searched_s` is the time of routing. If reading ended at a limit, `left_bps` bounds how much the other known pools
+    could add to the output in their predicted states; otherwise it is None.
     """
 
     source: InMemorySource
@@ -61,10 +63,10 @@ class LiveResult(NamedTuple):
 
 
 class _Expected(NamedTuple):
-    """The source over all known pools as they are expected to be, those that were read as they are.
+    """The source over all known pools, with predicted states for those that were not read.
 
-    `spread` is by how much pools have moved by themselves; `left` bounds what those not read could add, as a part of
-    the output.
+    `spread` is how far pools have moved relative to their tokens' prices; `left` bounds the part of the output that the
+    unread pools could add.
     """
 
     source: InMemorySource
@@ -89,7 +91,7 @@ class LiveSearch:
         self._searched_s = 0.0
 
     def run(self) -> LiveResult:
-        """Return the best that was found. Raises `NoRoute`, and what reading raises."""
+        """Return the best result. Raise `NoRoute`, and the errors of reading."""
         self._add_first_pools()
         reads = 0
         while True:
@@ -109,7 +111,7 @@ class LiveSearch:
         return LiveResult(fresh, outcome, self._searched_s, left_bps)
 
     def _search(self, source: InMemorySource) -> tuple[SearchResult | None, NoRoute | None]:
-        """Return the best on a source, and remember its route; or why there is none."""
+        """Return the best result on a source and remember its route, or return the error if there is none."""
         started_s = self._clock.monotonic_s()
         try:
             outcome = source.search(self._request_with_time(), self._candidates)
@@ -123,8 +125,10 @@ class LiveSearch:
         return outcome, None
 
     def _request_with_time(self) -> QuoteRequest:
-        """Return the order with half of the time that is left for searching, so that some is left for other searches;
-        once none is left, with just enough for the routes that are known."""
+        """Return the request with half of the remaining time, which leaves time for other searches.
+
+        After the time is up, it has just enough to evaluate the known routes.
+        """
         time_s = self._ask.solve_time_s
         if not time_s:
             return self._ask
@@ -132,7 +136,7 @@ class LiveSearch:
 
     @property
     def _room(self) -> int:
-        """How many more pools may be read."""
+        """The number of pools that may still be read."""
         return max(0, self._max_pools - len(self._keys))
 
     @property
@@ -140,8 +144,11 @@ class LiveSearch:
         return bool(self._ask.solve_time_s) and self._searched_s >= (self._ask.solve_time_s or 0.0) / 2.0
 
     def _add_first_pools(self) -> None:
-        """Choose the pools to read first: the best route's on known state, those that could be better by now, and some
-        that tell prices. Raises `NoRoute` where no known pool touches the order's tokens."""
+        """Select the pools to read first.
+
+        They are those of the best route on known state, those that could be better by now, and some that give prices.
+        Raise `NoRoute` if no known pool has one of the order's tokens.
+        """
         outcome, failure = self._search(self._known)
         own: tuple[str, ...] = ()
         if outcome:
@@ -159,7 +166,7 @@ class LiveSearch:
         self._max_pools = self._limits.pools + len(own)
 
     def _pools_of_order(self, failure: NoRoute) -> list[str]:
-        """Return the keys of the pools that touch the order's tokens; raise `failure` where there are none."""
+        """Return the keys of the pools with one of the order's tokens; raise `failure` if there are none."""
         addresses = self._known.order_tokens(self._ask.order)
         touching = [key for key, pool in self._known.market.pools.items() if not addresses.isdisjoint(pool.tokens)]
         if not touching:
@@ -167,8 +174,10 @@ class LiveSearch:
         return touching
 
     def _expect(self, fresh: InMemorySource, outcome: SearchResult | None) -> _Expected | None:
-        """Return what is to be expected of all known pools; None where reading more is of no use: nothing is unread, or
-        nothing has changed, or what is unread cannot add much."""
+        """Return the predicted states of all known pools.
+
+        Return None if reading more is useless: nothing is unread or has changed, or the unread pools cannot add much.
+        """
         known, read = self._known.market.pools, fresh.market.pools
         unread = {key: pool for key, pool in known.items() if key not in self._keys}
         if not unread or (outcome and all(known[key] == pool for key, pool in read.items())):
@@ -186,8 +195,8 @@ class LiveSearch:
     def _next_pools(self, expected: _Expected, outcome: SearchResult | None, *, is_first: bool) -> tuple[str, ...]:
         """Return the keys of the pools to read next, the most useful first.
 
-        They are those of a route that is expected to be better, and what could be better still. Where none is expected
-        but pools have moved much by themselves, they are those that could be better if they did.
+        If a route is predicted to be better, they are its pools and those that could improve it. Otherwise, if pools
+        have moved far, they are those that would be better after as large a move.
         """
         guess, _ = self._search(expected.source)
         best = outcome.best if outcome else None

@@ -1,4 +1,4 @@
-"""Whatever answers orders: the core in this process, or a service of the published interface. Commands know no more."""
+"""The interface of sources of quotes: the routing core in this process, or a remote service."""
 
 from __future__ import annotations
 
@@ -19,40 +19,40 @@ from swapcli.model.transaction import UnsignedTransaction
 
 
 def require_different_tokens(order: Order) -> None:
-    """Raises `SameToken` where an order sells what it buys."""
+    """Raise `SameToken` if an order sells and buys the same token."""
     if order.token_in.address == order.token_out.address:
         raise SameToken
 
 
 class QuoteSource(Protocol):
-    """Answers orders on one network."""
+    """A source of quotes on one network."""
 
     @property
     def network(self) -> Network:
-        """The network that is served."""
+        """The network of the quotes."""
 
     @property
     def state_source(self) -> StateSource:
-        """Where the state behind the newest answer comes from, as it is now."""
+        """Where the state of the newest quote comes from, and its age now."""
 
     def token(self, name: str) -> Token:
-        """The token called `name`, by symbol or address; the native one by its zero address."""
+        """Return the token called `name`, a symbol or an address; the zero address is the native token."""
 
     def quote(self, ask: QuoteRequest) -> QuoteResult:
-        """The best route for an order. Raises `SameToken`, `NoRoute`, `InvalidInput`, `UpstreamError`."""
+        """Return the best route for an order. Raise `SameToken`, `NoRoute`, `InvalidInput`, `UpstreamError`."""
 
     def quote_and_build(self, ask: QuoteRequest, terms: SwapTerms) -> tuple[QuoteResult, UnsignedTransaction]:
-        """The best route and its payload, on one and the same state. Raises as `quote` and `build`."""
+        """Return the best route and its payload on the same state. Raise as `quote` and `build` do."""
 
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
-        """The payload of a route that was found before, on the present state.
+        """Return the payload of an earlier route on the current state.
 
-        Raises `InvalidRoute`, `RouteExpired`, `SlippageExceeded`, `PoolError` where the state no longer allows it, and
-        `ConfigError` where the network's router is not known.
+        Raise `InvalidRoute`, `RouteExpired`, `SlippageExceeded` or `PoolError` if the state no longer allows the route,
+        `ConfigError` if the network's router is unknown.
         """
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
-        """The price impact of the payload that was just built of `result`; None where nobody knows it."""
+        """Return the price impact of the payload that was just built from `result`; None if it is unknown."""
 
     def health(self) -> Health:
-        """How the source is; an unhealthy one is told, not raised."""
+        """Return the health of the source; an unhealthy source raises nothing."""

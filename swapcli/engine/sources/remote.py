@@ -1,4 +1,4 @@
-"""A service of the published interface as a source: the same answers, from somebody else's market."""
+"""A source of quotes of a remote service with the published API."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ if TYPE_CHECKING:
     from swapcli.config import Secret
 
 NO_ANSWER = 0
-"""The status of a service that could not be asked."""
+"""The health status of a service that did not respond."""
 
 
 def served_networks(
@@ -58,12 +58,12 @@ def served_networks(
 
 
 class RemoteSource:
-    """Asks the service at `url` about one network.
+    """Quotes of the service at `url` for one network.
 
-    `timeout_s` bounds every exchange and every wait between two; GETs are repeated up to `retries` times. Besides what
-    `QuoteSource` says, everything raises `UpstreamError` where the service cannot be reached or makes no sense, the
-    service's own errors as the ones of our tree that they tell, and `InvalidOption` for what its interface has no words
-    for. Raises `ConfigError` for an address that cannot be one.
+    `timeout_s` limits each request and each pause between two; GETs are retried up to `retries` times. In addition to
+    the errors of `QuoteSource`, methods raise `UpstreamError` if the service cannot be reached or sends an invalid
+    response, the service's own errors as the matching `SwapcliError`, and `InvalidOption` for requests that its API
+    cannot express. Raise `ConfigError` for an invalid URL.
     """
 
     def __init__(
@@ -95,12 +95,12 @@ class RemoteSource:
 
     @property
     def network(self) -> Network:
-        """The network that is asked about."""
+        """The network of the quotes."""
         return self._network
 
     @property
     def state_source(self) -> StateSource:
-        """As `QuoteSource.origin`: what the service said of its state in its newest answer, if it did."""
+        """As `QuoteSource.state_source`: the state that the service reported with its newest response, if any."""
         address, stated = self._service.url, self._service.state_headers
         reported = parse_warnings(stated.warnings)
         state = parse_state(stated.state)
@@ -110,7 +110,7 @@ class RemoteSource:
         return StateSource(provenance, address.netloc, block, None, age_s, address.base_url, reported)
 
     def close(self) -> None:
-        """Closes the connections; they close by themselves where nobody does."""
+        """Close the connections; garbage collection also closes them."""
         self._client.close()
 
     def token(self, name: str) -> Token:
@@ -153,7 +153,7 @@ class RemoteSource:
         return highest_impact(result, payload.call.route.amount_out, self._network, reported=reported)
 
     def health(self) -> Health:
-        """As `QuoteSource.health`: what the service says of itself; status 0 where it says nothing."""
+        """As `QuoteSource.health`: the health that the service reports; status 0 if it does not respond."""
         started_s = self._clock.monotonic_s()
         try:
             told = self._service.health(ApiVersion.V2 if self._network.has_v2 else ApiVersion.V1)
@@ -180,7 +180,7 @@ class RemoteSource:
         )
 
     def _tokens_of(self, order: Order, result: RouteResult) -> dict[str, Token]:
-        """The tokens that are known, and those of the route; one on the way that nobody names goes by its address."""
+        """Return the known tokens and those of the route; an unknown intermediate token is named by its address."""
         known = dict(self._tokens)
         for token in (order.token_in, order.token_out):
             known.setdefault(token.address, token)
@@ -210,7 +210,7 @@ class RemoteSource:
         return tuple(info.amm_name if by_name else str(info.id) for info in excluded)
 
     def _check_expressible(self, ask: QuoteRequest) -> None:
-        """What the interface has no words for is refused rather than left out."""
+        """Raise `InvalidOption` if the API has no parameter for a part of the request, rather than leave it out."""
         order = ask.order
         require_different_tokens(order)
         self._check_api_version(ask.api_version)
@@ -230,7 +230,7 @@ class RemoteSource:
             raise InvalidOption(f"{self._network.name} has no v2", hint="ask in v1")
 
     def _learn(self, name: str) -> bool:
-        """Takes over what the service knows of a token; False where that is nothing."""
+        """Add the token that the service knows by this name, or all it lists; return whether there is any."""
         if name[:2].lower() != "0x":
             listed = self._service.tokens() or ()
             self._tokens = {each.token.address: each.token for each in listed} | self._tokens

@@ -1,4 +1,4 @@
-"""A store as a source: of all its pools, an order is quoted over those that it can want."""
+"""A source of quotes over a store, from which it reads the pools that an order can use."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ _HEALTH_POOLS = 200
 
 
 class StoreSource:
-    """A `PoolSource`. The store stays open as long as this is used."""
+    """Quotes over a store, which has to stay open; a `PoolSource`."""
 
     def __init__(self, store: Store, clock: Clock, *, route_ttl_s: int = DEFAULT_ROUTE_TTL_S) -> None:
         self.store = store
@@ -42,15 +42,15 @@ class StoreSource:
 
     @property
     def state_source(self) -> StateSource:
-        """As `QuoteSource.origin`."""
+        """As `QuoteSource.state_source`."""
         return self.source_with(()).state_source
 
     def token(self, name: str) -> Token:
-        """As `QuoteSource.token`. Anybody can call a token as another one: a symbol of the catalogue is its token's."""
+        """As `QuoteSource.token`. Anyone can copy a symbol: the catalogue's token has precedence."""
         try:
             return find_token(name, self.network, self._tokens_with_symbol(name))
         except UnknownToken:
-            # Only now, since it is slow: what there is decides which hint is given.
+            # Reading all tokens is slow, and needed only for the hint of the error.
             return find_token(name, self.network, self.store.read_tokens())
 
     def source_for(self, order: Order) -> InMemorySource:
