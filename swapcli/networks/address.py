@@ -66,12 +66,6 @@ def create2_address(deployer: str, salt: bytes, init_code_hash: str) -> str:
     return "0x" + digest[12:].hex()
 
 
-def clone_init_code_hash(implementation: str) -> str:
-    """Hash of the init code of a minimal proxy (EIP-1167) of `implementation`, as OpenZeppelin's Clones deploys it."""
-    proxy = bytes.fromhex("3d602d80600a3d3981f3363d3d373d3d3d363d73") + _raw(implementation)
-    return "0x" + keccak256(proxy + bytes.fromhex("5af43d82803e903d91602b57fd5bf3")).hex()
-
-
 def v2_pair_address(deployer: str, token_a: str, token_b: str, init_code_hash: str) -> str:
     """The pair of two tokens in Uniswap V2 and its forks."""
     token0, token1 = sorted((token_a, token_b))

@@ -1,4 +1,4 @@
-"""What an account on Starknet executes for a swap: one transaction of two calls, `approve` then `swap`."""
+"""The calls that an account on Starknet executes for a swap in one transaction: `approve`, then `swap`."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ APPROVE = "approve"
 
 
 def build_transaction(call: RouterCall, network: Network, router: str) -> UnsignedTransaction:
-    """The payload of `call` for the router at `router`. No native token is sent along: it moves like any other.
+    """Serialise `call` for the router at `router`. The value is 0: the native token is an ordinary token.
 
     Raises `InvalidAddress` for the router, and `InvalidInput` as `serialise_call` does.
     """
@@ -24,13 +24,13 @@ def build_transaction(call: RouterCall, network: Network, router: str) -> Unsign
 
 
 def build_approval(token: str, spender: str, amount: int) -> Transaction:
-    """Lets `spender` take `amount` base units of `token`. Raises `InvalidAddress`, `InvalidInput`."""
+    """Build the approval of `amount` base units of `token` for `spender`. Raises `InvalidAddress`, `InvalidInput`."""
     felts = (felt_of_address(spender), *split_u256("amount", amount))
     return Transaction(parse_address(token, Kind.STARKNET), felts=felts, entrypoint=APPROVE)
 
 
 def build_account_calls(payload: UnsignedTransaction) -> tuple[Transaction, ...]:
-    """The calls of a payload's transaction, in order: the router takes what it sells only with an approval."""
+    """Return the calls of a swap in order: the approval of the input for the router, and the swap."""
     route = payload.call.route
     return (
         build_approval(route.token_in, payload.to, route.amount_in),

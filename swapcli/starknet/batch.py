@@ -21,10 +21,10 @@ class BatchPair(NamedTuple):
 
 
 def parse_batch(amounts: Sequence[int], tokens_in: Sequence[str], tokens_out: Sequence[str]) -> tuple[BatchPair, ...]:
-    """The pairs of a batch, from its lists of amounts and canonical addresses.
+    """Return the pairs of a batch, from its lists of amounts and canonical addresses.
 
-    One output token serves all pairs; it may also be repeated for each. Raises `InvalidInput` for lists of unlike
-    lengths, no pair or more than three, and for a second output token.
+    One output token serves all pairs; it may also be repeated for each. Raises `InvalidInput` for lists of
+    different lengths, for no pair or more than three, and for a second output token.
     """
     _check_count(len(amounts))
     if len(tokens_in) != len(amounts):
@@ -36,7 +36,7 @@ def parse_batch(amounts: Sequence[int], tokens_in: Sequence[str], tokens_out: Se
 
 
 def serialise_batch(calls: Sequence[RouterCall]) -> tuple[tuple[int, ...], ...]:
-    """The arguments of each `swap` of a batch, in order. Raises as `parse_batch` and `serialise_call` do."""
+    """Serialise the arguments of each `swap` of a batch, in order. Raises as `parse_batch` and `serialise_call` do."""
     _check_count(len(calls))
     _one_output([call.route.token_out for call in calls])
     return tuple(serialise_call(call) for call in calls)

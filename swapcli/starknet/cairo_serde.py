@@ -1,4 +1,4 @@
-"""A call of the router's `swap(route, swap_parameters)` as felts, and back.
+"""Serialise a call of the router's `swap(route, swap_parameters)` to felts, and deserialise it.
 
 The layout is Cairo's own (Serde) of these arguments, members in order:
 
@@ -6,9 +6,9 @@ The layout is Cairo's own (Serde) of these arguments, members in order:
     swap_parameters  Array of (token_in, token_out: ContractAddress; rate, protocol_id: u32;
                                pool_address: ContractAddress; extra_data: Array<felt252>)
 
-An array is its length and then its members, so every swap ends with the length of its `extra_data`, 0 where it has
-none. Published are the order of the members and that the list is counted; that `extra_data` is counted too is what the
-Cairo interfaces of contracts that call the public router declare, and the only way in which it could be read back.
+An array is its length, then its members. So the fields of a swap end with the length of its `extra_data` (0 if it is
+empty) and its felts. The order of the members and the length of the list are published. The length of `extra_data` is
+taken from the Cairo interfaces of contracts that call the public router.
 """
 
 from __future__ import annotations
@@ -29,13 +29,13 @@ from swapcli.starknet.felts import (
 )
 
 _FELTS_PER_SWAP = 6
-"""Of a swap without extra data, its count included."""
+"""The felts of a swap without extra data, including the length of that data."""
 
 
 def serialise_call(call: RouterCall) -> tuple[int, ...]:
-    """The arguments of `swap`. Raises `InvalidAddress`, and `InvalidInput` naming the field that is out of range.
+    """Serialise the arguments of `swap`. Raises `InvalidAddress`, and `InvalidInput` with the field out of range.
 
-    The call's `amount_out` and swap types have no place in them. Integrator data would not either, and is refused.
+    The felts contain neither `amount_out` nor swap types. Integrator data cannot be serialised and raises an error.
     """
     if call.integrator_data:
         raise InvalidInput("the router on Starknet knows no integrator")
@@ -46,10 +46,10 @@ def serialise_call(call: RouterCall) -> tuple[int, ...]:
 
 
 def deserialise_call(felts: Sequence[int], *, amount_out: int = 0) -> RouterCall:
-    """The call whose arguments are `felts`: the inverse of `serialise_call`, and as strict.
+    """Deserialise the arguments of `swap`: the inverse of `serialise_call`, with the same checks.
 
-    The felts do not contain `amount_out`, so it is taken from the caller; every swap is from token to token. Raises
-    `InvalidInput` naming the field: a number out of range, a list that ends early, or felts left over.
+    The felts do not contain `amount_out`, so the caller gives it; every swap is from token to token. Raises
+    `InvalidInput` with the field for a number out of range, felts that end early, and felts left over.
     """
     reader = _Reader(felts)
     route = _read_route(reader, amount_out)
@@ -63,7 +63,7 @@ def deserialise_call(felts: Sequence[int], *, amount_out: int = 0) -> RouterCall
 def _route_felts(route: RouterRouteParam) -> Iterator[int]:
     yield felt_of_address(route.token_in)
     yield felt_of_address(route.token_out)
-    yield from split_u256("amount_in", route.amount_in, least=1)
+    yield from split_u256("amount_in", route.amount_in, minimum=1)
     yield from split_u256("min_received", route.min_received)
     yield felt_of_address(route.recipient)
 
@@ -81,7 +81,7 @@ def _swap_felts(number: int, swap: RouterSwapParam) -> Iterator[int]:
 
 
 class _Reader:
-    """Felts taken in order. `left` is how many remain."""
+    """A reader of felts in order. `left` is the number of felts not yet read."""
 
     def __init__(self, felts: Sequence[int]) -> None:
         self._felts = iter(felts)

@@ -36,7 +36,7 @@ class StarknetEncoder:
         return build_transaction(call, self._network, router)
 
     def build_transactions(self, payload: UnsignedTransaction, allowance: int = 0) -> tuple[Transaction, ...]:
-        """Return the approval and the swap, which an account executes together whatever the present allowance is."""
+        """Return the approval and the swap, which an account executes together. The allowance is not used."""
         del allowance
         return build_account_calls(payload)
 

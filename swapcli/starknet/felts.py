@@ -1,8 +1,8 @@
-"""Numbers as Starknet carries them: felts, addresses, u256 in two halves; each range is checked before it is written.
+"""Convert numbers and addresses to felts and back, and check their ranges. A u256 takes two felts.
 
 A felt is a number below the field's prime. An address is a felt above 0 and below 2^251; a u256 is two felts below
-2^128, low half first. In JSON a felt is a decimal string: what `CallData.compile` of starknet.js writes, what every
-client's `BigInt` or `int` reads, and what a JSON number would round.
+2^128, low half first. In JSON a felt is a decimal string, as `CallData.compile` of starknet.js writes it; a JSON
+number would lose digits.
 """
 
 from __future__ import annotations
@@ -19,9 +19,9 @@ U32_LIMIT = 1 << 32
 U256_LIMIT = 1 << 256
 
 SWAP_SELECTOR = 0x15543C3708653CDA9D418B4CCD3BE11368E40636C10C44B18CFE756B6D88B29
-"""Keccak-256 of `swap`, its lowest 250 bits (Starknet's documentation of entry points)."""
+"""The lowest 250 bits of the Keccak-256 of `swap` (Starknet's documentation of entry points)."""
 APPROVE_SELECTOR = 0x219209E083275171774DAB1DF80982E9DF2096516F06319C5C6D71AE0A8480C
-"""The same of `approve`."""
+"""The lowest 250 bits of the Keccak-256 of `approve`."""
 
 _HALF_BITS = 128
 _HALF_LIMIT = 1 << _HALF_BITS
@@ -30,52 +30,52 @@ _HEX = re.compile(r"0[xX][0-9a-fA-F]{1,64}")
 _SHOWN_CHARACTERS = 80
 
 
-def check_range(field: str, number: int, least: int, limit: int) -> int:
-    """`number`, when it is an int with `least <= number < limit`; else raises `InvalidInput` naming the field."""
+def check_range(field: str, number: int, minimum: int, limit: int) -> int:
+    """Return `number` if it is an int with `minimum <= number < limit`. Raises `InvalidInput` with the field."""
     if isinstance(number, bool) or not isinstance(number, int):
         raise _out_of_range(field, "must be an integer")
-    if number < least:
-        raise _out_of_range(field, f"must be at least {least}")
+    if number < minimum:
+        raise _out_of_range(field, f"must be at least {minimum}")
     if number >= limit:
         raise _out_of_range(field, f"is too large: it must be {_below(limit)}")
     return number
 
 
 def check_felt(field: str, number: int) -> int:
-    """`number`, when it is a felt. Raises `InvalidInput` naming the field."""
+    """Return `number` if it is a felt. Raises `InvalidInput` with the field."""
     return check_range(field, number, 0, FIELD_PRIME)
 
 
 def felt_of_address(address: str) -> int:
-    """The felt of an address in hex, in lower or upper case, of any length. Raises `InvalidAddress`."""
+    """Return the felt of an address in hex, in upper or lower case, of any length. Raises `InvalidAddress`."""
     return int(parse_address(address, Kind.STARKNET), 16)
 
 
 def address_of_felt(field: str, felt: int) -> str:
-    """The canonical address (0x and 64 digits) that a felt stands for. Raises `InvalidInput` naming the field."""
+    """Return the canonical address (0x and 64 digits) of a felt. Raises `InvalidInput` with the field."""
     return f"0x{check_range(field, felt, 1, STARKNET_ADDRESS_LIMIT):064x}"
 
 
-def split_u256(field: str, number: int, least: int = 0) -> tuple[int, int]:
-    """(low, high) with `number = low + high * 2^128`. Raises `InvalidInput` naming the field."""
-    high, low = divmod(check_range(field, number, least, U256_LIMIT), _HALF_LIMIT)
+def split_u256(field: str, number: int, minimum: int = 0) -> tuple[int, int]:
+    """Return (low, high) with `number = low + high * 2^128`. Raises `InvalidInput` with the field."""
+    high, low = divmod(check_range(field, number, minimum, U256_LIMIT), _HALF_LIMIT)
     return low, high
 
 
 def join_u256(field: str, low: int, high: int) -> int:
-    """The inverse of `split_u256`. Raises `InvalidInput` where a half does not fit."""
+    """Return the number of two halves, the inverse of `split_u256`. Raises `InvalidInput` for a half out of range."""
     check_range(f"{field}.low", low, 0, _HALF_LIMIT)
     check_range(f"{field}.high", high, 0, _HALF_LIMIT)
     return low + (high << _HALF_BITS)
 
 
 def to_felt_text(felt: int) -> str:
-    """How a felt is written in JSON: a decimal string. Raises `InvalidInput`."""
+    """Format a felt as a decimal string, as JSON has it. Raises `InvalidInput`."""
     return str(check_felt("felt", felt))
 
 
 def from_felt_text(text: str) -> int:
-    """The felt that a decimal or a 0x-prefixed hexadecimal string writes. Raises `InvalidInput`."""
+    """Parse a felt from a decimal or a 0x-prefixed hexadecimal string. Raises `InvalidInput`."""
     if _DECIMAL.fullmatch(text):
         return check_felt("felt", int(text))
     if _HEX.fullmatch(text):

@@ -1,13 +1,13 @@
-"""The router's list for a route: protocol ids, rates, pool addresses, and what the router must know beyond them.
+"""Build the parameters of the router's `swap` on Starknet: protocol ids, rates, pool addresses and extra data.
 
-`extra_data` by family; the catalogue's `extra_keys` of a protocol say which traits of its pools go in, in order:
+The `extra_keys` of a protocol in the catalogue name the fields of its pools that `extra_data` contains, in order:
 
-| family | protocols | extra_data | standing |
+| family | protocols | extra_data | source |
 |---|---|---|---|
 | constant_product | JediSwap | none | published: callers of the public router send an empty array |
 | constant_product | MySwap, 10kSwap, SithSwapV2, StarkDefiV2, NostraV2 | none | deduced from JediSwap |
-| solidly_stable | SithSwapStable, StarkDefiStable | none | deduced: the protocol id tells stable from volatile |
-| concentrated | MyswapCL, JediSwapCL | fee in ppm | deduced: it tells the pools of a pair apart |
+| solidly_stable | SithSwapStable, StarkDefiStable | none | deduced: the protocol id identifies stable pools |
+| concentrated | MyswapCL, JediSwapCL | fee in ppm | deduced: the fee identifies a pool of a pair |
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ from swapcli.starknet.felts import check_felt, from_felt_text
 def build_call(
     route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], network: Network
 ) -> RouterCall:
-    """What the router is asked to do for `route`, whose replay gave `steps` on `pools` (by key).
+    """Build the call for `route` from `steps`, its replay on `pools` (by key).
 
-    Raises `InvalidRoute` for no steps, a pool that is unknown, or a protocol that the network has no id for.
+    Raises `InvalidRoute` for no steps, an unknown pool, or a protocol without an id on the network.
     """
     if not steps:
         raise InvalidRoute("the route holds no swaps")
@@ -37,15 +37,15 @@ def build_call(
 
 
 def extra_felts(pool: Pool, protocol: ProtocolInfo) -> tuple[int, ...]:
-    """`extra_data` of a pool: those of its traits that the protocol's `extra_keys` name, in order.
+    """Return the `extra_data` of a pool: its fields that the protocol's `extra_keys` name, in order.
 
-    Raises `InvalidRoute` where the pool has no such trait: the router could not find it.
+    Raises `InvalidRoute` if the pool lacks one of the fields.
     """
     traits = pool.api_extra_data()
     missing = [key for key in protocol.extra_keys if key not in traits]
     if missing:
         raise InvalidRoute(
-            f"pool {pool.address} does not tell its {missing[0]}, which {protocol.display_name} asks for",
+            f"pool {pool.address} lacks its {missing[0]}, which {protocol.display_name} needs",
             details={"pool": pool.key, "trait": missing[0]},
         )
     return tuple(_felt(key, traits[key]) for key in protocol.extra_keys)

@@ -12,7 +12,6 @@ from swapcli.networks.address import (
     NATIVE_PLACEHOLDER,
     STARKNET_ADDRESS_LIMIT,
     cache_checksums,
-    clone_init_code_hash,
     create2_address,
     display_address,
     is_native,
@@ -165,13 +164,6 @@ def test_keccak_is_ethereums_and_not_sha3() -> None:
 def test_the_examples_of_eip_1014_give_their_addresses(deployer: str, salt: str, init_code: str, address: str) -> None:
     init_code_hash = "0x" + keccak256(bytes.fromhex(init_code)).hex()
     assert create2_address(deployer, bytes.fromhex(salt), init_code_hash) == address.lower()
-
-
-def test_a_clone_is_hashed_as_its_55_bytes_of_init_code() -> None:
-    implementation = "0xbebebebebebebebebebebebebebebebebebebebe"
-    init_code = "3d602d80600a3d3981f3363d3d373d3d3d363d73" + implementation[2:] + "5af43d82803e903d91602b57fd5bf3"
-    assert len(init_code) == 2 * 55
-    assert clone_init_code_hash(implementation) == "0x" + keccak256(bytes.fromhex(init_code)).hex()
 
 
 @given(evm_addresses, evm_addresses, evm_addresses, st.integers(0, 2**24 - 1))

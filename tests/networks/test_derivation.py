@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.networks.address import clone_init_code_hash, v4_pool_id
+from swapcli.networks.address import keccak256, v4_pool_id
 from swapcli.networks.catalogue import network, network_names
 from swapcli.networks.pool_addresses import deployment_of, is_solidly, pool_address
 
@@ -65,6 +65,13 @@ def test_all_pools_of_uniswap_v4_are_in_its_pool_manager() -> None:
     base = network("base")
     weth, usdc = (token.address for token in base.tokens[:2])
     assert pool_address(base, "uniswapV4", weth, usdc, 500) == "0x498581ff718922c3f8e6a244956af099b2652b2b"
+
+
+def clone_init_code_hash(implementation: str) -> str:
+    """Return the hash of the init code of a minimal proxy (EIP-1167), as OpenZeppelin's Clones deploys it."""
+    init_code = "3d602d80600a3d3981f3363d3d373d3d3d363d73" + implementation[2:] + "5af43d82803e903d91602b57fd5bf3"
+    assert len(init_code) == 2 * 55
+    return "0x" + keccak256(bytes.fromhex(init_code)).hex()
 
 
 @pytest.mark.parametrize("name", network_names())

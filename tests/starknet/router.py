@@ -1,6 +1,6 @@
-"""The router on Starknet as its published interface and arithmetic tell it, run on pools of a market.
+"""A model of the router on Starknet, after its published interface and arithmetic, on the pools of a market.
 
-Reads its arguments as Cairo reads them, on its own: a cursor over felts, each type by its range.
+It reads its arguments as Cairo does, without code of swapcli: a cursor over felts that checks the range of each type.
 """
 
 from __future__ import annotations
@@ -17,15 +17,15 @@ SCALE = 1_000_000
 
 
 class Paid(NamedTuple):
-    """What a call paid out to whom, and what it left in the router."""
+    """The output of a call, its recipient, and the balances left in the router."""
 
     amount_out: int
-    destination: str
+    recipient: str
     left_behind: dict[str, int]
 
 
 class Cursor:
-    """Cairo's `Serde`: values taken from the front of a span."""
+    """Cairo's `Serde`: reads values from the front of a span."""
 
     def __init__(self, span: Sequence[int]) -> None:
         self.span = list(span)
@@ -55,10 +55,10 @@ class SwapParams(NamedTuple):
 
 
 def run(felts: Sequence[int], pools: Mapping[str, Pool], protocol_ids: Mapping[str, int]) -> Paid:
-    """Executes `swap` on `pools` (by address), each of which has to be reached by the id of its protocol."""
+    """Execute `swap` on `pools` (by address). Each swap must have the id of its pool's protocol."""
     cursor = Cursor(felts)
     token_in, token_out = cursor.address(), cursor.address()
-    amount_in, min_received, destination = cursor.u256(), cursor.u256(), cursor.address()
+    amount_in, min_received, recipient = cursor.u256(), cursor.u256(), cursor.address()
     swaps = cursor.array(lambda: read_swap(cursor))
     assert not cursor.span, "arguments are left over"
     present = dict(pools)
@@ -73,7 +73,7 @@ def run(felts: Sequence[int], pools: Mapping[str, Pool], protocol_ids: Mapping[s
         balances[swap.token_out] += amount_out
     paid = balances.pop(token_out)
     assert paid >= min_received
-    return Paid(paid, destination, dict(balances))
+    return Paid(paid, recipient, dict(balances))
 
 
 def read_swap(cursor: Cursor) -> SwapParams:

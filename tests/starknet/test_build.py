@@ -1,4 +1,4 @@
-"""The router's list: what a step, its pool and the catalogue tell, and nothing guessed."""
+"""The router's parameters follow from the step, its pool and the catalogue alone."""
 
 from __future__ import annotations
 
@@ -40,9 +40,9 @@ def step(pool: Pool, rate: int = 1_000_000) -> Step:
 
 
 def with_traits(pool: Pool, traits: dict[str, Any]) -> Pool:
-    """The same pool, telling these traits."""
-    told = type("Told", (type(pool),), {"__slots__": (), "api_extra_data": lambda _: traits})
-    copy: Pool = object.__new__(told)
+    """Return the same pool with these extra data."""
+    pool_class = type("PoolWithTraits", (type(pool),), {"__slots__": (), "api_extra_data": lambda _: traits})
+    copy: Pool = object.__new__(pool_class)
     for name in ("address", "protocol", "tokens", "decimals", "fee_ppm"):
         object.__setattr__(copy, name, getattr(pool, name))
     return copy
@@ -72,13 +72,13 @@ def test_a_pool_is_named_by_its_address_whatever_its_key(key: str) -> None:
 
 
 @pytest.mark.parametrize("protocol", [p for p in STARKNET.protocols if p.family], ids=lambda p: p.amm_name)
-def test_the_catalogue_asks_for_the_extra_data_that_is_documented(protocol: ProtocolInfo) -> None:
+def test_the_catalogue_names_the_documented_extra_data(protocol: ProtocolInfo) -> None:
     assert protocol.family
     assert protocol.extra_keys == DOCUMENTED[protocol.family]
 
 
 @pytest.mark.parametrize("key", sorted(market().pools))
-def test_a_concentrated_pool_is_told_by_its_fee_and_others_by_nothing(key: str) -> None:
+def test_only_concentrated_pools_have_extra_data_their_fee(key: str) -> None:
     pool = market().pools[key]
     protocol = STARKNET.protocol(pool.protocol)
     assert protocol
@@ -100,9 +100,9 @@ def test_a_trait_that_is_no_felt_is_refused(key: str, trait: int | str) -> None:
 
 
 @given(POOLS)
-def test_a_pool_without_a_trait_that_is_asked_for_is_refused(key: str) -> None:
+def test_a_pool_without_a_needed_trait_is_refused(key: str) -> None:
     pool = market().pools[key]
-    with pytest.raises(InvalidRoute, match="does not tell its extension") as caught:
+    with pytest.raises(InvalidRoute, match="lacks its extension") as caught:
         extra_felts(pool, ProtocolInfo(5, "Any", "Any", extra_keys=("extension",)))
     assert caught.value.details == {"pool": key, "trait": "extension"}
 

@@ -1,4 +1,4 @@
-"""Each range is checked on its edges, and what is split or written is read back."""
+"""The edges of each range, and the round trips of felts, addresses and u256."""
 
 from __future__ import annotations
 
@@ -32,7 +32,7 @@ def test_the_prime_is_the_one_that_starknet_documents() -> None:
 
 
 @pytest.mark.parametrize(("name", "selector"), [("swap", SWAP_SELECTOR), ("approve", APPROVE_SELECTOR)])
-def test_a_selector_is_the_lowest_250_bits_of_the_hash_of_its_name(name: str, selector: int) -> None:
+def test_a_selector_is_250_bits_of_the_hash_of_its_name(name: str, selector: int) -> None:
     assert selector == int.from_bytes(keccak256(name.encode())) % 2**250
 
 
@@ -61,7 +61,7 @@ def test_the_edges_of_a_u256_split_as_cairo_splits_them(number: int, halves: tup
 
 
 @pytest.mark.parametrize(
-    ("number", "said"),
+    ("number", "message"),
     [
         (-1, "must be at least 0"),
         (U256_LIMIT, "too large: it must be below 2^256"),
@@ -71,10 +71,10 @@ def test_the_edges_of_a_u256_split_as_cairo_splits_them(number: int, halves: tup
         (None, "must be an integer"),
     ],
 )
-def test_no_u256_is_made_of_anything_else(number: Any, said: str) -> None:
+def test_no_u256_is_made_of_anything_else(number: Any, message: str) -> None:
     with pytest.raises(InvalidInput, match="amount") as caught:
         split_u256("amount", number)
-    assert said in caught.value.message
+    assert message in caught.value.message
     assert caught.value.details == {"field": "amount"}
 
 
@@ -85,7 +85,7 @@ def test_halves_that_do_not_fit_are_not_joined(low: int, high: int) -> None:
 
 
 @given(FELTS)
-def test_a_felt_is_written_in_decimal_and_read_back_from_decimal_and_hex(felt: int) -> None:
+def test_a_felt_is_formatted_in_decimal_and_parsed_back(felt: int) -> None:
     text = to_felt_text(felt)
     assert text == f"{felt:d}"
     assert from_felt_text(text) == from_felt_text(hex(felt)) == from_felt_text(f"0X{felt:064X}") == felt
@@ -123,7 +123,7 @@ def test_any_text_is_read_as_a_felt_or_refused(text: str) -> None:
 
 
 @given(ADDRESSES)
-def test_an_address_and_its_felt_tell_each_other(address: str) -> None:
+def test_an_address_and_its_felt_convert_both_ways(address: str) -> None:
     felt = felt_of_address(address)
     assert 0 < felt < ADDRESS_LIMIT
     assert address_of_felt("token", felt) == address
@@ -143,16 +143,16 @@ def test_an_address_outside_the_range_has_no_felt(address: str) -> None:
 
 
 @given(st.integers(), st.integers(), st.integers())
-def test_a_range_admits_its_least_number_and_not_its_limit(number: int, least: int, limit: int) -> None:
-    if least <= number < limit:
-        assert check_range("field", number, least, limit) == number
+def test_a_range_has_its_minimum_and_not_its_limit(number: int, minimum: int, limit: int) -> None:
+    if minimum <= number < limit:
+        assert check_range("field", number, minimum, limit) == number
     else:
         with pytest.raises(InvalidInput, match="field"):
-            check_range("field", number, least, limit)
+            check_range("field", number, minimum, limit)
 
 
 @pytest.mark.parametrize(
-    ("limit", "said"),
+    ("limit", "message"),
     [
         (FIELD_PRIME, "below the prime of Starknet's field"),
         (ADDRESS_LIMIT, "below 2^251"),
@@ -162,7 +162,7 @@ def test_a_range_admits_its_least_number_and_not_its_limit(number: int, least: i
         (0, "at most -1"),
     ],
 )
-def test_a_number_that_is_too_large_is_told_the_limit(limit: int, said: str) -> None:
+def test_the_error_of_a_large_number_names_the_limit(limit: int, message: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         check_range("field", limit, -9, limit)
-    assert caught.value.message == f"field is too large: it must be {said}"
+    assert caught.value.message == f"field is too large: it must be {message}"

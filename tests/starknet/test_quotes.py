@@ -1,4 +1,4 @@
-"""Quotes of the embedded market, as calls: the router's own arithmetic on the felts pays the quote, to the unit."""
+"""Calls of quotes on the embedded market: the model router pays exactly the quoted output."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ from tests.starknet.router import Paid, run
 
 STARKNET = network("starknet")
 ROUTER = STARKNET.router or ""
-DESTINATION = "0x" + "0" * 60 + "abcd"
+RECIPIENT = "0x" + "0" * 60 + "abcd"
 SLIPPAGES = st.integers(0, 1_000_000)
 SYMBOLS = ("ETH", "STRK", "USDC", "USDT", "WBTC", "DAI", "wstETH", "LORDS")
 
@@ -50,14 +50,14 @@ def router() -> Router:
     return Router(market())
 
 
-def asked(name_in: str, name_out: str, worth: float) -> Order:
-    """Sell `worth` whole tokens."""
+def build_order(name_in: str, name_out: str, amount: float) -> Order:
+    """Sell `amount` whole tokens."""
     by_symbol = {token.symbol: token for token in market().tokens.values()}
     token_in = by_symbol[name_in]
-    return Order(token_in, by_symbol[name_out], max(1, int(worth * 10**token_in.decimals)))
+    return Order(token_in, by_symbol[name_out], max(1, int(amount * 10**token_in.decimals)))
 
 
-def quoted(order: Order) -> Quote:
+def find_quote(order: Order) -> Quote:
     try:
         return router().quote(order)
     except NoRoute:
@@ -72,12 +72,12 @@ def route_of(quote: Quote, slippage_ppm: int) -> RouterRouteParam:
         amount_in=quote.amount_in,
         amount_out=quote.amount_out,
         min_received=min_received(quote.amount_out, slippage_ppm),
-        recipient=DESTINATION,
+        recipient=RECIPIENT,
         swap_type=SwapType.TOKEN_TO_TOKEN,
     )
 
 
-def executed(felts: tuple[int, ...]) -> Paid:
+def execute(felts: tuple[int, ...]) -> Paid:
     pools = {pool.address: pool for pool in market().pools.values()}
     return run(felts, pools, {protocol.amm_name: protocol.id for protocol in STARKNET.protocols})
 
@@ -91,38 +91,38 @@ def executed(felts: tuple[int, ...]) -> Paid:
 @example(["ETH", "USDC"], 250.0, 5_000)
 @example(["LORDS", "DAI"], 40_000.0, 0)
 def test_the_router_pays_the_quote_to_the_unit_and_keeps_nothing(
-    names: list[str], worth: float, slippage_ppm: int
+    names: list[str], amount: float, slippage_ppm: int
 ) -> None:
-    quote = quoted(asked(names[0], names[1], worth))
+    quote = find_quote(build_order(names[0], names[1], amount))
     call = build_call(route_of(quote, slippage_ppm), quote.steps, market().pools, STARKNET)
-    paid = executed(serialise_call(call))
+    paid = execute(serialise_call(call))
     assert paid.amount_out == quote.amount_out
-    assert paid.destination == DESTINATION
+    assert paid.recipient == RECIPIENT
     assert not any(paid.left_behind.values())
 
 
 @settings(max_examples=30)
 @given(st.lists(st.sampled_from(SYMBOLS), min_size=2, max_size=2, unique=True), st.floats(-3, 5), SLIPPAGES)
 def test_a_payload_survives_json_in_which_felts_are_text(names: list[str], power: float, slippage_ppm: int) -> None:
-    quote = quoted(asked(names[0], names[1], 10.0**power))
+    quote = find_quote(build_order(names[0], names[1], 10.0**power))
     call = build_call(route_of(quote, slippage_ppm), quote.steps, market().pools, STARKNET)
     sent = json.dumps([to_felt_text(felt) for felt in build_transaction(call, STARKNET, ROUTER).felts])
     received = tuple(map(from_felt_text, json.loads(sent)))
     assert deserialise_call(received, amount_out=quote.amount_out) == call
 
 
-def test_what_a_source_builds_from_an_order_and_from_its_own_route_pays_alike() -> None:
+def test_a_source_builds_the_same_call_from_order_and_route() -> None:
     source = InMemorySource(market(), Clock(lambda: 1_700_000_000.0, lambda: 0.0))
-    terms = SwapTerms(5_000, DESTINATION)
-    answer, payload = source.quote_and_build(QuoteRequest(asked("ETH", "USDC", 250.0), ApiVersion.V1), terms)
+    terms = SwapTerms(5_000, RECIPIENT)
+    answer, payload = source.quote_and_build(QuoteRequest(build_order("ETH", "USDC", 250.0), ApiVersion.V1), terms)
     again = source.build(answer.result, terms)
     assert (payload.to, payload.value, payload.calldata) == (ROUTER, 0, "")
     assert payload.felts == again.felts
-    assert executed(payload.felts).amount_out == answer.result.output_amount
+    assert execute(payload.felts).amount_out == answer.result.output_amount
 
 
-def test_a_large_order_is_split_over_several_protocols_some_with_extra_data() -> None:
-    quote = quoted(asked("ETH", "USDC", 250.0))
+def test_a_large_order_is_split_over_several_protocols() -> None:
+    quote = find_quote(build_order("ETH", "USDC", 250.0))
     call = build_call(route_of(quote, 5_000), quote.steps, market().pools, STARKNET)
     assert len({swap.protocol_id for swap in call.swaps}) > 1
     assert {len(swap.extra_felts) for swap in call.swaps} == {0, 1}
@@ -130,26 +130,26 @@ def test_a_large_order_is_split_over_several_protocols_some_with_extra_data() ->
 
 
 def test_each_call_of_a_batch_pays_its_quote() -> None:
-    orders = [asked(name, "USDC", worth) for name, worth in (("ETH", 3.0), ("STRK", 5_000.0), ("WBTC", 0.2))]
+    orders = [build_order(name, "USDC", amount) for name, amount in (("ETH", 3.0), ("STRK", 5_000.0), ("WBTC", 0.2))]
     pairs = parse_batch(
         [order.amount for order in orders],
         [order.token_in.address for order in orders],
         [orders[0].token_out.address],
     )
-    quotes = [quoted(order) for order in orders]
+    quotes = [find_quote(order) for order in orders]
     batch = [build_call(route_of(quote, 5_000), quote.steps, market().pools, STARKNET) for quote in quotes]
     assert [(one.route.amount_in, one.route.token_in, one.route.token_out) for one in batch] == list(pairs)
-    paid = [executed(felts).amount_out for felts in serialise_batch(batch)]
+    paid = [execute(felts).amount_out for felts in serialise_batch(batch)]
     assert paid == [quote.amount_out for quote in quotes]
 
 
 @pytest.mark.parametrize("shortfall", [0, 1])
-def test_the_simulated_router_holds_to_the_least_that_must_be_received(shortfall: int) -> None:
-    quote = quoted(asked("ETH", "STRK", 1.0))
+def test_the_model_router_enforces_the_minimum_output(shortfall: int) -> None:
+    quote = find_quote(build_order("ETH", "STRK", 1.0))
     route = route_of(quote, 0)._replace(min_received=quote.amount_out + shortfall)
     felts = serialise_call(build_call(route, quote.steps, market().pools, STARKNET))
     if shortfall:
         with pytest.raises(AssertionError):
-            executed(felts)
+            execute(felts)
     else:
-        assert executed(felts).amount_out == quote.amount_out
+        assert execute(felts).amount_out == quote.amount_out

@@ -1,4 +1,4 @@
-"""The felts of a call tell it, and nothing else is read from felts, however they come."""
+"""Calls survive the round trip through felts, and no other felts are accepted."""
 
 from __future__ import annotations
 
@@ -68,7 +68,7 @@ def test_felts_left_over_are_refused(call: RouterCall, more: list[int]) -> None:
 
 
 @given(CALLS, st.lists(st.tuples(st.integers(0, 2**16), st.sampled_from("rid"), HOSTILE), min_size=1, max_size=4))
-def test_altered_felts_are_refused_or_tell_another_call_to_the_felt(
+def test_altered_felts_are_refused_or_are_another_call(
     call: RouterCall, alterations: list[tuple[int, str, int]]
 ) -> None:
     felts = list(serialise_call(call))
@@ -92,7 +92,7 @@ def test_any_felts_are_refused_or_tell_a_call_to_the_felt(felts: list[int]) -> N
 
 
 @given(SWAPS, st.sampled_from([2, 1_000, 2**31, 2**32, 2**200, FIELD_PRIME - 1]))
-def test_a_count_beyond_the_felts_is_refused_before_anything_is_read(swap: RouterSwapParam, count: int) -> None:
+def test_a_count_beyond_the_felts_is_refused_at_once(swap: RouterSwapParam, count: int) -> None:
     felts = [1, 2, 3, 0, 4, 0, 5, count, *([1] * 6)]
     with pytest.raises(InvalidInput, match="swaps is too large"):
         deserialise_call(felts)
@@ -147,7 +147,7 @@ def test_an_amount_out_of_range_is_not_serialised(call: RouterCall, amount: int)
 
 
 @given(CALLS)
-def test_nothing_is_no_amount_to_sell_but_may_be_the_least_to_receive(call: RouterCall) -> None:
+def test_the_input_is_positive_and_the_minimum_may_be_zero(call: RouterCall) -> None:
     with pytest.raises(InvalidInput, match="amount_in must be at least 1"):
         serialise_call(call._replace(route=call.route._replace(amount_in=0)))
     assert serialise_call(call._replace(route=call.route._replace(min_received=0)))[4:6] == (0, 0)
@@ -182,7 +182,7 @@ def test_a_swap_with_a_field_out_of_range_is_not_serialised(call: RouterCall, nu
 
 
 @given(CALLS)
-def test_what_the_router_has_no_place_for_is_refused_and_not_dropped(call: RouterCall) -> None:
+def test_integrators_and_empty_calls_are_refused(call: RouterCall) -> None:
     with pytest.raises(InvalidInput, match="integrator"):
         serialise_call(call._replace(integrator_data=b"\1"))
     with pytest.raises(InvalidInput, match="at least one swap"):
@@ -190,7 +190,7 @@ def test_what_the_router_has_no_place_for_is_refused_and_not_dropped(call: Route
 
 
 @given(CALLS, ADDRESSES)
-def test_addresses_are_serialised_alike_in_any_letter_case(call: RouterCall, destination: str) -> None:
-    plain = call._replace(route=call.route._replace(recipient=destination))
-    shouted = call._replace(route=call.route._replace(recipient=destination.upper()))
+def test_addresses_are_serialised_alike_in_any_letter_case(call: RouterCall, recipient: str) -> None:
+    plain = call._replace(route=call.route._replace(recipient=recipient))
+    shouted = call._replace(route=call.route._replace(recipient=recipient.upper()))
     assert serialise_call(plain) == serialise_call(shouted)

@@ -81,8 +81,8 @@ def test_a_call_is_serialised_as_both_libraries_do_and_read_back(case: dict[str,
 
 @pytest.mark.parametrize("case", VECTORS["approve"])
 def test_an_approval_is_serialised_as_both_libraries_do(case: dict[str, Any]) -> None:
-    made = build_approval(TOKEN, case["spender"], int(case["amount"], 16))
-    assert (made.to, made.entrypoint, made.felts) == (TOKEN, "approve", numbers(case["felts"]))
+    approval = build_approval(TOKEN, case["spender"], int(case["amount"], 16))
+    assert (approval.to, approval.entrypoint, approval.felts) == (TOKEN, "approve", numbers(case["felts"]))
 
 
 def test_selectors_are_what_both_libraries_make_of_the_names() -> None:

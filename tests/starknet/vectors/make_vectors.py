@@ -1,6 +1,6 @@
-"""Makes the golden vectors with starknet-py: random calls of `swap` and `approve`, edge values first, and their felts.
+"""Make the golden vectors with starknet-py: random calls of `swap` and `approve`, edge values first, and their felts.
 
-    python make_vectors.py > ../vectors.json       (README.md beside it tells the rest)
+    python make_vectors.py > ../vectors.json       (see README.md in this folder)
 
 A felt is hex here, an amount too: a JSON number would be rounded by a program that knows only doubles.
 """
