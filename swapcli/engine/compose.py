@@ -175,7 +175,7 @@ class QuoteSources:
         names = served_networks(url, api_key=self.api_key(), timeout_s=self.settings.timeout_s, retries=retries)
         known = None if names is None else tuple(name for name in names if self.chain_id(name) is not None)
         if names and not known:
-            raise UnknownNetwork(f"the service serves {', '.join(names)}, none of which is known here")
+            raise UnknownNetwork(f"the service serves {', '.join(names)}, but none of them is known here")
         return known
 
     @property
@@ -382,26 +382,26 @@ def _choose_by_network(
     from swapcli.engine.market_follower import FollowedMarket, FollowedStore
     from swapcli.markets.embedded import embedded_names
 
-    chosen = ServicePools([], {}, [], {})
+    pools_of_service = ServicePools([], {}, [], {})
     for name in names:
         network, store_file = _network_and_store(sources, name)
-        chosen.networks.append(network)
+        pools_of_service.networks.append(network)
         market = partial(sources.market, network.name) if network.name in embedded_names() else None
         warn = partial(warn_of_node, network.name)
         pools, node = store_file or market, sources.node(network, warn)
         if pools is None:
             continue  # the service lists its tokens and protocols, and refuses orders
         if not isinstance(pools, Path) and node is None:
-            chosen.openers[network.name] = pools
+            pools_of_service.openers[network.name] = pools
             continue
         if isinstance(pools, Path):
-            chosen.followed.append(FollowedStore(network, sources.network, pools, node))
+            pools_of_service.followed.append(FollowedStore(network, sources.network, pools, node))
         elif node is not None:
-            chosen.followed.append(FollowedMarket(network, sources.network, pools, node))
+            pools_of_service.followed.append(FollowedMarket(network, sources.network, pools, node))
         check_node = sources.node(network, warn)
         if check_node is not None:
-            chosen.check_nodes[network.name] = check_node
-    return chosen
+            pools_of_service.check_nodes[network.name] = check_node
+    return pools_of_service
 
 
 def _network_and_store(sources: QuoteSources, name: str) -> tuple[Network, Path | None]:
@@ -416,7 +416,7 @@ def _network_and_store(sources: QuoteSources, name: str) -> tuple[Network, Path 
 def check_has_nodes(network: Network) -> None:
     """Raise `InvalidOption` for a network whose nodes have no EVM interface."""
     if network.kind is not Kind.EVM:
-        raise InvalidOption(f"{network.name} is no EVM network, and of others no node can be asked")
+        raise InvalidOption(f"{network.name} is not an EVM network: its nodes use a different protocol")
 
 
 def _number_duplicates(names: Sequence[str]) -> list[str]:

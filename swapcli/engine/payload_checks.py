@@ -24,7 +24,7 @@ from swapcli.model.token import Token, in_tokens
 from swapcli.model.transaction import RouterCall, UnsignedTransaction
 
 _HINT_DO_NOT_SIGN: Final = "the router may read payloads otherwise, or a token take a cut: do not sign"
-_HINT_OTHER_STATE: Final = "the quote rests on another state: quote anew, on that of the node"
+_HINT_OTHER_STATE: Final = "the quote used other state: quote again on the state of the node"
 
 
 class TradedTokens(NamedTuple):

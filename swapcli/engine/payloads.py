@@ -27,12 +27,12 @@ def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: in
 
     A V2 route has its time; `issued_ms` is that of a V1 route. Without either, accept the route: the replay checks it.
     """
-    moment_ms = result.timestamp_ms if result.api_version is ApiVersion.V2 else issued_ms
-    if moment_ms is None:
+    quoted_ms = result.timestamp_ms if result.api_version is ApiVersion.V2 else issued_ms
+    if quoted_ms is None:
         return
-    age_ms = now_ms - moment_ms
+    age_ms = now_ms - quoted_ms
     if age_ms < -CLOCK_SKEW_MS:
-        raise InvalidRoute("the route was issued in the future", details={"timestamp_ms": moment_ms})
+        raise InvalidRoute("the route was issued in the future", details={"timestamp_ms": quoted_ms})
     if age_ms > ttl_s * 1000:
         raise RouteExpired(
             f"the route is {age_ms // 1000} seconds old, and routes are good for {ttl_s}",

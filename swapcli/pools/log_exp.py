@@ -58,10 +58,10 @@ def power(base: int, exponent: int) -> int:
         raise SwapReverts("the pool's power function does not accept numbers this large")
     if _NEAR_ONE[0] < base < _NEAR_ONE[1]:
         whole, rest = _divide_by_one(_ln_near_one(base))
-        product = whole * exponent + _divide_towards_zero(rest * exponent, ONE)
+        product = whole * exponent + _truncating_div(rest * exponent, ONE)
     else:
         product = _ln(base) * exponent
-    product = _divide_towards_zero(product, ONE)
+    product = _truncating_div(product, ONE)
     if not _MIN_EXPONENT <= product <= _MAX_EXPONENT:
         raise SwapReverts("the pool's power function leaves its range")
     return _exp(product)
@@ -117,21 +117,21 @@ def _ln(x: int) -> int:
 def _ln_near_one(x: int) -> int:
     """Return the natural logarithm of 0.9 < x < 1.1, with 36 decimals."""
     x *= ONE
-    z = _divide_towards_zero((x - _ONE_36) * _ONE_36, x + _ONE_36)
+    z = _truncating_div((x - _ONE_36) * _ONE_36, x + _ONE_36)
     z_squared = z * z // _ONE_36
     series = term = z
     for n in _ATANH_TERMS_36:
-        term = _divide_towards_zero(term * z_squared, _ONE_36)
-        series += _divide_towards_zero(term, n)
+        term = _truncating_div(term * z_squared, _ONE_36)
+        series += _truncating_div(term, n)
     return 2 * series
 
 
 def _divide_by_one(x: int) -> tuple[int, int]:
     """Return quotient and remainder of x / 10^18, both with the sign of x."""
-    whole = _divide_towards_zero(x, ONE)
+    whole = _truncating_div(x, ONE)
     return whole, x - whole * ONE
 
 
-def _divide_towards_zero(numerator: int, denominator: int) -> int:
+def _truncating_div(numerator: int, denominator: int) -> int:
     """Return numerator / denominator (> 0), rounded towards zero."""
     return numerator // denominator if numerator >= 0 else -(-numerator // denominator)

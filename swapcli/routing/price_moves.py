@@ -1,4 +1,4 @@
-"""How token prices have all_moves between two states of some pools, and the resulting state of other pools.
+"""How token prices have moved between two states of some pools, and the resulting state of other pools.
 
 Arbitrage keeps the pools of a token together: most of a pool's price change is its tokens' moves, which all their pools
 share. The rest is the pool's own, and its spread measures the error of a guess at any other pool.

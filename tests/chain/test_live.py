@@ -141,7 +141,7 @@ def test_untested_tokens_cost_one_more_round_trip(trader: Trader, node: RpcNode)
     assert set(answer.transfers.values()) == {ORDINARY}
     move(trader, "before a second quote")
     before = node.round_trips
-    source._moment = None
+    source._snapshot = None
     source.quote(request)
     assert node.round_trips - before <= 3
 

@@ -146,7 +146,7 @@ def test_what_is_received_is_what_was_quoted_or_nothing_is(trader: Trader, node:
                 source.quote(order)
             seen["refused"] += 1
             continue
-        source._moment = None
+        source._snapshot = None
         answer, payload = source.quote_and_build(order, SwapTerms(100, USER))
         received, quoted = carried_out(trader, answer, payload), answer.result.output_amount
         behaviours = set(answer.transfers.values())

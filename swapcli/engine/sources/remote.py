@@ -156,8 +156,8 @@ class RemoteSource:
         """As `QuoteSource.health`: the health that the service reports; status 0 if it does not respond."""
         started_s = self._clock.monotonic_s()
         try:
-            told = self._service.health(ApiVersion.V2 if self._network.has_v2 else ApiVersion.V1)
-            status, message = told.status, told.message
+            reported = self._service.health(ApiVersion.V2 if self._network.has_v2 else ApiVersion.V1)
+            status, message = reported.status, reported.message
         except UpstreamError as error:
             status, message = NO_ANSWER, error.message
         time_s = round(self._clock.monotonic_s() - started_s, 6)
@@ -245,6 +245,6 @@ class RemoteSource:
 
 def _unsaid(what: str) -> InvalidOption:
     return InvalidOption(
-        f"a service cannot be asked for {what}: its interface has no such parameter",
+        f"{what} cannot be sent to a service: its interface has no such parameter",
         hint="leave it out, or quote here, without the address of a service",
     )

@@ -36,7 +36,7 @@ Path = tuple[int, ...]
 
 
 def reallocate_shares(problem: RoutingProblem, route: Route, solution: Solution) -> Route:
-    """Return `route`, which follows `solution`, with its percents moved to where they bring limit.
+    """Return `route`, which follows `solution`, with its percents moved to where they bring most.
 
     With free gas, candidates are all paths and pools that the solution trades on; otherwise those of the route. Returns
     a route that uses a pool twice unchanged. Calls the problem's check regularly.
@@ -105,7 +105,7 @@ class _Reallocation:
                 self._problem.spec.check()
 
     def _move_percents(self, step: int, takers: Sequence[Path]) -> bool:
-        """Move `step` percents between the limit promising pairs of paths; return whether any move paid."""
+        """Move `step` percents between the most promising pairs of paths; return whether any move paid."""
         givers = [
             (self._delivered_after(path, -step), path) for path, percent in self._percents.items() if percent >= step
         ]
