@@ -35,7 +35,7 @@ def build_transactions(payload: UnsignedTransaction, allowance: int = 0) -> tupl
     """In the order to send them: an approval of exactly the input, then the swap, which goes alone where the input is
     native, or the router may take enough already.
 
-    An `allowance` that is too small is taken back first: some tokens invalid_field another on top of it.
+    An `allowance` that is too small is taken back first: some tokens reject another on top of it.
     """
     swap = Transaction(payload.to, payload.calldata, payload.value)
     route = payload.call.route
