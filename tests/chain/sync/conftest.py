@@ -1,4 +1,4 @@
-"""What most tests of syncing begin with; some have a local_chain, or a store, of their own."""
+"""Default fixtures of the sync tests; some modules override them."""
 
 from __future__ import annotations
 

@@ -82,8 +82,8 @@ class TestChain:
     def __init__(self, chain: AnvilChain) -> None:
         self.chain = chain
         self.kit = compile_solidity("kit.sol")
-        self.keeper = chain.deploy(compile_solidity("keeper.sol")["Keeper"])
-        chain.fund(self.keeper.address, 10**30)
+        self.position_holder = chain.deploy(compile_solidity("keeper.sol")["Keeper"])
+        chain.fund(self.position_holder.address, 10**30)
         self.coins = {coin.address: coin for coin in (self._coin(places) for places in (18, 6, 8, 18, 18))}
         self.wrapped = min(self.coins, key=lambda address: int(address, 16))
         makers = (
@@ -131,9 +131,9 @@ class TestChain:
         factory = self.factories[home]
         keys = factory.keys if name not in PAIRS else [int(name == "stable")]
         a, b, key = self._unused(rng, name, list(keys))
-        told = factory.make(a, b, key)
-        assert isinstance(told, tuple)
-        contract = self.chain.at(str(told[0]), _artifact(name))
+        event_values = factory.make(a, b, key)
+        assert isinstance(event_values, tuple)
+        contract = self.chain.at(str(event_values[0]), _artifact(name))
         made = CreatedPool(name, contract.address, contract, (a, b))
         if name in CONCENTRATED:
             if name != "slipstream":
@@ -204,7 +204,7 @@ class TestChain:
         if made.protocol == "v4":
             self._act_on_manager(made, "swap", (down, -amount, limit))
         else:
-            self._act(made, "swap", self.keeper.address, down, amount, limit, b"")
+            self._act(made, "swap", self.position_holder.address, down, amount, limit, b"")
 
     def provide(self, rng: Random, made: CreatedPool) -> None:
         """A position around the price or beside it."""
@@ -232,13 +232,13 @@ class TestChain:
         """Between multiples of the tick spacing."""
         ticks = lower * made.spacing, upper * made.spacing
         made.ranges.append((*ticks, amount))
-        keeper = self.keeper.address
+        position_holder = self.position_holder.address
         if made.protocol == "v4":
             self._act_on_manager(made, "modifyLiquidity", (*ticks, amount, bytes(32)))
         elif made.protocol == "algebra":
-            self._act(made, "mint", keeper, keeper, *ticks, amount, b"")
+            self._act(made, "mint", position_holder, position_holder, *ticks, amount, b"")
         else:
-            self._act(made, "mint", keeper, *ticks, amount, b"")
+            self._act(made, "mint", position_holder, *ticks, amount, b"")
 
     def _use_pair(self, rng: Random, made: CreatedPool) -> None:
         token = rng.choice(made.tokens)
@@ -256,12 +256,12 @@ class TestChain:
         self.vault.send("swap", one_swap, (DEPLOYER, False, DEPLOYER, False), 0, _FOREVER)
 
     def _act(self, made: CreatedPool, function: str, *arguments: Any) -> None:
-        self.keeper.send("act", made.key, made.contract.calldata(function, *arguments))
+        self.position_holder.send("act", made.key, made.contract.calldata(function, *arguments))
 
     def _act_on_manager(self, made: CreatedPool, function: str, parameters: tuple[Any, ...]) -> None:
         first = ZERO_ADDRESS if made.native else made.tokens[0]
         key = (first, made.tokens[1], made.fee, made.spacing, ZERO_ADDRESS)
-        self.keeper.send(
+        self.position_holder.send(
             "actUnlocked", self.manager.address, key, self.manager.calldata(function, key, parameters, b"")
         )
 
@@ -285,9 +285,9 @@ class TestChain:
             coin = self._coin(18)
             self.coins[coin.address] = coin
             return self._unused(rng, name, keys)
-        chosen = rng.choice(left)
-        self._used.add((name, *chosen))
-        return chosen
+        selected = rng.choice(left)
+        self._used.add((name, *selected))
+        return selected
 
     def _network(self, multicall: str) -> Network:
         deployments = [

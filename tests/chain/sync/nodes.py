@@ -1,4 +1,4 @@
-"""Nodes that are less than they should be, before a real one."""
+"""Limited and failing nodes in front of a real one."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swapcli.errors import UpstreamError, UpstreamRejected
 
 
 class LimitedNode:
-    """Passes everything on. `ranges` are the queries for events that came."""
+    """A node that forwards all requests. `ranges` records the log queries."""
 
     shown = "a lesser node"
 
@@ -64,7 +64,7 @@ class LaggingNode(LimitedNode):
 
 
 class FlakyNode(LimitedNode):
-    """Tells of events only while it `is_well`."""
+    """A node that returns events only while it `is_well`."""
 
     is_well = True
 
@@ -76,7 +76,7 @@ class FlakyNode(LimitedNode):
 
 
 class NoLogsNode(LimitedNode):
-    """Tells of events in none but ranges of `most` blocks, all after `forgotten`."""
+    """A node that returns events only in ranges of at most `most` blocks, all after `forgotten`."""
 
     def __init__(self, node: RpcNode, max_blocks: int = 0, forgotten: int = -1) -> None:
         super().__init__(node)
@@ -98,7 +98,7 @@ def turn(path: Path) -> Iterator[None]:
 
 
 class LockedNode(LimitedNode):
-    """Is asked only while nobody mines.
+    """A node that is read only while no block is mined.
 
     A local anvil, unlike other nodes, may answer for its newest block from the one that it is just mining.
     """

@@ -1,4 +1,4 @@
-"""What a store should hold: all pools read afresh at its block, one by one, as if nothing had been known of them."""
+"""The expected content of a store: all pools read at its block, one by one, without previous knowledge."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.store.build import create
 
 @contextmanager
 def connected(chain: AnvilChain) -> Iterator[RpcNode]:
-    """A node of our own kind."""
+    """Connect to the node of a local chain."""
     node = RpcNode(url_of(chain), shown="the local node", chain_id=CHAIN_ID, pause=lambda _: None)
     try:
         yield node
@@ -34,17 +34,17 @@ def connected(chain: AnvilChain) -> Iterator[RpcNode]:
 
 @contextmanager
 def store_at(path: Path, network: Network) -> Iterator[Store]:
-    """Made if it is not there."""
+    """Open the store, or create it if there is none."""
     with create(path, network) as store:
         yield store
 
 
-def synced(store: Store, node: Node, wanted: SyncFilter = SyncFilter()) -> list[Progress]:  # noqa: B008
-    return list(sync(store, node, wanted, SYSTEM_CLOCK))
+def synced(store: Store, node: Node, sync_filter: SyncFilter = SyncFilter()) -> list[Progress]:  # noqa: B008
+    return list(sync(store, node, sync_filter, SYSTEM_CLOCK))
 
 
 def followed(store: Store, node: Node) -> None:
-    """To the newest block, and as far as there is anything to find."""
+    """Follow to the newest block, until there is nothing more to find."""
     while follow(store, node):
         pass
 
@@ -58,7 +58,7 @@ def fresh(node: Node, pools: Iterable[Pool], block: int) -> dict[str, Pool]:
 
 
 def check_true(store: Store, node: Node, made: Iterable[CreatedPool] | None = None) -> None:
-    """Everything held is as it is at the store's block, and (of `made`) nothing is missing or too much."""
+    """Fail unless the store has the state of its block, and, if given, exactly the pools `made`."""
     market = store.read_market()
     block = market.block
     assert block is not None

@@ -1,4 +1,4 @@
-"""A market that somebody has described is taken over as the chain has it now."""
+"""The pools of a market file are imported with their state on the chain."""
 
 from __future__ import annotations
 
@@ -57,9 +57,7 @@ def described(market: Market) -> Market:
     )
 
 
-def test_what_is_real_of_a_market_is_held_and_followed_through_trades_on_all_families(
-    trader: Trader, node: RpcNode, store: Store
-) -> None:
+def test_real_pools_of_a_market_are_imported_and_followed(trader: Trader, node: RpcNode, store: Store) -> None:
     market = described(trader.market)
     rng = Random("adopted")
     for trade in trader.trades(rng, 5):
@@ -83,25 +81,21 @@ def test_what_is_real_of_a_market_is_held_and_followed_through_trades_on_all_fam
     assert families == {pool.family for pool in trader.market.pools.values()}
 
 
-def test_only_an_empty_store_adopts_and_whoever_is_interrupted_goes_on(
-    trader: Trader, node: RpcNode, store: Store
-) -> None:
+def test_pools_are_imported_only_into_an_empty_store(trader: Trader, node: RpcNode, store: Store) -> None:
     with pytest.raises(MarketUnavailable, match="holds no market yet"):
         follow(store, node)
     list(import_pools(store, node, trader.market))
-    held = store.read_market()
+    stored = store.read_market()
     list(import_pools(store, node, trader.market))
-    assert store.read_market() == held
+    assert store.read_market() == stored
     synced(store, node, SyncFilter(frozenset({"uniswapV4"})))
     with pytest.raises(ConfigError, match="holds another market already"):
         next(import_pools(store, node, trader.market))
-    assert store.read_market() == held
+    assert store.read_market() == stored
 
 
-def test_a_market_that_was_synced_elsewhere_is_read_anew_before_it_is_followed(
-    trader: Trader, node: RpcNode, store: Store
-) -> None:
-    """Nobody has told the hash of its block."""
+def test_a_market_synced_elsewhere_is_read_before_following(trader: Trader, node: RpcNode, store: Store) -> None:
+    """The hash of its block is unknown."""
     store.write_market(replace(trader.market, block=node.head().block.number - 1, timestamp=1))
     for trade in trader.trades(Random("imported"), 3):
         trader.execute(trade)

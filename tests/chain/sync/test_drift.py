@@ -1,4 +1,4 @@
-"""What no event tells of is found by the sample; what can no longer be read goes, and comes back when it can."""
+"""The sample finds changes without events; unreadable pools are removed, and added again once they are readable."""
 
 from __future__ import annotations
 
@@ -47,9 +47,7 @@ def store(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> Iterator[Sto
         yield made
 
 
-def test_a_fee_that_the_factory_changes_is_found_by_the_sample(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_the_sample_finds_a_fee_changed_by_the_factory(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     home = local_chain.factories["volatile"].home.address
     factory = local_chain.chain.at(home, compile_solidity(FACTORY)["PoolFactory"])
     factory.send("setFee", False, 77)
@@ -57,12 +55,14 @@ def test_a_fee_that_the_factory_changes_is_found_by_the_sample(
     advance = follow(store, node)
     assert advance
     assert advance.changed == ()
-    assert set(advance.changed_without_event) == concerned, "one of them brings all of its protocol to light"
+    assert set(advance.changed_without_event) == concerned, "one changed pool refreshes its whole protocol"
     assert {pool.fee_ppm for pool in store.read_pools(concerned).pools.values()} == {7_700}
     check_true(store, node, local_chain.pools)
 
 
-def test_a_fee_of_one_pool_is_told_by_the_factory(local_chain: TestChain, node: RpcNode, store: Store) -> None:
+def test_an_event_of_the_factory_reports_the_fee_of_one_pool(
+    local_chain: TestChain, node: RpcNode, store: Store
+) -> None:
     made = next(each for each in local_chain.pools if each.protocol == "volatile")
     factory = local_chain.chain.at(
         local_chain.factories["volatile"].home.address, compile_solidity(FACTORY)["PoolFactory"]
@@ -74,7 +74,7 @@ def test_a_fee_of_one_pool_is_told_by_the_factory(local_chain: TestChain, node: 
     check_true(store, node, local_chain.pools)
 
 
-def test_every_pool_comes_into_the_sample(local_chain: TestChain, node: RpcNode, store: Store) -> None:
+def test_the_sample_covers_every_pool(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     """Each is changed behind its own back, and found within one round over all of them."""
     rng = Random("behind")
     for made in rng.sample(local_chain.pools, 6):
@@ -82,13 +82,13 @@ def test_every_pool_comes_into_the_sample(local_chain: TestChain, node: RpcNode,
         local_chain.chain.node.ask(
             "anvil_setStorageAt", made.key, hex(slot), f"0x{_word(local_chain, made, slot) ^ 1:064x}"
         )
-        drifted: set[str] = set()
+        changed_without_event: set[str] = set()
         for _ in range(PAIRS // SAMPLE + 1):
             local_chain.chain.node.ask("evm_mine")
             advance = follow(store, node)
             assert advance
-            drifted |= set(advance.changed_without_event)
-        assert drifted == {made.key}
+            changed_without_event |= set(advance.changed_without_event)
+        assert changed_without_event == {made.key}
         check_true(store, node, local_chain.pools)
 
 
@@ -102,7 +102,7 @@ def _word(local_chain: TestChain, made: CreatedPool, slot: int) -> int:
     return int(local_chain.chain.node.ask("eth_getStorageAt", made.key, hex(slot), "latest"), 16)
 
 
-def test_a_pool_that_cannot_be_read_is_out_with_its_reason_until_it_can(
+def test_an_unreadable_pool_is_skipped_until_it_is_readable(
     local_chain: TestChain, node: RpcNode, store: Store
 ) -> None:
     rng = Random("broken")
@@ -124,9 +124,7 @@ def test_a_pool_that_cannot_be_read_is_out_with_its_reason_until_it_can(
     assert count_skipped(store) == ()
 
 
-def test_a_pool_that_breaks_without_a_word_is_found_by_the_sample(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_the_sample_finds_a_pool_broken_without_an_event(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     made = local_chain.pools[11]
     local_chain.chain.node.ask("anvil_setCode", made.key, REVERTS)
     removed: set[str] = set()
@@ -170,9 +168,7 @@ def _touch(local_chain: TestChain, made: CreatedPool) -> None:
     node.ask("anvil_setCode", made.key, code)
 
 
-def test_a_step_that_would_lose_many_pools_is_refused_until_the_losses_are_accepted(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_losing_many_pools_is_refused_unless_accepted(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     before = store.read_market()
     codes = break_some(local_chain, MANY)
     with pytest.raises(InvalidUpstreamResponse, match=r"no longer returns the state of 6 or more of 30 pools \("):
@@ -186,9 +182,7 @@ def test_a_step_that_would_lose_many_pools_is_refused_until_the_losses_are_accep
     check_true(store, node, local_chain.pools[MANY:])
 
 
-def test_few_pools_may_go_and_come_back_with_the_next_sync_or_some_steps_later(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_few_lost_pools_are_removed_and_added_again_later(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     codes = break_some(local_chain, 5)
     advance = follow(store, node)
     assert advance
@@ -200,14 +194,12 @@ def test_few_pools_may_go_and_come_back_with_the_next_sync_or_some_steps_later(
     mend(local_chain, codes)
     advance = follow(store, node)
     assert advance
-    assert set(advance.added) == set(codes), "though no event tells of them"
+    assert set(advance.added) == set(codes), "although they emit no event"
     check_true(store, node, local_chain.pools)
     assert count_skipped(store) == ()
 
 
-def test_a_pool_that_returns_nothing_is_gone_only_if_the_node_proves_that_it_ran_it(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_empty_return_data_removes_a_pool_only_with_proof(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     made = local_chain.pools[3]
     code = local_chain.chain.node.ask("eth_getCode", made.key, "latest")
     _touch(local_chain, made)

@@ -1,4 +1,4 @@
-"""A first sync fills a store with what a fresh read of the chain gives, whatever it was stopped by."""
+"""A first sync stores the state of a fresh read of the chain, also after interruptions."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.chain.sync.oracle import check_true, store_at, synced
 
 @pytest.fixture(scope="module")
 def local_chain() -> Iterator[TestChain]:
-    """Which nobody changes."""
+    """A chain that no test changes."""
     rng = Random("town")
     with running_anvil() as chain:
         made = TestChain(chain)
@@ -31,7 +31,7 @@ def local_chain() -> Iterator[TestChain]:
         yield made
 
 
-def test_pools_of_every_kind_are_held_as_they_are(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:
+def test_a_first_sync_stores_pools_of_every_protocol(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:
     with store_at(tmp_path / "store", local_chain.network) as store:
         *_, last = synced(store, node)
         check_true(store, node, local_chain.pools)
@@ -42,10 +42,10 @@ def test_pools_of_every_kind_are_held_as_they_are(local_chain: TestChain, node: 
         assert market.gas_price_wei == node.head().gas_price_wei
 
 
-def test_whoever_stops_goes_on_where_it_stopped(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:
-    """Each time only one portion, in a store that is opened anew."""
+def test_an_interrupted_sync_continues_where_it_stopped(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:
+    """Each batch is written by a newly opened store."""
     path = tmp_path / "store"
-    portions: list[tuple[str, int]] = []
+    batches: list[tuple[str, int]] = []
     for _ in range(100):
         with store_at(path, local_chain.network) as store:
             progress = next(sync(store, node, SyncFilter(), SYSTEM_CLOCK, batch_size=2))
@@ -53,9 +53,9 @@ def test_whoever_stops_goes_on_where_it_stopped(local_chain: TestChain, node: Rp
             check_true(store, node)
             if progress.phase == "blocks":
                 break
-        portions.append((progress.phase, progress.done))
-    assert len(portions) == len(set(portions)), "no portion was found twice"
-    assert {phase for phase, _ in portions} == {"V2 pairs", "Volatile pairs", "creation events"}
+        batches.append((progress.phase, progress.done))
+    assert len(batches) == len(set(batches)), "no batch was found twice"
+    assert {phase for phase, _ in batches} == {"V2 pairs", "Volatile pairs", "creation events"}
     with store_at(path, local_chain.network) as store:
         check_true(store, node, local_chain.pools)
         assert [each.phase for each in synced(store, node)] == ["blocks"]

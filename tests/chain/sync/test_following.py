@@ -1,4 +1,4 @@
-"""Whatever happens on the chain, a store that follows it equals a fresh read at every block that it comes to."""
+"""A store that follows a chain equals a fresh read at every block."""
 
 from __future__ import annotations
 
@@ -13,9 +13,7 @@ from tests.chain.sync.factory_chain import CONCENTRATED, EVERY_PROTOCOL, PAIRS, 
 from tests.chain.sync.oracle import check_true
 
 
-def test_pools_of_every_kind_are_followed_through_whatever_is_done_with_them(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_pools_of_every_protocol_are_followed(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     rng = Random("use")
     for _ in range(40):
         used = {local_chain.use(rng).key for _ in range(rng.choice((1, 1, 2, 8)))}
@@ -28,7 +26,7 @@ def test_pools_of_every_kind_are_followed_through_whatever_is_done_with_them(
 
 
 @pytest.mark.parametrize("name", EVERY_PROTOCOL)
-def test_every_kind_of_change_is_heard_of(local_chain: TestChain, node: RpcNode, store: Store, name: str) -> None:
+def test_every_kind_of_change_is_found(local_chain: TestChain, node: RpcNode, store: Store, name: str) -> None:
     rng = Random(name)
     (made,) = (each for each in local_chain.pools if each.protocol == name)
     acts = (
@@ -46,9 +44,7 @@ def test_every_kind_of_change_is_heard_of(local_chain: TestChain, node: RpcNode,
         check_true(store, node, local_chain.pools)
 
 
-def test_pools_that_appear_are_added_whether_listed_or_told_of(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_new_pools_are_added_from_lists_and_from_events(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     rng = Random("new")
     for name in EVERY_PROTOCOL * 2:
         made = local_chain.create_pool(rng, name)
@@ -59,7 +55,7 @@ def test_pools_that_appear_are_added_whether_listed_or_told_of(
 
 
 @pytest.mark.parametrize("name", [*PAIRS, *CONCENTRATED, "v4"])
-def test_a_pool_that_is_made_first_and_filled_later_is_held_once_it_can_be_read(
+def test_an_empty_pool_is_stored_once_it_is_filled(
     local_chain: TestChain, node: RpcNode, store: Store, name: str
 ) -> None:
     rng = Random(name)

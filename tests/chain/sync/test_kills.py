@@ -1,5 +1,4 @@
-"""Whoever syncs may be killed at any moment, and several may sync at once: the store holds one whole block of the
-chain."""
+"""A sync killed at any time, and several syncs at once, leave one whole block of the chain in the store."""
 
 from __future__ import annotations
 
@@ -26,13 +25,13 @@ from tests.examples import examples
 from tests.store.build import is_sound
 
 EVEN_CLOCK = Clock(time.time, count().__next__)
-"""By which every step takes a second, so that portions stay as small as they are."""
+"""Every step takes a second by this clock, so that batches stay small."""
 KILLS = examples(15, full=50)
 POOLS = 40
 
 
 def work(path: Path, local_chain: TestChain) -> None:
-    """Sync in small portions, then follow, until somebody ends it, or nobody is there any more."""
+    """Sync in small batches, then follow, until the process is killed or its parent has ended."""
     parent = os.getppid()
     with connected(local_chain.chain) as made:
         node = LockedNode(made, path.with_suffix(".lock"))
@@ -81,9 +80,7 @@ def local_chain() -> Iterator[TestChain]:
         yield made
 
 
-def test_whoever_is_killed_leaves_one_whole_block_of_the_chain(
-    local_chain: TestChain, node: RpcNode, tmp_path: Path
-) -> None:
+def test_a_killed_sync_leaves_one_whole_block(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:
     path, rng = tmp_path / "store", Random("kills")
     heads: list[int] = []
     sizes: list[int] = []
@@ -107,8 +104,8 @@ def test_whoever_is_killed_leaves_one_whole_block_of_the_chain(
         check_true(store, node, local_chain.pools)
 
 
-def test_several_that_sync_at_once_do_no_harm(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:
-    """Also while the chain takes other ways."""
+def test_concurrent_syncs_leave_a_sound_store(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:
+    """The chain is reorganized meanwhile."""
     path, rng = tmp_path / "store", Random("several")
     children = [start(path, local_chain) for _ in range(3)]
     try:

@@ -1,4 +1,4 @@
-"""Thin pools are taken out once everything has been found, and come in when they are no longer thin."""
+"""Thin pools are removed at the end of discovery, and added once they are deep enough."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ PAIRS = 24
 
 @pytest.fixture(scope="module")
 def local_chain() -> Iterator[TestChain]:
-    """Pairs with a thousand to a million whole tokens on either side, of which one kind is a dollar."""
+    """Pairs with a thousand to a million whole tokens on either side; one of the tokens is a dollar."""
     rng = Random("town")
     with running_anvil() as chain:
         made = TestChain(chain)
@@ -59,7 +59,7 @@ def between(depths: dict[str, float], place: int) -> float:
     return (ordered[place - 1] + ordered[place]) / 2
 
 
-def test_thin_pools_are_left_out_and_found_again_when_less_is_asked_for(
+def test_thin_pools_are_skipped_until_the_minimum_is_lowered(
     local_chain: TestChain, node: RpcNode, store: Store, depths: dict[str, float]
 ) -> None:
     assert len(depths) == PAIRS
@@ -68,8 +68,8 @@ def test_thin_pools_are_left_out_and_found_again_when_less_is_asked_for(
         synced(store, node, SyncFilter(min_liquidity_usd=bound))
         assert set(store.read_market().pools) == {key for key, depth in depths.items() if depth >= bound}
         check_true(store, node)
-        held = {each for pool in store.read_market().pools.values() for each in pool.tokens}
-        assert set(store.read_tokens()) - {local_chain.wrapped} == held - {local_chain.wrapped}
+        tokens_of_pools = {each for pool in store.read_market().pools.values() for each in pool.tokens}
+        assert set(store.read_tokens()) - {local_chain.wrapped} == tokens_of_pools - {local_chain.wrapped}
         assert sum(each.count for each in count_skipped(store) if "dollars deep" in each.reason) == place
     synced(store, node, SyncFilter(min_liquidity_usd=between(depths, 20)))
     assert set(store.read_market().pools) == set(list(depths)[20:])
@@ -78,7 +78,7 @@ def test_thin_pools_are_left_out_and_found_again_when_less_is_asked_for(
     assert count_skipped(store) == ()
 
 
-def test_thin_pools_are_not_followed_and_new_ones_are_held_if_they_are_deep(
+def test_only_deep_new_pools_are_followed(
     local_chain: TestChain, node: RpcNode, store: Store, depths: dict[str, float]
 ) -> None:
     rng = Random("thin")
@@ -98,14 +98,14 @@ def test_thin_pools_are_not_followed_and_new_ones_are_held_if_they_are_deep(
                 local_chain.coins[token].send(
                     "mint", made.key, whole * 10 ** local_chain.coins[token].call("decimals")[0]
                 )
-            made.contract.send("mint", local_chain.keeper.address)
+            made.contract.send("mint", local_chain.position_holder.address)
             advance = follow(store, node)
             assert advance
             assert advance.added == ((made.key,) if is_deep else ())
             check_true(store, node)
 
 
-def test_a_thin_pool_that_grows_deep_is_held_from_then_on(
+def test_a_thin_pool_that_grows_deep_is_followed(
     local_chain: TestChain, node: RpcNode, store: Store, depths: dict[str, float]
 ) -> None:
     synced(store, node, SyncFilter(min_liquidity_usd=between(depths, 6)))
@@ -113,14 +113,14 @@ def test_a_thin_pool_that_grows_deep_is_held_from_then_on(
     with local_chain.chain.revert_after():
         for token in thin.tokens:
             local_chain.coins[token].send("mint", thin.key, 10**6 * 10 ** local_chain.coins[token].call("decimals")[0])
-        thin.contract.send("mint", local_chain.keeper.address)
+        thin.contract.send("mint", local_chain.position_holder.address)
         advance = follow(store, node)
         assert advance
         assert advance.added == (thin.key,)
         check_true(store, node)
 
 
-def test_where_no_dollar_is_known_nothing_is_too_thin(local_chain: TestChain, node: RpcNode, store: Store) -> None:
+def test_without_a_dollar_price_no_pool_is_too_thin(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     dollar = local_chain.network.stablecoins[0]
     others = frozenset(local_chain.coins) - {dollar}
     synced(store, node, SyncFilter(tokens=others, min_liquidity_usd=1e12))

@@ -1,5 +1,4 @@
-"""The chain takes other ways, shorter and longer ones, and the store goes with it; a node that is behind changes
-nothing."""
+"""The store follows the chain through shorter and longer reorganizations; a node that is behind changes nothing."""
 
 from __future__ import annotations
 
@@ -28,7 +27,7 @@ def live(local_chain: TestChain, rng: Random, blocks: int) -> None:
             local_chain.use(rng)
 
 
-def test_a_store_goes_with_the_chain_whatever_way_it_takes(local_chain: TestChain, node: RpcNode, store: Store) -> None:
+def test_a_store_follows_every_reorganization(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     rng = Random("ways")
     for _ in range(12):
         mark = local_chain.snapshot()
@@ -45,9 +44,7 @@ def test_a_store_goes_with_the_chain_whatever_way_it_takes(local_chain: TestChai
         check_true(store, node, local_chain.pools)
 
 
-def test_pools_that_another_way_never_made_are_gone_and_those_it_made_are_there(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_a_reorganization_replaces_the_pools_it_created(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     """Lists have other pools in the same places then."""
     rng = Random("places")
     for name in EVERY_PROTOCOL:
@@ -64,7 +61,7 @@ def test_pools_that_another_way_never_made_are_gone_and_those_it_made_are_there(
         check_true(store, node, local_chain.pools)
 
 
-def test_a_way_that_parted_before_all_that_is_remembered_has_everything_read_anew(
+def test_a_reorganization_beyond_the_undo_log_reads_all_pools(
     local_chain: TestChain, node: RpcNode, store: Store
 ) -> None:
     rng = Random("deep")
@@ -85,23 +82,23 @@ def test_a_way_that_parted_before_all_that_is_remembered_has_everything_read_ane
     check_true(store, node, local_chain.pools)
 
 
-def test_a_shorter_way_waits_until_it_is_as_long(local_chain: TestChain, node: RpcNode, store: Store) -> None:
+def test_a_shorter_branch_is_followed_once_it_is_as_long(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     rng = Random("shorter")
     mark = local_chain.snapshot()
     for _ in range(4):
         live(local_chain, rng, 2)
         assert follow(store, node)
-    end, held = local_chain.height(), store.read_market()
+    end, stored = local_chain.height(), store.read_market()
     local_chain.revert(mark)
     local_chain.use(rng)
-    assert follow(store, node) is None, "it cannot tell it from a node that is behind"
+    assert follow(store, node) is None, "the branch looks like a node that is behind"
     live(local_chain, rng, 3)
     assert local_chain.height() < end
     with pytest.raises(StaleNode, match="another chain"):
         follow(store, node)
     with pytest.raises(StaleNode, match="another chain"):
         synced(store, node)
-    assert store.read_market() == held
+    assert store.read_market() == stored
     live(local_chain, rng, end - local_chain.height())
     advance = follow(store, node)
     assert advance
@@ -109,14 +106,12 @@ def test_a_shorter_way_waits_until_it_is_as_long(local_chain: TestChain, node: R
     check_true(store, node, local_chain.pools)
 
 
-def test_a_node_that_is_behind_on_the_same_chain_changes_nothing(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_a_node_behind_on_the_same_chain_changes_nothing(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     rng = Random("behind")
     for _ in range(3):
         local_chain.use(rng)
         assert follow(store, node)
-    held, head = store.read_market(), local_chain.height()
+    stored, head = store.read_market(), local_chain.height()
     for behind in (1, 2):
         late = LaggingNode(node, head - behind)
         assert follow(store, late) is None
@@ -124,32 +119,32 @@ def test_a_node_that_is_behind_on_the_same_chain_changes_nothing(
             synced(store, late)
     with pytest.raises(StaleNode, match="does not remember"):
         follow(store, LaggingNode(node, 3))
-    assert store.read_market() == held
+    assert store.read_market() == stored
 
 
 class Turning(LimitedNode):
-    """A node whose chain takes another way just before a step is kept, as often as it is told to."""
+    """A node whose chain is reorganized `turns` times, each just before a step is written."""
 
     def __init__(self, node: RpcNode, turns: int, turn: TestChain) -> None:
         super().__init__(node)
-        self._turns, self._town, self._rng = turns, turn, Random("turning")
+        self._turns, self._chain, self._rng = turns, turn, Random("turning")
 
     def head(self) -> ChainHead:
-        self._mark = self._town.snapshot()
-        live(self._town, self._rng, 1)
+        self._mark = self._chain.snapshot()
+        live(self._chain, self._rng, 1)
         self._head = self.node.head()
         return self._head
 
     def block(self, number: int) -> BlockHeader | None:
         if number == self._head.block.number and self._turns:
             self._turns -= 1
-            self._town.revert(self._mark)
-            live(self._town, self._rng, 2)
+            self._chain.revert(self._mark)
+            live(self._chain, self._rng, 2)
         return self.node.block(number)
 
 
 @pytest.mark.parametrize("turns", [1, 2, 3])
-def test_a_chain_that_turns_while_it_is_read_is_read_again(
+def test_a_reorganization_during_a_read_repeats_the_read(
     local_chain: TestChain, node: RpcNode, store: Store, turns: int
 ) -> None:
     assert follow(store, Turning(node, turns, local_chain))
@@ -158,11 +153,9 @@ def test_a_chain_that_turns_while_it_is_read_is_read_again(
     check_true(store, node, local_chain.pools)
 
 
-def test_a_chain_that_never_comes_to_rest_is_given_up_and_nothing_is_kept(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
-    held = store.read_market()
+def test_endless_reorganizations_raise_and_store_nothing(local_chain: TestChain, node: RpcNode, store: Store) -> None:
+    stored = store.read_market()
     with pytest.raises(ChainReorganized, match="was reorganized while block"):
         follow(store, Turning(node, 99, local_chain))
-    assert store.read_market() == held
+    assert store.read_market() == stored
     assert count_skipped(store) == ()

@@ -1,4 +1,4 @@
-"""What is wanted is found, and what was not wanted at first is found once it is."""
+"""A sync stores the pools of its filter, and finds more when the filter is widened."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ from tests.chain.sync.factory_chain import EVERY_PROTOCOL, PAIRS, CreatedPool, T
 from tests.chain.sync.nodes import FlakyNode, LimitedNode, NoLogsNode
 from tests.chain.sync.oracle import check_true, store_at, synced
 
-ASKABLE = {*PAIRS, "v3", "pancake", "slipstream", "algebra"}
+QUERYABLE = {*PAIRS, "v3", "pancake", "slipstream", "algebra"}
 AUDITED = 3
 """Blocks whose events are compared with their headers, now and then."""
 
@@ -46,9 +46,7 @@ def among(local_chain: TestChain, tokens: set[str]) -> list[CreatedPool]:
     return [each for each in local_chain.pools if tokens.issuperset(each.tokens)]
 
 
-def test_only_wanted_protocols_are_held_and_more_are_found_when_more_are_wanted(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_only_requested_protocols_are_stored_until_widened(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     wider = ({"v2"}, {"v2", "volatile", "v3"}, {"v2", "volatile", "stable", "v3", "v4"}, set(EVERY_PROTOCOL))
     for protocols in wider:
         synced(store, node, SyncFilter(frozenset(protocols)))
@@ -65,42 +63,38 @@ def test_all_protocols_after_one(local_chain: TestChain, node: RpcNode, store: S
     check_true(store, node, local_chain.pools)
 
 
-def test_factories_are_asked_for_wanted_tokens_and_events_are_left_alone(
+def test_a_token_filter_queries_factories_instead_of_events(
     local_chain: TestChain, node: RpcNode, store: Store
 ) -> None:
     tokens = list(local_chain.coins)
     for count in (2, 3, 4):
-        wanted = set(tokens[:count])
-        lesser = LimitedNode(node)
-        synced(store, lesser, SyncFilter(tokens=frozenset(wanted)))
-        assert lesser.ranges == []
-        asked = [each for each in among(local_chain, wanted) if each.protocol in ASKABLE]
-        assert len(asked) > count
-        held = set(store.read_market().pools)
-        assert {each.key for each in asked} <= held <= {each.key for each in among(local_chain, wanted)}
+        tokens_in_filter = set(tokens[:count])
+        limited = LimitedNode(node)
+        synced(store, limited, SyncFilter(tokens=frozenset(tokens_in_filter)))
+        assert limited.ranges == []
+        queryable = [each for each in among(local_chain, tokens_in_filter) if each.protocol in QUERYABLE]
+        assert len(queryable) > count
+        stored = set(store.read_market().pools)
+        assert {each.key for each in queryable} <= stored <= {each.key for each in among(local_chain, tokens_in_filter)}
         check_true(store, node)
     assert any("such pools cannot be looked up" in each.reason for each in count_skipped(store))
     synced(store, node)
     check_true(store, node, local_chain.pools)
 
 
-def test_with_a_first_block_events_tell_of_wanted_tokens_too(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
-    wanted = set(list(local_chain.coins)[:4])
+def test_a_first_block_adds_events_to_a_token_filter(local_chain: TestChain, node: RpcNode, store: Store) -> None:
+    tokens_in_filter = set(list(local_chain.coins)[:4])
     for first in (0, 1):
-        synced(store, node, SyncFilter(tokens=frozenset(wanted), from_block=first))
+        synced(store, node, SyncFilter(tokens=frozenset(tokens_in_filter), from_block=first))
         assert bool(count_skipped(store)) == (first == 0)
-    check_true(store, node, among(local_chain, wanted))
-    lesser = LimitedNode(node)
-    synced(store, lesser, SyncFilter(tokens=frozenset(wanted)))
-    assert lesser.ranges == []
-    check_true(store, node, among(local_chain, wanted))
+    check_true(store, node, among(local_chain, tokens_in_filter))
+    limited = LimitedNode(node)
+    synced(store, limited, SyncFilter(tokens=frozenset(tokens_in_filter)))
+    assert limited.ranges == []
+    check_true(store, node, among(local_chain, tokens_in_filter))
 
 
-def test_events_before_the_first_block_are_found_once_it_is_an_earlier_one(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_an_earlier_first_block_finds_earlier_events(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     late = node.head().block.number
     synced(store, node, SyncFilter(from_block=late))
     check_true(store, node, of(local_chain, {*PAIRS}))
@@ -108,35 +102,29 @@ def test_events_before_the_first_block_are_found_once_it_is_an_earlier_one(
     check_true(store, node, local_chain.pools)
 
 
-def test_new_pools_of_wanted_tokens_and_protocols_are_followed_and_no_others(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_only_new_pools_that_match_the_filter_are_followed(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     rng = Random("new")
-    wanted = set(list(local_chain.coins)[:3])
+    tokens_in_filter = set(list(local_chain.coins)[:3])
     protocols = {"v2", "stable", "v4", "weighted", "slipstream"}
     with local_chain.chain.revert_after():
-        synced(store, node, SyncFilter(frozenset(protocols), frozenset(wanted)))
+        synced(store, node, SyncFilter(frozenset(protocols), frozenset(tokens_in_filter)))
         for _ in range(25):
             made = local_chain.create_pool(rng)
             local_chain.pools.remove(made)
             advance = follow(store, node)
             assert advance
-            is_wanted = made.protocol in protocols and wanted.issuperset(made.tokens)
-            assert advance.added == ((made.key,) if is_wanted else ())
+            is_expected = made.protocol in protocols and tokens_in_filter.issuperset(made.tokens)
+            assert advance.added == ((made.key,) if is_expected else ())
         check_true(store, node)
 
 
 @pytest.mark.parametrize("most", [1, 3, 50])
-def test_a_node_that_tells_of_few_blocks_at_once_is_enough(
-    local_chain: TestChain, node: RpcNode, store: Store, most: int
-) -> None:
+def test_a_node_with_short_log_ranges_is_enough(local_chain: TestChain, node: RpcNode, store: Store, most: int) -> None:
     synced(store, NoLogsNode(node, most))
     check_true(store, node, local_chain.pools)
 
 
-def test_without_events_the_lists_are_still_read_and_the_rest_is_told_with_its_reason(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_without_events_only_listed_pools_are_found(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     silent = NoLogsNode(node)
     synced(store, silent)
     check_true(store, node, of(local_chain, {*PAIRS}))
@@ -157,9 +145,7 @@ def test_without_events_the_lists_are_still_read_and_the_rest_is_told_with_its_r
         assert count_skipped(store) == ()
 
 
-def test_a_node_that_has_forgotten_old_blocks_tells_of_those_after_them(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_a_node_without_old_logs_returns_the_newer_ones(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     middle = node.head().block.number // 2
     synced(store, NoLogsNode(node, 10**6, middle))
     some = len(store.read_market().pools)
@@ -171,9 +157,7 @@ def test_a_node_that_has_forgotten_old_blocks_tells_of_those_after_them(
     assert count_skipped(store) == ()
 
 
-def test_many_missed_blocks_are_made_up_for_by_reading_everything(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
+def test_many_missed_blocks_are_recovered_by_a_full_read(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     rng = Random("missed")
     synced(store, node)
     with local_chain.chain.revert_after():
@@ -187,27 +171,25 @@ def test_many_missed_blocks_are_made_up_for_by_reading_everything(
         check_true(store, node, local_chain.pools)
 
 
-def test_what_a_node_did_not_tell_for_a_while_is_made_up_for(
-    local_chain: TestChain, node: RpcNode, store: Store
-) -> None:
-    rng = Random("moody")
-    moody = FlakyNode(node)
-    synced(store, moody)
+def test_events_missed_during_an_outage_are_recovered(local_chain: TestChain, node: RpcNode, store: Store) -> None:
+    rng = Random("flaky")
+    flaky = FlakyNode(node)
+    synced(store, flaky)
     made = list(local_chain.pools)
     with local_chain.chain.revert_after():
         for name in ("v3", "weighted", "v4"):
-            moody.is_well = False
+            flaky.is_well = False
             for _ in range(3):
                 made += [local_chain.create_pool(rng, name), local_chain.create_pool(rng, "v2")]
                 local_chain.pools = local_chain.pools[:-2]
                 local_chain.use(rng, made[0])
-                before = len(moody.ranges)
-                assert follow(store, moody)
-                assert len(moody.ranges) - before < 12
+                before = len(flaky.ranges)
+                assert follow(store, flaky)
+                assert len(flaky.ranges) - before < 12
                 check_true(store, node)
             assert count_skipped(store)
-            moody.is_well = True
+            flaky.is_well = True
             local_chain.chain.node.ask("evm_mine")
-            assert follow(store, moody)
+            assert follow(store, flaky)
             check_true(store, node, made)
             assert count_skipped(store) == ()
