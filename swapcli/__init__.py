@@ -14,7 +14,7 @@ __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
-    from swapcli.engine.quote import LocalQuote, RemoteQuote
+    from swapcli.engine.quote_results import LocalQuote, RemoteQuote
     from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.errors import SwapcliError
     from swapcli.library import open_quote_source
@@ -27,11 +27,11 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "ApiVersion": "swapcli.model.api_version",
-    "LocalQuote": "swapcli.engine.quote",
+    "LocalQuote": "swapcli.engine.quote_results",
     "Order": "swapcli.model.order",
     "QuoteRequest": "swapcli.model.quote_request",
     "QuoteSource": "swapcli.engine.sources.quote_source",
-    "RemoteQuote": "swapcli.engine.quote",
+    "RemoteQuote": "swapcli.engine.quote_results",
     "StateSource": "swapcli.model.state_source",
     "SwapTerms": "swapcli.model.swap_terms",
     "SwapcliError": "swapcli.errors",

@@ -15,7 +15,7 @@ from swapcli.model.pool import Pool
 PACKAGE = Path(pools.__file__).parents[1]
 REMOTE_STATE_MODULES = (
     "engine/sources/remote.py", "engine/sources/stored.py", "engine/sources/live.py", "engine/block_snapshot.py",
-    "engine/sync/", "engine/payload_checks.py", "engine/market_follower.py", "cli/commands/market.py",
+    "engine/sync/", "engine/presign_checks.py", "engine/market_follower.py", "cli/commands/market.py",
     "cli/store_paths.py", "cli/commands/sync.py", "cli/sync_filter_options.py", "cli/render/store_view.py",
     "cli/render/sync_view.py",
 )  # fmt: skip
@@ -58,7 +58,7 @@ property of a network to `api`."""
 HEAVY = {"rich", "yaml", "Crypto", "numpy", "scipy", "web3", "httpx", "starlette", "uvicorn", "msgspec", "eth_abi"}
 """Libraries that no module imports at the top level, except modules that are loaded on demand."""
 LOADED_ON_DEMAND = (
-    "cli/render/table.py", "cli/render/progress.py", "config/yaml_text.py", "remote/", "service/", "chain/", "store/",
+    "cli/render/table.py", "cli/render/progress.py", "config/yaml_parser.py", "remote/", "service/", "chain/", "store/",
 )  # fmt: skip
 """Modules and packages that no other module imports at the top level."""
 

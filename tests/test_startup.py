@@ -28,7 +28,7 @@ UNNEEDED = {
         "cli.order_batch", "cli.commands.config", "cli.commands.networks", "cli.commands.tokens",
         "cli.commands.protocols", "cli.commands.completion",
     ),
-    "files of settings": ("config.yaml_text", "config.display"),
+    "files of settings": ("config.yaml_parser", "config.display"),
     "other orders": ("routing.exact_output", "pools.wrapper", "pools.weighted", "pools.log_exp"),
     "addresses of pools": ("networks.pool_addresses",),
 }  # fmt: skip

@@ -107,7 +107,7 @@ PENDING: tuple[str, ...] = (
 """Parts that still have to be renamed."""
 
 ALLOWED_IDENTIFIERS: dict[str, str] = {
-    "swapcli/api/schemas.py:destination": "a field of the interface",
+    "swapcli/api/json_types.py:destination": "a field of the interface",
     "swapcli/cli/options.py:destination": "Typer passes the option --destination by this name",
     "swapcli/cli/options.py:Destination": "the declaration of the option --destination",
     "swapcli/cli/commands/execute.py:destination": "Typer passes the option --destination by this name",

@@ -30,7 +30,7 @@ from swapcli.errors import (
 from swapcli.model.swap_terms import BOTH_FEE_AND_SURPLUS
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import BriefErrorJson, DetailedErrorJson, StatusErrorJson
+    from swapcli.api.json_types import BriefErrorJson, DetailedErrorJson, StatusErrorJson
 
 
 class ErrorFormat(StrEnum):

@@ -8,7 +8,7 @@ from swapcli.api.fields import Fields, plain
 from swapcli.api.route import parse_meta, render_meta
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import HealthV1Json, HealthV2Json
+    from swapcli.api.json_types import HealthV1Json, HealthV2Json
 
 HEALTHY = 200
 

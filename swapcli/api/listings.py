@@ -12,7 +12,7 @@ from swapcli.model.token import Token
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import ListedProtocolJson, ListedTokenJson, SupportedChainJson
+    from swapcli.api.json_types import ListedProtocolJson, ListedTokenJson, SupportedChainJson
 
 MAX_ENTRIES = 100_000
 

@@ -21,7 +21,7 @@ from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, check_shares
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import CalldataRequestJson, ExecuteRequestJson, PostedRouteJson
+    from swapcli.api.json_types import CalldataRequestJson, ExecuteRequestJson, PostedRouteJson
 
 DEFAULT_DEADLINE_S = 20 * 60
 

@@ -22,7 +22,7 @@ from swapcli.model.transaction import SwapType
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import (
+    from swapcli.api.json_types import (
         AfterFeeJson,
         IntegratorFieldsJson,
         MetaJson,
@@ -31,7 +31,7 @@ if TYPE_CHECKING:
         RouteV2Json,
         ShortRouteJson,
     )
-    from swapcli.api.schemas import TokenJson as TokenShape
+    from swapcli.api.json_types import TokenJson as TokenShape
 
 API_VERSION = "2.0"
 

@@ -10,7 +10,7 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
-from swapcli.model.route import Quote, Route, Segment, Swap
+from swapcli.model.quote import Quote, Route, Segment, Swap
 from swapcli.model.swap_terms import Integrator, after_fee
 from swapcli.model.token import Token
 from swapcli.model.transaction import SwapType

@@ -11,12 +11,12 @@ from typing import TYPE_CHECKING
 from swapcli.api.fields import Fields, invalid_field
 from swapcli.api.segments import MAX_PROTOCOL_ID
 from swapcli.model.network import Kind, Network
-from swapcli.model.route import RATE_SCALE
+from swapcli.model.quote import RATE_SCALE
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import CalldataJson, CalldataRouteJson, SwapParameterJson
+    from swapcli.api.json_types import CalldataJson, CalldataRouteJson, SwapParameterJson
 
 MAX_SWAPS = 2_000
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from swapcli.chain.json_rpc import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
+from swapcli.chain.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 
 _CHAIN_ID: Final = RpcRequest("eth_chainId", ())

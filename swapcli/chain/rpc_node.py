@@ -10,7 +10,7 @@ from typing import Final, NamedTuple, NoReturn
 
 from swapcli.chain.failover import FailoverClient
 from swapcli.chain.http_connection import HttpConnection
-from swapcli.chain.json_rpc import ConsistencyCheck, JsonRpcClient, NullResult, RpcError, RpcRequest, RpcResult
+from swapcli.chain.json_rpc_client import ConsistencyCheck, JsonRpcClient, NullResult, RpcError, RpcRequest, RpcResult
 from swapcli.chain.node import (
     Account,
     BlockHeader,

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from swapcli.cli.options import PayloadOptions
 from swapcli.cli.output import OutputFormat
+from swapcli.cli.payload_checker import check_warnings
 from swapcli.cli.render.payload_json import select_field, simulation_field, transactions_field
 from swapcli.cli.render.transactions import RenderedTransaction, render_transactions
 from swapcli.cli.session import Session
-from swapcli.cli.simulation_options import check_warnings
 from swapcli.engine.warnings import payload_warnings
 from swapcli.errors import InvalidAddress, InvalidOption
 from swapcli.model.network import Network
@@ -32,7 +32,7 @@ def swap_terms(recipient: str | None, slippage_ppm: int, network: Network) -> Sw
 
 
 if TYPE_CHECKING:
-    from swapcli.engine.payload_checks import PayloadCheck
+    from swapcli.engine.presign_checks import PayloadCheck
 
 
 class PreparedPayload(NamedTuple):

@@ -130,7 +130,7 @@ def from_file(path: Path, read: Callable[[Path], str], *, required: bool) -> dic
         raise ConfigError(f"{path}: byte {error.start} is not UTF-8") from None
     except (OSError, ValueError) as error:
         raise ConfigError(f"{path}: {getattr(error, 'strerror', None) or error}") from None
-    from swapcli.config.yaml_text import parse_yaml
+    from swapcli.config.yaml_parser import parse_yaml
 
     return dict(_FileReader(path).entries(parse_yaml(text, str(path))))
 
@@ -144,7 +144,7 @@ def peek(
     """
     if text := environ.get(TABLE[key].variable):
         return text
-    from swapcli.config.yaml_text import parse_yaml
+    from swapcli.config.yaml_parser import parse_yaml
 
     path = config_file_path(config_path, environ, home)
     try:

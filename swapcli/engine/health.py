@@ -7,7 +7,7 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from swapcli.engine.clock import Clock
-from swapcli.engine.quote import QuoteResult
+from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import MarketUnavailable, SwapcliError
 from swapcli.model.market import Market
 from swapcli.model.network import Network

@@ -7,11 +7,11 @@ from typing import Final
 
 from swapcli.api.route_result import with_gas
 from swapcli.engine.payloads import build_transaction
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.errors import SwapcliError
-from swapcli.evm.eip1559 import GasFees, encode_unsigned
 from swapcli.evm.l1_fee import L1FeeParams, compute_l1_fee_wei
-from swapcli.model.route import Quote
+from swapcli.evm.unsigned_transaction import GasFees, encode_unsigned
+from swapcli.model.quote import Quote
 from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms
 from swapcli.model.transaction import Transaction, UnsignedTransaction
 

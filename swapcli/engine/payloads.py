@@ -13,7 +13,7 @@ from swapcli.model.market import Market
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
-from swapcli.model.route import Step
+from swapcli.model.quote import Step
 from swapcli.model.swap_terms import SwapTerms, after_fee, min_received
 from swapcli.model.transaction import RouterRouteParam, SwapType, UnsignedTransaction
 from swapcli.routing.replay import Replay, replay

@@ -13,11 +13,11 @@ from dataclasses import replace
 from typing import Final
 
 from swapcli.api.route_result import RouteResult
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.errors import FeeOnTransfer, InvalidRoute
 from swapcli.model.market import Market, Provenance
 from swapcli.model.pool import Pool
-from swapcli.model.route import Step
+from swapcli.model.quote import Step
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind
 from swapcli.model.warning import QuoteWarning, WarningCode

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 
-from swapcli.engine.price_impact import ImpactBasis, PriceImpact, impact_of
-from swapcli.engine.quote import LocalQuote, QuoteResult, RemoteQuote
+from swapcli.engine.impact_measures import ImpactBasis, PriceImpact, impact_of
+from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.tradable_tokens import transfer_warnings
 from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance

@@ -8,7 +8,7 @@ from swapcli.errors import NoRoute
 from swapcli.model.network import Network
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
-from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Certificate, Quote, Route, Segment, Swap
+from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Certificate, Quote, Route, Segment, Swap
 from swapcli.model.token import Token
 from swapcli.pools import family
 from swapcli.routing.replay import replay

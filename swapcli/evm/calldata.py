@@ -30,7 +30,7 @@ from swapcli.encoding.abi import (
     parse_hex,
 )
 from swapcli.errors import InvalidInput
-from swapcli.model.route import RATE_SCALE
+from swapcli.model.quote import RATE_SCALE
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 
 SWAP: Final = "8619b04e"

@@ -11,7 +11,7 @@ from swapcli.evm.router_params import build_call
 from swapcli.evm.transactions import build_transaction, build_transactions
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
-from swapcli.model.route import Step
+from swapcli.model.quote import Step
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 

@@ -11,7 +11,7 @@ from swapcli.evm.integrator import encode_integrator_data
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
-from swapcli.model.route import Step
+from swapcli.model.quote import Step
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 

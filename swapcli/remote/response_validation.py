@@ -10,8 +10,8 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, NamedTuple
 
-from swapcli.api.payload_bodies import ParsedTransaction
 from swapcli.api.route_result import RouteResult
+from swapcli.api.transaction_responses import ParsedTransaction
 from swapcli.errors import ConfigError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network

@@ -11,14 +11,6 @@ from swapcli.api.fields import plain
 from swapcli.api.health import HEALTHY, HealthResponse, parse_health
 from swapcli.api.listings import ListedToken, SupportedChain, parse_chains, parse_token, parse_tokens
 from swapcli.api.network_variants import NetworkCalldata, network_variant
-from swapcli.api.payload_bodies import (
-    ParsedTransaction,
-    parse_calldata_v1,
-    parse_calldata_v2,
-    parse_execute,
-    parse_network_calldata,
-    parse_route_and_calldata,
-)
 from swapcli.api.requests import (
     CALLDATA_V2,
     EXECUTE_V1,
@@ -36,6 +28,14 @@ from swapcli.api.requests import (
 )
 from swapcli.api.route import parse_result
 from swapcli.api.route_result import RouteResult
+from swapcli.api.transaction_responses import (
+    ParsedTransaction,
+    parse_calldata_v1,
+    parse_calldata_v2,
+    parse_execute,
+    parse_network_calldata,
+    parse_route_and_calldata,
+)
 from swapcli.encoding.strict_json import parse_json
 from swapcli.errors import (
     ConfigError,

@@ -11,9 +11,9 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import inf
 
-from swapcli.model.route import Certificate
+from swapcli.model.quote import Certificate
+from swapcli.routing.graph.best_paths import add_purchase_costs, extend_prices
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
-from swapcli.routing.graph.paths import add_purchase_costs, extend_prices
 
 _MIN_PRICE_RATIO = 1e-250  # lower marginal rates overflow floats in the curves, which square or divide by them
 

@@ -8,7 +8,7 @@ from typing import NamedTuple
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
-from swapcli.model.route import Route
+from swapcli.model.quote import Route
 from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
 from swapcli.routing.replay import FlatSwap, execute, flatten
 from swapcli.routing.search.problem import RoutingProblem

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterable
 from typing import NamedTuple
 
 from swapcli.model.order import Order
-from swapcli.model.route import Route
+from swapcli.model.quote import Route
 from swapcli.routing.search.problem import Exclusions
 from swapcli.routing.search.route_search import RouteSearch, ScoredRoute, SearchResult
 from swapcli.routing.solver.newton import Solution

@@ -10,7 +10,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
 from swapcli.model.pool import Pool
-from swapcli.model.route import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.model.quote import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.replay import FlatSwap, flatten
 
 PROBE_SHARE = 0.05

@@ -13,7 +13,7 @@ from typing import NamedTuple
 
 from swapcli.errors import InvalidRoute, PoolError, SwapReverts
 from swapcli.model.pool import Pool
-from swapcli.model.route import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step
+from swapcli.model.quote import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step
 from swapcli.routing.graph.digraph import topological_order
 
 

@@ -13,7 +13,7 @@ from swapcli.errors import Cancelled, SameToken, UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
-from swapcli.model.route import Certificate, Quote
+from swapcli.model.quote import Certificate, Quote
 from swapcli.model.token import Token
 from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
 from swapcli.routing.gas import BASE_GAS
@@ -24,9 +24,9 @@ from swapcli.routing.search.problem import RoutingProblem, SwapSpec
 from swapcli.routing.search.route_search import RouteSearch, SearchResult
 
 if TYPE_CHECKING:
-    from swapcli.routing.candidate_pools import PoolGains
     from swapcli.routing.exact_output import Shortfall
     from swapcli.routing.known_routes import KnownRoute
+    from swapcli.routing.pool_gains import PoolGains
 
 _MAX_CACHED_FILTERS = 8  # sets of excluded protocols; bounds the memory of a long-running service
 _MAX_UNITS = 2.0**256  # no token has more base units
@@ -109,13 +109,13 @@ class Router:
 
         The result may be of another market with the same tokens.
         """
-        from swapcli.routing.candidate_pools import pool_gains
+        from swapcli.routing.pool_gains import pool_gains
 
         return pool_gains(self._graph(order.excluded_protocols), result, known_pools, margin, all_paths=all_paths)
 
     def closest_pools(self, order: Order, result: SearchResult, known_pools: Set[str], limit: int) -> tuple[str, ...]:
         """Return the keys of at most `limit` pools outside `known_pools` with rates closest to the best."""
-        from swapcli.routing.candidate_pools import closest_pools
+        from swapcli.routing.pool_gains import closest_pools
 
         return closest_pools(self._graph(order.excluded_protocols), result, known_pools, limit)
 

@@ -10,7 +10,7 @@ from swapcli.engine.clock import Clock
 from swapcli.errors import SwapcliError
 from swapcli.service.access_log import AccessLog
 from swapcli.service.key_file import ApiKey
-from swapcli.service.limits import RateLimiter
+from swapcli.service.rate_limits import RateLimiter
 from swapcli.service.trusted_proxies import TrustedProxies
 
 if TYPE_CHECKING:

@@ -18,16 +18,16 @@ from swapcli.config.settings import ServiceSettings
 from swapcli.errors import MarketUnavailable
 from swapcli.service.access_log import AccessLog
 from swapcli.service.access_policy import AccessPolicy, KeyLookup, NoKeys
+from swapcli.service.asgi_handlers import EndpointHandler, HealthHandler, PageHandler, ServiceContext, not_found
 from swapcli.service.balance_check import BalanceChecker
 from swapcli.service.endpoint_table import ENDPOINTS, PATHS
-from swapcli.service.handlers import EndpointHandler, HealthHandler, PageHandler, ServiceContext, not_found
 from swapcli.service.health_checks import HealthMonitor
-from swapcli.service.limits import RejectionPacer
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import MarketMetrics, Metrics
 from swapcli.service.middleware import AccessLogMiddleware, AuthMiddleware, CorsMiddleware
-from swapcli.service.pages import build_pages
-from swapcli.service.worker import IsCancelled, Worker
+from swapcli.service.rate_limits import RejectionPacer
+from swapcli.service.service_pages import build_pages
+from swapcli.service.worker_thread import IsCancelled, Worker
 
 _NO_KEYS = NoKeys()
 _NO_NODES: Mapping[str, StateOverrideNode] = MappingProxyType({})

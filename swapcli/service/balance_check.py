@@ -11,8 +11,8 @@ from contextlib import suppress
 
 from swapcli.chain.node import StateOverrideNode
 from swapcli.errors import Overloaded, UpstreamError
-from swapcli.service.request import NodeCheck
-from swapcli.service.worker import Worker
+from swapcli.service.endpoint_messages import NodeCheck
+from swapcli.service.worker_thread import Worker
 
 TIMEOUT_S = 2.0
 MAX_WAITING = 8

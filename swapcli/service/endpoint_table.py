@@ -6,23 +6,23 @@ from collections.abc import Callable
 from functools import partial
 from typing import Final, NamedTuple
 
-from swapcli.api import requests, schemas
+from swapcli.api import json_types, requests
 from swapcli.api.errors import ErrorFormat
 from swapcli.api.network_variants import NetworkCalldata, network_variant
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
 from swapcli.service import endpoints
+from swapcli.service.endpoint_messages import EndpointRequest, EndpointResponse
 from swapcli.service.json_schemas import BOOLEAN, STRINGS, Felts
-from swapcli.service.limits import RequestClass
 from swapcli.service.market_registry import MarketRegistry
-from swapcli.service.query_parameters import (
+from swapcli.service.parameter_descriptions import (
     Parameter,
     describe_batch,
     describe_order,
     describe_token,
     no_parameters,
 )
-from swapcli.service.request import EndpointRequest, EndpointResponse
+from swapcli.service.rate_limits import RequestClass
 
 Handler = Callable[[MarketRegistry, EndpointRequest], EndpointResponse]
 """Answers a request of one network, off the event loop. Raises `SwapcliError`."""
@@ -137,113 +137,114 @@ _BALANCE_CHECKED = (
 _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "route", "GET", "/{network}/route", V1, "Find the best route",
-        (schemas.RouteV1Json, schemas.RouteNotFoundJson),
+        (json_types.RouteV1Json, json_types.RouteNotFoundJson),
         partial(endpoints.route, requests.ROUTE_V1), all_networks, partial(describe_order, requests.ROUTE_V1),
         description="If there is no route, `success` is false and `errorMessage` gives the reason.",
     ),
     Endpoint(
         "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
-        (schemas.ExecuteJson,), endpoints.execute, _executes_transaction,
-        body=(schemas.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE, description=_REPLAYED,
+        (json_types.ExecuteJson,), endpoints.execute, _executes_transaction,
+        body=(json_types.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE, description=_REPLAYED,
     ),
     Endpoint(
         "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
-        (schemas.CalldataJson,), endpoints.execute, _executes_call_only,
-        body=(schemas.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE_DETAILED,
+        (json_types.CalldataJson,), endpoints.execute, _executes_call_only,
+        body=(json_types.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE_DETAILED,
         description=_REPLAYED + _BALANCE_CHECKED,
     ),
     Endpoint(
         "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
-        (schemas.StarknetExecuteJson,), endpoints.execute, is_starknet,
-        body=(schemas.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE, description=_REPLAYED,
+        (json_types.StarknetExecuteJson,), endpoints.execute, is_starknet,
+        body=(json_types.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE, description=_REPLAYED,
     ),
     Endpoint(
         "calldata", "POST", "/{network}/calldata", V1, "Find a route and build its transaction",
-        (schemas.CalldataV1Json, schemas.ExecuteJson, schemas.RouteNotFoundJson), endpoints.calldata_v1, is_evm,
-        body=(schemas.CalldataRequestJson, schemas.ExecuteRequestJson),
+        (json_types.CalldataV1Json, json_types.ExecuteJson, json_types.RouteNotFoundJson),
+        endpoints.calldata_v1, is_evm,
+        body=(json_types.CalldataRequestJson, json_types.ExecuteRequestJson),
         description="If the body has a field `route`, calldata is built from that route.",
     ),
     Endpoint(
         "calldata", "POST", "/{network}/calldata", V1, "Find a route and build its transaction",
-        (schemas.StarknetCalldataV1Json, Felts, schemas.RouteNotFoundJson), endpoints.calldata_v1, is_starknet,
-        body=(schemas.CalldataRequestJson, schemas.ExecuteRequestJson),
+        (json_types.StarknetCalldataV1Json, Felts, json_types.RouteNotFoundJson), endpoints.calldata_v1, is_starknet,
+        body=(json_types.CalldataRequestJson, json_types.ExecuteRequestJson),
         description="If the body has a field `route`, calldata is built from that route.",
     ),
     Endpoint(
         "ownCalldata", "GET", "/{network}/calldata", V1, "Build encoded calldata from a route",
-        (schemas.CitreaCalldataJson,), endpoints.signer_calldata, partial(_has_calldata, NetworkCalldata.SIGNER),
-        body=(schemas.SignerRequestJson,), error_format=ErrorFormat.NETWORK_CALLDATA,
+        (json_types.CitreaCalldataJson,), endpoints.signer_calldata, partial(_has_calldata, NetworkCalldata.SIGNER),
+        body=(json_types.SignerRequestJson,), error_format=ErrorFormat.NETWORK_CALLDATA,
         description="A GET request with a JSON body. HTTP gives such a body no meaning, and some proxies and clients"
         " drop it; `POST /{network}/execute` does the same without that risk.",
     ),
     Endpoint(
         "ownCalldata", "GET", "/{network}/calldata", V1, "Find a route and build its call",
-        (schemas.HyperevmCalldataJson, schemas.HyperevmNoRouteJson),
+        (json_types.HyperevmCalldataJson, json_types.HyperevmNoRouteJson),
         partial(endpoints.network_calldata, requests.PAYLOAD_HYPEREVM), partial(_has_calldata, NetworkCalldata.ORDER),
         partial(describe_order, requests.PAYLOAD_HYPEREVM), error_format=ErrorFormat.NETWORK_CALLDATA,
     ),
     Endpoint(
         "ownCalldata", "GET", "/{network}/calldata", V1, "Find a route and build its call",
-        (schemas.StarknetCalldataJson, schemas.RouteNotFoundJson),
+        (json_types.StarknetCalldataJson, json_types.RouteNotFoundJson),
         partial(endpoints.network_calldata, requests.PAYLOAD_V1), partial(_has_calldata, NetworkCalldata.FELTS),
         partial(describe_order, requests.PAYLOAD_V1),
     ),
     Endpoint(
         "routeAndCalldata", "GET", "/{network}/routeAndCalldata", V1, "Find a route and build its call",
-        (schemas.RouteAndCalldataV1Json, schemas.RouteNotFoundJson),
+        (json_types.RouteAndCalldataV1Json, json_types.RouteNotFoundJson),
         partial(endpoints.route_and_calldata, requests.PAYLOAD_V1), is_evm,
         partial(describe_order, requests.PAYLOAD_V1),
         description="For clients that request no version.",
     ),
     Endpoint(
         "health", "GET", "/{network}/healthcheck", V1, "Check whether the network can be quoted",
-        (schemas.HealthV1Json,), networks=all_networks, request_class=RequestClass.HEALTH,
+        (json_types.HealthV1Json,), networks=all_networks, request_class=RequestClass.HEALTH,
     ),
     Endpoint(
         "routeV2", "GET", "/{network}/v2/route", V2, "Find the best route",
-        (schemas.RouteV2Json, schemas.RouteNotFoundV2Json),
+        (json_types.RouteV2Json, json_types.RouteNotFoundV2Json),
         partial(endpoints.route, requests.ROUTE_V2), has_v2, partial(describe_order, requests.ROUTE_V2),
         description="`inputToken` and `outputToken` contain the wrapped native token instead of the native one;"
         " `routeSwapType` gives the direction: 0 sells the native token, 1 buys it, 2 does neither.",
     ),
     Endpoint(
         "calldataV2", "POST", "/{network}/v2/calldata", V2, "Build calldata from a route",
-        (schemas.CalldataV2Json,), endpoints.calldata_v2, has_v2,
-        body=(schemas.CalldataRequestV2Json,), error_format=ErrorFormat.CALLDATA_V2,
+        (json_types.CalldataV2Json,), endpoints.calldata_v2, has_v2,
+        body=(json_types.CalldataRequestV2Json,), error_format=ErrorFormat.CALLDATA_V2,
         description="Send the complete response of V2 route; it is valid for a minute after its `meta.timestamp`.",
     ),
     Endpoint(
         "routeAndCalldataV2", "GET", "/{network}/v2/routeAndCalldata", V2, "Find a route and build its call",
-        (schemas.RouteAndCalldataV2Json, schemas.RouteNotFoundV2Json),
+        (json_types.RouteAndCalldataV2Json, json_types.RouteNotFoundV2Json),
         partial(endpoints.route_and_calldata, requests.PAYLOAD_V2), has_v2,
         partial(describe_order, requests.PAYLOAD_V2),
     ),
     Endpoint(
         "healthV2", "GET", "/{network}/v2/healthcheck", V2, "Check whether the network can be quoted",
-        (schemas.HealthV2Json,), networks=has_v2, request_class=RequestClass.HEALTH,
+        (json_types.HealthV2Json,), networks=has_v2, request_class=RequestClass.HEALTH,
     ),
     Endpoint(
         "routeBatch", "GET", "/{network}/routeBatch", STARKNET, "Find routes for two or three orders",
-        (list[schemas.RouteV1Json], schemas.RouteNotFoundJson), endpoints.route_batch, is_starknet,
+        (list[json_types.RouteV1Json], json_types.RouteNotFoundJson), endpoints.route_batch, is_starknet,
         partial(describe_batch, requests.ROUTE_V1),
     ),
     Endpoint(
         "executeBatch", "GET", "/{network}/executeBatch", STARKNET, "Find routes and the felts of their calls",
-        (list[Felts], schemas.RouteNotFoundJson), endpoints.execute_batch, is_starknet,
+        (list[Felts], json_types.RouteNotFoundJson), endpoints.execute_batch, is_starknet,
         partial(describe_batch, requests.PAYLOAD_V1),
     ),
     Endpoint(
         "tokens", "GET", "/{network}/tokens", DISCOVERY, "List the tokens of a network",
-        (list[schemas.ListedTokenJson],), endpoints.tokens, all_networks,
+        (list[json_types.ListedTokenJson],), endpoints.tokens, all_networks,
     ),
     Endpoint(
         "token", "GET", "/{network}/tokens/{address}", DISCOVERY, "Show one token of a network",
-        (schemas.ListedTokenJson,), endpoints.token, all_networks, describe_token,
+        (json_types.ListedTokenJson,), endpoints.token, all_networks, describe_token,
         error_format=ErrorFormat.RESOURCE,
     ),
     Endpoint(
         "protocols", "GET", "/{network}/protocols", DISCOVERY, "List the protocols of a network",
-        (list[schemas.ListedProtocolJson],), endpoints.protocols, all_networks,
+        (list[json_types.ListedProtocolJson],), endpoints.protocols, all_networks,
     ),
 )  # fmt: skip
 
@@ -257,7 +258,7 @@ READY_NETWORK = Parameter("network", {"type": "string"}, "Check one network; wit
 
 _PAGES: tuple[Endpoint, ...] = (
     Endpoint(
-        "supportedChains", "GET", CHAINS, DISCOVERY, "List the networks served", (list[schemas.SupportedChainJson],)
+        "supportedChains", "GET", CHAINS, DISCOVERY, "List the networks served", (list[json_types.SupportedChainJson],)
     ),
     Endpoint(
         "live", "GET", LIVE, SERVICE, "Check whether the service responds", (_LIVE_SCHEMA,),

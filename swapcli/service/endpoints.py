@@ -3,10 +3,15 @@
 from __future__ import annotations
 
 from swapcli.api import requests
+from swapcli.api.batch_bodies import parse_batch, render_batch_felts, render_batch_routes
 from swapcli.api.felts import render_felts
 from swapcli.api.listings import ListedToken, render_protocols, render_token, render_tokens
 from swapcli.api.network_variants import network_variant
-from swapcli.api.payload_bodies import (
+from swapcli.api.requests import ExecuteRequest, OrderParameters, OrderRequest
+from swapcli.api.route import render_result
+from swapcli.api.route_result import RouteResult
+from swapcli.api.router_call import render_call
+from swapcli.api.transaction_responses import (
     render_calldata_v1,
     render_calldata_v2,
     render_execute,
@@ -14,13 +19,8 @@ from swapcli.api.payload_bodies import (
     render_route_and_calldata,
     render_signer_calldata,
 )
-from swapcli.api.requests import ExecuteRequest, OrderParameters, OrderRequest
-from swapcli.api.route import render_result
-from swapcli.api.route_result import RouteResult
-from swapcli.api.router_call import render_call
-from swapcli.api.starknet_batch import parse_batch, render_batch_felts, render_batch_routes
 from swapcli.engine.encoders import payload_encoder
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_protocols
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import InvalidInput, InvalidRoute, Unauthorized, UnknownToken
@@ -31,11 +31,11 @@ from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import Integrator, SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.address import display_address, is_native, parse_address
+from swapcli.service.endpoint_messages import EndpointRequest, EndpointResponse, NodeCheck
 from swapcli.service.error_responses import Headers
 from swapcli.service.key_file import ApiKey
 from swapcli.service.market_registry import MarketRegistry
-from swapcli.service.request import EndpointRequest, EndpointResponse, NodeCheck
-from swapcli.service.response_headers import payload_headers, quote_headers
+from swapcli.service.quote_headers import payload_headers, quote_headers
 
 
 def route(order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -57,7 +57,7 @@ def execute(registry: MarketRegistry, request: EndpointRequest) -> EndpointRespo
 
 def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: InMemorySource) -> NodeCheck:
     """Return a check that the sender holds the input. The request names only the recipient, usually the sender."""
-    from swapcli.engine.payload_checks import CheckOptions, TradedTokens, check_payload
+    from swapcli.engine.presign_checks import CheckOptions, TradedTokens, check_payload
 
     token_in, token_out = (source.token(each.address) for each in (result.input_token, result.output_token))
     checks, ends = (

@@ -7,8 +7,8 @@ from typing import Final, NamedTuple
 
 from swapcli.api import errors as api_errors
 from swapcli.api.errors import ErrorFormat
-from swapcli.api.payload_bodies import render_network_no_route
 from swapcli.api.route import render_meta, render_no_route
+from swapcli.api.transaction_responses import render_network_no_route
 from swapcli.errors import (
     InsufficientBalance,
     IntegratorError,

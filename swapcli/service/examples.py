@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import NamedTuple
 
-from swapcli.api import schemas
+from swapcli.api import json_types
 from swapcli.api.route import render_result
 from swapcli.api.route_result import build_result
 from swapcli.errors import SwapcliError
@@ -14,12 +14,12 @@ from swapcli.model.market import Market
 from swapcli.model.network import Kind
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
-from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
+from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
 from swapcli.networks.address import display_address
 from swapcli.routing.gas import route_gas
 from swapcli.routing.replay import replay
 from swapcli.service.endpoint_table import Endpoint
-from swapcli.service.query_parameters import Parameter
+from swapcli.service.parameter_descriptions import Parameter
 
 _RECIPIENT = {Kind.EVM: "0x" + "12" * 20, Kind.STARKNET: "0x" + "12".zfill(64)}
 _SLIPPAGE = 0.5
@@ -56,11 +56,11 @@ class RequestExample(NamedTuple):
         if not endpoint.body:
             return None
         body_type = endpoint.body[0]
-        if body_type is schemas.CalldataRequestJson:
+        if body_type is json_types.CalldataRequestJson:
             order = {"amount": self.amount, "tokenInAddress": self.token_in, "tokenOutAddress": self.token_out}
             return {**order, **terms}
         route = self.routes[endpoint.api_version]
-        if body_type is schemas.SignerRequestJson:
+        if body_type is json_types.SignerRequestJson:
             return {"route_response": route, "slippage": _SLIPPAGE, "signer": self.recipient}
         return {"route": route, **terms}
 

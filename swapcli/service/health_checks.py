@@ -19,7 +19,7 @@ from swapcli.model.network import Network
 from swapcli.model.state_source import StateSource
 from swapcli.service.error_responses import JsonResponse
 from swapcli.service.market_registry import MarketRegistry
-from swapcli.service.worker import Worker
+from swapcli.service.worker_thread import Worker
 
 CACHE_FRESH_S = 2.0
 """Up to this age a cached result is returned as it is; an older one is returned while a new check runs."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
-from swapcli.api import schemas
+from swapcli.api import json_types
 from swapcli.api.request_parameters import MAX_DEADLINE_S
 from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
 from swapcli.model.network import Kind
@@ -154,7 +154,7 @@ def _publish_references(schema: Any) -> Any:
 
 def _describe(name: str, type_name: str, schema: Schema) -> Schema:
     """Return the schema of a type with its fields in their own order, each with its format."""
-    fields, generated = get_type_hints(getattr(schemas, type_name)), schema["properties"]
+    fields, generated = get_type_hints(getattr(json_types, type_name)), schema["properties"]
     optional = set(fields) - set(schema.get("required", ())) if name in _REQUEST_SLIPPAGE else set()
     properties = {field: _field_schema(name, field, generated[field]) for field in fields}
     properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in fields if field in optional}

@@ -14,8 +14,8 @@ from swapcli.service.access_log import REQUEST_ID_HEADER, AccessLog, AccessRecor
 from swapcli.service.access_policy import AccessPolicy
 from swapcli.service.endpoint_table import classify_path
 from swapcli.service.error_responses import error_response, status_error
-from swapcli.service.limits import RateLimitState, RejectionPacer, RequestClass
 from swapcli.service.metrics import Metrics
+from swapcli.service.rate_limits import RateLimitState, RejectionPacer, RequestClass
 from swapcli.service.request_context import (
     BodyTooLarge,
     BodyTooSlow,

@@ -7,7 +7,7 @@ from types import MappingProxyType
 from typing import Any, NamedTuple
 
 from swapcli import __version__
-from swapcli.api import schemas
+from swapcli.api import json_types
 from swapcli.api.errors import ErrorFormat
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER
 from swapcli.model.network import Network
@@ -27,8 +27,8 @@ from swapcli.service.endpoint_table import (
 )
 from swapcli.service.examples import RequestExample
 from swapcli.service.json_schemas import any_of, build_components
-from swapcli.service.limits import RequestClass
-from swapcli.service.query_parameters import Parameter
+from swapcli.service.parameter_descriptions import Parameter
+from swapcli.service.rate_limits import RequestClass
 
 UNHEALTHY = 503
 
@@ -136,11 +136,11 @@ def _error_type(endpoint: Endpoint) -> type:
     """Return the type of an error with status 400."""
     match endpoint.error_format:
         case ErrorFormat.STATUS | ErrorFormat.RESOURCE:
-            return schemas.StatusErrorJson
+            return json_types.StatusErrorJson
         case ErrorFormat.EXECUTE:
-            return schemas.BriefErrorJson
+            return json_types.BriefErrorJson
         case _:
-            return schemas.DetailedErrorV2Json if endpoint.is_v2 else schemas.DetailedErrorJson
+            return json_types.DetailedErrorV2Json if endpoint.is_v2 else json_types.DetailedErrorJson
 
 
 def _network_paths(networks: Sequence[Network], examples: Mapping[str, RequestExample]) -> dict[str, Any]:
@@ -249,7 +249,7 @@ def _describe_responses(operation: _Operation) -> dict[str, Any]:
         if endpoint.body or status not in (408, 413):
             # An unhealthy network is reported in the format of a healthy one.
             is_report = endpoint.request_class is RequestClass.HEALTH and status == UNHEALTHY
-            types = (*(endpoint.responses if is_report else ()), schemas.StatusErrorJson)
+            types = (*(endpoint.responses if is_report else ()), json_types.StatusErrorJson)
             responses[str(status)] = _json_response(text, types)
     return responses
 
@@ -283,13 +283,13 @@ def _describe_page(endpoint: Endpoint) -> dict[str, Any]:
         described["responses"] = {
             str(status): _content(text, JSON, schema)
             if status in (200, UNHEALTHY)
-            else _json_response(text, (schemas.StatusErrorJson,))
+            else _json_response(text, (json_types.StatusErrorJson,))
             for status, text in _READY_ERRORS.items()
         }
         return described | {"parameters": [_describe_parameter(READY_NETWORK, None)]}
     described["responses"] = {
         "200": _content("The page.", endpoint.content_type, schema),
-        **{str(status): _json_response(_ERRORS[status], (schemas.StatusErrorJson,)) for status in (401, 429)},
+        **{str(status): _json_response(_ERRORS[status], (json_types.StatusErrorJson,)) for status in (401, 429)},
     }
     return described
 

@@ -9,7 +9,7 @@ import msgspec
 
 from swapcli.service.error_responses import JsonResponse
 from swapcli.service.key_file import ApiKey
-from swapcli.service.limits import client_name
+from swapcli.service.rate_limits import client_name
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 
 from swapcli.errors import InvalidInput
-from swapcli.model.route import RATE_SCALE
+from swapcli.model.quote import RATE_SCALE
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from swapcli.starknet.felts import (
     U32_LIMIT,

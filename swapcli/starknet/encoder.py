@@ -8,7 +8,7 @@ from typing import Final
 from swapcli.errors import InvalidRoute
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
-from swapcli.model.route import Step
+from swapcli.model.quote import Step
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 from swapcli.starknet.account_calls import build_account_calls, build_transaction

@@ -17,7 +17,7 @@ from collections.abc import Mapping, Sequence
 from swapcli.errors import InvalidRoute
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.pool import Pool
-from swapcli.model.route import Step
+from swapcli.model.quote import Step
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from swapcli.starknet.felts import check_felt, from_felt_text
 

@@ -8,10 +8,10 @@ counts, and `inventory` lists the pools that are stored and those that were skip
 Importing this package imports sqlite3, so modules on the start-up path import it lazily.
 """
 
-from swapcli.store.blocks import StoredBlock
+from swapcli.store.block_writer import BlockWriter
 from swapcli.store.inventory import SkippedEntry
+from swapcli.store.rewind_blocks import StoredBlock
 from swapcli.store.store import Store, create_store, open_store
 from swapcli.store.summary import StoreSummary
-from swapcli.store.writer import BlockWriter
 
 __all__ = ["BlockWriter", "SkippedEntry", "Store", "StoreSummary", "StoredBlock", "create_store", "open_store"]

@@ -20,7 +20,7 @@ from swapcli.model.order import Order
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.store import undo_log
-from swapcli.store.blocks import StoredBlock
+from swapcli.store.block_writer import BlockWriter, check_block_order
 from swapcli.store.database import BUSY_TIMEOUT_MS, open_connection, read_transaction, write_transaction
 from swapcli.store.inventory import Inventory
 from swapcli.store.network_record import (
@@ -30,11 +30,11 @@ from swapcli.store.network_record import (
     insert_network,
     read_network,
 )
+from swapcli.store.rewind_blocks import StoredBlock
 from swapcli.store.rows import POOL_COLUMNS, TOKEN_COLUMNS, PoolRowParser, Row, parse_token
 from swapcli.store.sqlite_errors import damaged_store, translate_errors
 from swapcli.store.summary import StoreSummary, summarize_store
 from swapcli.store.transfers import read_transfers, write_transfers
-from swapcli.store.writer import BlockWriter, check_block_order
 
 MAX_CANDIDATE_POOLS = 1_100
 """Pools over which one order is quoted. More cost less than a basis point in the median, and take longer to read than

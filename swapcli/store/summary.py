@@ -10,7 +10,7 @@ from typing import NamedTuple
 
 from swapcli.model.market import Provenance
 from swapcli.model.transfer_behaviour import TransferKind
-from swapcli.store.blocks import StoredBlock
+from swapcli.store.rewind_blocks import StoredBlock
 from swapcli.store.schema import version_of
 from swapcli.store.transfers import count_transfers
 

@@ -9,7 +9,7 @@ import sqlite3
 from collections.abc import Iterable
 
 from swapcli.errors import MarketUnavailable
-from swapcli.store.blocks import StoredBlock
+from swapcli.store.rewind_blocks import StoredBlock
 from swapcli.store.rows import POOL_COLUMNS, POOL_FIELDS, TOKEN_COLUMNS, Row
 
 MAX_UNDO_BLOCKS = 64

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api import schemas
+from swapcli.api import json_types
 from swapcli.api.errors import (
     REASON_PHRASES,
     parse_error,
@@ -62,10 +62,12 @@ def test_the_three_forms_have_exactly_their_fields() -> None:
 
 
 def test_the_forms_are_as_stated() -> None:
-    assert conforms(render_detailed_error("a", "b"), schemas.DetailedErrorJson)
-    assert conforms(render_brief_error("a", "b"), schemas.BriefErrorJson)
-    assert all(conforms(render_status_error(status, "x"), schemas.StatusErrorJson) for status in (*REASON_PHRASES, 418))
-    assert conforms(render_status_error(500, ["x"], request_id="1"), schemas.StatusErrorJson)
+    assert conforms(render_detailed_error("a", "b"), json_types.DetailedErrorJson)
+    assert conforms(render_brief_error("a", "b"), json_types.BriefErrorJson)
+    assert all(
+        conforms(render_status_error(status, "x"), json_types.StatusErrorJson) for status in (*REASON_PHRASES, 418)
+    )
+    assert conforms(render_status_error(500, ["x"], request_id="1"), json_types.StatusErrorJson)
 
 
 @pytest.mark.parametrize(("name", "error"), NAMED)

@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api import schemas
+from swapcli.api import json_types
 from swapcli.api.health import HEALTHY, HealthResponse, parse_health, render_health_v1, render_health_v2
 from swapcli.errors import InvalidInput
 from tests.api.conform import conforms
@@ -20,7 +20,7 @@ messages = st.text(st.characters(categories=["L", "N"]), min_size=1, max_size=50
 def test_v1_is_read_as_it_was_written(status: int, message: str) -> None:
     document = render_health_v1(status, message)
     assert list(document) == ["staus", "message"]
-    assert conforms(document, schemas.HealthV1Json)
+    assert conforms(document, json_types.HealthV1Json)
     assert parse_health(json.loads(json.dumps(document))) == HealthResponse(status, message)
 
 
@@ -28,7 +28,7 @@ def test_v1_is_read_as_it_was_written(status: int, message: str) -> None:
 def test_v2_is_read_as_it_was_written(status: int, message: str, now_ms: int) -> None:
     document = render_health_v2(status, message, now_ms)
     assert list(document) == ["status", "message", "meta"]
-    assert conforms(document, schemas.HealthV2Json)
+    assert conforms(document, json_types.HealthV2Json)
     assert parse_health(json.loads(json.dumps(document))) == HealthResponse(status, message, now_ms)
 
 

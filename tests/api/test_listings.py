@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api import schemas
+from swapcli.api import json_types
 from swapcli.api.listings import (
     ListedToken,
     SupportedChain,
@@ -44,7 +44,7 @@ def listed(network: Network) -> st.SearchStrategy[ListedToken]:
 def test_tokens_are_read_as_they_were_written(data: st.DataObject, network: Network) -> None:
     tokens = tuple(data.draw(st.lists(listed(network), max_size=4)))
     document = as_json(render_tokens(tokens, network))
-    assert all(conforms(entry, schemas.ListedTokenJson) for entry in document)
+    assert all(conforms(entry, json_types.ListedTokenJson) for entry in document)
     assert parse_tokens(document, network) == tokens
     assert tuple(parse_token(entry, network) for entry in document) == tokens
 
@@ -69,7 +69,7 @@ def test_chains_are_read_as_they_were_written() -> None:
         {"chain_id": 8453, "chain_name": "citrea", "router_address": "0x274602a953847d807231d2370072F5f4E4594B44"},
         {"chain_id": 1, "chain_name": "starknet", "router_address": None},
     ]
-    assert all(conforms(entry, schemas.SupportedChainJson) for entry in document)
+    assert all(conforms(entry, json_types.SupportedChainJson) for entry in document)
     first, second = parse_chains(document)
     assert first == SupportedChain("citrea", 8453, "0x274602a953847d807231d2370072F5f4E4594B44")
     assert (first.router or "").lower() == ROUTER
@@ -87,7 +87,7 @@ def test_a_chain_id_beyond_53_bits_survives() -> None:
 def test_protocols_are_read_as_they_were_written() -> None:
     document = as_json(render_protocols(PROTOCOLS))
     assert document[0] == {"amm_name": "wrapper", "protocol": 0}
-    assert all(conforms(entry, schemas.ListedProtocolJson) for entry in document)
+    assert all(conforms(entry, json_types.ListedProtocolJson) for entry in document)
     assert document == [{"amm_name": p.amm_name, "protocol": p.id} for p in PROTOCOLS]
 
 

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api import schemas
+from swapcli.api import json_types
 from swapcli.api.requests import (
     CALLDATA_V1,
     CALLDATA_V2,
@@ -131,7 +131,7 @@ def test_an_order_in_a_query_is_read_as_it_was_written(
 def test_an_order_in_a_body_is_read_as_it_was_written(data: st.DataObject, network: Network) -> None:
     order = data.draw(orders(network, PAYLOAD_V1))._replace(reverse=False)
     document = render_calldata_body(order, network)
-    assert conforms(document, schemas.CalldataRequestJson)
+    assert conforms(document, json_types.CalldataRequestJson)
     assert parse_calldata_body(parse_json(json.dumps(document).encode()), network, NOW_S) == order
 
 
@@ -148,7 +148,7 @@ def test_a_found_route_is_read_as_it_was_written(
         deadline_s=ahead_s and NOW_S + ahead_s,
     )
     document = render_execute_body(body, network)
-    assert conforms(document, schemas.ExecuteRequestJson)
+    assert conforms(document, json_types.ExecuteRequestJson)
     read = parse_json(json.dumps(document).encode())
     assert parse_execute_body(read, network, form, NOW_S) == body
     if form is CALLDATA_V1:
@@ -162,7 +162,7 @@ def test_a_route_with_its_signer_is_read_as_it_was_written(result: Any, slippage
         "slippage": float(format_percent(slippage_ppm)),
         "signer": display_address(signer, CITREA.kind),
     }
-    assert conforms(document, schemas.SignerRequestJson)
+    assert conforms(document, json_types.SignerRequestJson)
     body = parse_signer_body(parse_json(json.dumps(document).encode()), CITREA)
     assert body == ExecuteRequest(result, slippage_ppm, signer)
 

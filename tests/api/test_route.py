@@ -12,14 +12,14 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api import schemas
+from swapcli.api import json_types
 from swapcli.api.route import format_decimal, parse_result, render, render_no_route
 from swapcli.api.route_result import RouteResult, build_result
 from swapcli.errors import InvalidInput, NoRoute, SwapcliError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.order import Order
-from swapcli.model.route import Quote, Route, Segment, Swap
+from swapcli.model.quote import Quote, Route, Segment, Swap
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.token import Token
 from swapcli.model.transaction import SwapType
@@ -347,11 +347,11 @@ def test_either_placeholder_in_v1_is_the_native_token(address: str) -> None:
 
 @pytest.mark.parametrize("api_version", ApiVersion)
 def test_a_result_has_the_stated_form(api_version: ApiVersion) -> None:
-    form = schemas.RouteV2Json if api_version is ApiVersion.V2 else schemas.RouteV1Json
+    form = json_types.RouteV2Json if api_version is ApiVersion.V2 else json_types.RouteV1Json
     wire = document(api_version, integrator=INTEGRATOR)
     assert conforms(wire, form)
-    assert conforms(wire, schemas.PostedRouteJson)
-    assert conforms(render_no_route("x"), schemas.RouteNotFoundJson)
+    assert conforms(wire, json_types.PostedRouteJson)
+    assert conforms(render_no_route("x"), json_types.RouteNotFoundJson)
 
 
 def test_a_reason_for_no_route_is_one_bounded_line() -> None:
@@ -400,7 +400,7 @@ PUBLISHED: dict[str, Any] = {
 
 
 def test_the_published_sample_is_read() -> None:
-    assert conforms(PUBLISHED, schemas.RouteV1Json)
+    assert conforms(PUBLISHED, json_types.RouteV1Json)
     result = parse_result(PUBLISHED, EVM)
     assert (result.api_version, result.swap_type) == (ApiVersion.V1, SwapType.TOKEN_TO_TOKEN)
     assert (result.input_amount, result.output_amount, result.gas) == (15 * 10**17, 4_303_439_184, 347_407_383_168)

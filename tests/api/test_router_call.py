@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api import schemas
+from swapcli.api import json_types
 from swapcli.api.fields import Fields
 from swapcli.api.router_call import parse_call, render_call, render_call_route, render_short_swap_parameters
 from swapcli.errors import InvalidInput
@@ -59,7 +59,7 @@ def test_the_published_sample_is_read() -> None:
 def test_parsing_undoes_rendering(data: st.DataObject, network: Network) -> None:
     call = data.draw(calls(network.kind))
     document = json.loads(json.dumps(render_call(call, network)))
-    assert conforms(document, schemas.CalldataJson)
+    assert conforms(document, json_types.CalldataJson)
     assert read(document, network) == call
 
 

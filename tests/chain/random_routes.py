@@ -7,7 +7,7 @@ from random import Random
 
 from swapcli.errors import InvalidRoute
 from swapcli.model.pool import Pool
-from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.replay import flatten
 
 MAX_SEGMENTS = 8

@@ -9,7 +9,7 @@ from random import Random
 import pytest
 
 from swapcli.chain.rpc_node import RpcNode
-from swapcli.engine.payload_checks import CheckOptions, TradedTokens, check_payload
+from swapcli.engine.presign_checks import CheckOptions, TradedTokens, check_payload
 from swapcli.errors import InsufficientBalance, InvalidUpstreamResponse, SimulationError
 from swapcli.evm import build_transaction
 from swapcli.model.market import Provenance

@@ -13,7 +13,7 @@ import pytest
 from swapcli.chain.node import BlockId, ChainHead, ContractCall, ReturnData
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.live_search import Limits
@@ -27,8 +27,8 @@ from swapcli.errors import (
     SlippageExceeded,
     UpstreamTimeout,
 )
-from swapcli.evm.eip1559 import GasFees, encode_unsigned
 from swapcli.evm.l1_fee import L1FeeParams
+from swapcli.evm.unsigned_transaction import GasFees, encode_unsigned
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order

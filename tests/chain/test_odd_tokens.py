@@ -14,7 +14,7 @@ import pytest
 from swapcli.chain.node import BlockId, HypotheticalCall, ReturnData
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.stored import StoreSource

@@ -20,8 +20,8 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
+from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
 from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
 from swapcli.model.swap_terms import Integrator, SwapTerms
 from swapcli.model.token import Token
 from swapcli.model.transaction import SwapType, Transaction, UnsignedTransaction

@@ -11,8 +11,8 @@ import yaml
 from hypothesis import example, given
 from hypothesis import strategies as st
 
-from swapcli.config import load_settings, yaml_text
-from swapcli.config.yaml_text import parse_yaml
+from swapcli.config import load_settings, yaml_parser
+from swapcli.config.yaml_parser import parse_yaml
 from swapcli.errors import ConfigError
 from tests.config.world import DEFAULT_FILE, HOME, load, refused
 
@@ -141,7 +141,7 @@ def test_without_the_c_library_the_same_is_read_and_refused(text: str, monkeypat
             return error.details
 
     with_library = outcome()
-    monkeypatch.setattr(yaml_text, "_LOADER", yaml.SafeLoader)
+    monkeypatch.setattr(yaml_parser, "_LOADER", yaml.SafeLoader)
     assert outcome() == with_library
 
 

@@ -40,4 +40,4 @@ def test_with_a_file_the_c_library_reads_it_where_there_is_one(tmp_path: Path) -
     path = tmp_path / "config.yaml"
     path.write_text("max_hops: 3\n")
     _, loaded = modules(str(path))
-    assert {"yaml", "swapcli.config.yaml_text"} <= loaded
+    assert {"yaml", "swapcli.config.yaml_parser"} <= loaded

@@ -13,15 +13,15 @@ from hypothesis import strategies as st
 from swapcli.engine.clock import Clock
 from swapcli.engine.l1_data_fee import with_l1_fee
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import NoRoute, SameToken
-from swapcli.evm.eip1559 import GasFees, encode_unsigned
 from swapcli.evm.l1_fee import L1FeeParams
+from swapcli.evm.unsigned_transaction import GasFees, encode_unsigned
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
+from swapcli.model.quote import Quote
 from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.route import Quote
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.networks.catalogue import network

@@ -9,9 +9,9 @@ from math import log, sqrt
 import pytest
 
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.impact_measures import ImpactBasis, PriceImpact, highest_impact, impact_of
 from swapcli.engine.load_market import open_market
-from swapcli.engine.price_impact import ImpactBasis, PriceImpact, highest_impact, impact_of
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order

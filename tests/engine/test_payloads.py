@@ -14,15 +14,15 @@ from swapcli.api.route import parse_result, render
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import ConfigError, InvalidRoute, NoRoute, RouteExpired, SameToken, SlippageExceeded, SwapcliError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.quote import RATE_SCALE
 from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.route import RATE_SCALE
 from swapcli.model.swap_terms import Integrator, SwapTerms, after_fee, min_received
 from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.networks.catalogue import network, network_names

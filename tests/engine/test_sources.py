@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.engine.clock import Clock
 from swapcli.engine.load_market import open_market
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_protocols, find_token
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.quote_source import QuoteSource
@@ -29,8 +29,8 @@ from swapcli.markets.embedded import embedded_names
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.quote import Quote
 from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.route import Quote
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network, network_names

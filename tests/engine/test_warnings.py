@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.engine.price_impact import ImpactBasis, PriceImpact
+from swapcli.engine.impact_measures import ImpactBasis, PriceImpact
 from swapcli.engine.warnings import check_impact, quote_warnings
 from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance

@@ -9,9 +9,9 @@ from eth_account.typed_transactions.typed_transaction import TypedTransaction
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.evm.eip1559 import GasFees, encode_unsigned
 from swapcli.evm.fastlz import measure_compressed_length
 from swapcli.evm.l1_fee import L1FeeParams, compute_l1_fee_wei
+from swapcli.evm.unsigned_transaction import GasFees, encode_unsigned
 from swapcli.model.transaction import Transaction
 from swapcli.networks.address import keccak256
 from tests.evm.build import ADDRESSES, NUMBERS

@@ -17,7 +17,7 @@ from swapcli.model.market import Market
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
-from swapcli.model.route import Quote, Route, Segment, Step, Swap
+from swapcli.model.quote import Quote, Route, Segment, Step, Swap
 from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
 from swapcli.model.token import Token
 from swapcli.model.transaction import RouterCall, RouterRouteParam, SwapType

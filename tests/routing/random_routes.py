@@ -7,7 +7,7 @@ from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
 from swapcli.model.market import Market
-from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 
 
 def simple_paths(

@@ -14,8 +14,8 @@ from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.routing import Router
 from swapcli.routing.certificate import build_certificate, surplus
+from swapcli.routing.graph.best_paths import extend_prices
 from swapcli.routing.graph.market_graph import MarketGraph, Prices
-from swapcli.routing.graph.paths import extend_prices
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import replay
 from tests.routing.build import graph_of

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.model.route import SHARES_PER_HOP, Route, Segment, Swap
+from swapcli.model.quote import SHARES_PER_HOP, Route, Segment, Swap
 from swapcli.model.transaction import SwapType
 from swapcli.pools import family
 from swapcli.pools.concentrated import CROSSING_GAS

@@ -8,7 +8,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
-from swapcli.model.route import Route, Segment, Swap
+from swapcli.model.quote import Route, Segment, Swap
 from swapcli.routing.price_impact import route_impact
 from swapcli.routing.replay import replay
 from tests.support.pools import UNIT, build_concentrated, build_constant_product, build_token

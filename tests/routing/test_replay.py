@@ -16,7 +16,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InsufficientLiquidity, InvalidRoute, PoolError, SwapReverts
 from swapcli.model.pool import Pool
-from swapcli.model.route import RATE_SCALE, Route, Segment, Step, Swap
+from swapcli.model.quote import RATE_SCALE, Route, Segment, Step, Swap
 from swapcli.routing.replay import FlatSwap, flatten, replay
 from tests.routing.random_routes import random_route
 from tests.support.pools import (

@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from swapcli.errors import Cancelled, NoRoute, PoolError, SameToken, UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.order import Order
-from swapcli.model.route import Quote
+from swapcli.model.quote import Quote
 from swapcli.routing import Router
 from swapcli.routing.replay import replay
 from swapcli.routing.search.single_path import best_single_path, single_route

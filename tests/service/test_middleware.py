@@ -13,7 +13,7 @@ from typing import Any
 import pytest
 
 from swapcli.config.settings import ServiceSettings
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import Cancelled, MarketError, NoRoute
 from swapcli.model.market import Market, Provenance
@@ -22,7 +22,7 @@ from swapcli.service.app import create_app
 from swapcli.service.endpoint_table import ENDPOINTS
 from swapcli.service.key_file import ApiKey
 from swapcli.service.market_registry import MarketRegistry
-from swapcli.service.worker import IsCancelled
+from swapcli.service.worker_thread import IsCancelled
 from tests.service.test_endpoints import OneKey
 from tests.support.service import (
     RECIPIENT,

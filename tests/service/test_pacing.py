@@ -7,7 +7,7 @@ import heapq
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.service.limits import BATCH_S, BURST, MAX_DELAY_S, REJECTIONS_PER_S, RejectionPacer
+from swapcli.service.rate_limits import BATCH_S, BURST, MAX_DELAY_S, REJECTIONS_PER_S, RejectionPacer
 
 
 @given(st.lists(st.floats(0.0, 0.2), min_size=1, max_size=300))

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from hypothesis import strategies as st
 
-from swapcli.model.route import RATE_SCALE
+from swapcli.model.quote import RATE_SCALE
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from swapcli.starknet.felts import FIELD_PRIME, U32_LIMIT, U256_LIMIT
 

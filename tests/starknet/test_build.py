@@ -15,7 +15,7 @@ from swapcli.errors import InvalidInput, InvalidRoute
 from swapcli.model.market import Market
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
-from swapcli.model.route import Step
+from swapcli.model.quote import Step
 from swapcli.model.transaction import RouterRouteParam, SwapType
 from swapcli.networks.catalogue import network
 from swapcli.starknet import build_call

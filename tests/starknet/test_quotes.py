@@ -16,8 +16,8 @@ from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import Order
+from swapcli.model.quote import Quote
 from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.route import Quote
 from swapcli.model.swap_terms import SwapTerms, min_received
 from swapcli.model.transaction import RouterRouteParam, SwapType
 from swapcli.networks.catalogue import network

@@ -7,7 +7,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import InvalidAddress, InvalidInput
-from swapcli.model.route import RATE_SCALE
+from swapcli.model.quote import RATE_SCALE
 from swapcli.model.transaction import RouterCall, RouterSwapParam
 from swapcli.starknet import deserialise_call, serialise_call
 from swapcli.starknet.felts import FIELD_PRIME, U32_LIMIT, U256_LIMIT

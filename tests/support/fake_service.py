@@ -10,13 +10,6 @@ from urllib.parse import parse_qsl, urlsplit
 
 from swapcli.api.health import render_health_v1, render_health_v2
 from swapcli.api.listings import ListedToken, render_token, render_tokens
-from swapcli.api.payload_bodies import (
-    render_calldata_v1,
-    render_calldata_v2,
-    render_execute,
-    render_network_calldata,
-    render_route_and_calldata,
-)
 from swapcli.api.requests import (
     CALLDATA_V2,
     EXECUTE_V1,
@@ -33,6 +26,13 @@ from swapcli.api.requests import (
 )
 from swapcli.api.route import render_result
 from swapcli.api.route_result import RouteResult
+from swapcli.api.transaction_responses import (
+    render_calldata_v1,
+    render_calldata_v2,
+    render_execute,
+    render_network_calldata,
+    render_route_and_calldata,
+)
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.resolve import find_protocols
 from swapcli.engine.sources.in_memory import InMemorySource

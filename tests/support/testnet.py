@@ -7,14 +7,14 @@ from pathlib import Path
 from typing import Any
 
 from swapcli.api.route_result import build_result
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.errors import UnknownNetwork
 from swapcli.markets.format import parse_market
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.network import Network
 from swapcli.model.order import Order
-from swapcli.model.route import Certificate, Quote, Route, Segment, Swap
+from swapcli.model.quote import Certificate, Quote, Route, Segment, Swap
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import Integrator
 from swapcli.routing.replay import replay

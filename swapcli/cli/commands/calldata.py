@@ -7,14 +7,14 @@ from typing import Any
 from swapcli.cli import exit_codes, options
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OrderOptions, OutputOptions, PayloadOptions, SourceOptions, with_option_groups
+from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, print_payload, shows_full_calldata, swap_terms
-from swapcli.cli.quoting import QuoteContext, open_quote_context, require_order
+from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order
 from swapcli.cli.render.payload_json import calldata_document
 from swapcli.cli.render.transactions import RenderedTransaction
 from swapcli.cli.session import open_session
-from swapcli.cli.simulation_options import open_checker
-from swapcli.engine.price_impact import impact_of
-from swapcli.engine.quote import QuoteResult
+from swapcli.engine.impact_measures import impact_of
+from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.warnings import check_impact
 
 app = new_app()

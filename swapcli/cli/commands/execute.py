@@ -14,12 +14,12 @@ from swapcli.cli.deadline import parse_deadline_s
 from swapcli.cli.files import STDIN, is_stdin_terminal, read_file
 from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
 from swapcli.cli.options import OutputOptions, PayloadOptions, SourceOptions, argument, option, with_option_groups
+from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, print_payload, shows_full_calldata, swap_terms
 from swapcli.cli.quote_options import parse_address_option
 from swapcli.cli.render.payload_json import PayloadContext, execute_document
 from swapcli.cli.render.transactions import RenderedTransaction
 from swapcli.cli.session import Session, open_session
-from swapcli.cli.simulation_options import open_checker
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.warnings import check_impact, quote_warnings

@@ -9,7 +9,7 @@ from swapcli.cli.files import STDIN
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, SourceOptions, argument, option, with_option_groups
 from swapcli.cli.output import OutputFormat
-from swapcli.cli.render.json import state_field
+from swapcli.cli.render.route_json import state_field
 from swapcli.cli.session import REMOTE_RETRIES, Session, open_session
 from swapcli.config import network_names_from
 from swapcli.engine.health import UNHEALTHY, Health, Sample

@@ -9,7 +9,7 @@ from swapcli.cli.files import STDIN, write_atomically
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, argument, option, with_option_groups
 from swapcli.cli.output import OutputFormat
-from swapcli.cli.render.json import state_field
+from swapcli.cli.render.route_json import state_field
 from swapcli.cli.render.store_view import build_export_details, build_store_details, build_store_list, store_document
 from swapcli.cli.session import Session, open_session
 from swapcli.cli.store_paths import make_store, opened_store, store_files

@@ -9,8 +9,8 @@ from swapcli.cli.files import STDIN, read_lines
 from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
 from swapcli.cli.options import OrderOptions, OutputOptions, SourceOptions, option, with_option_groups
 from swapcli.cli.output import OutputFormat
-from swapcli.cli.quoting import QuoteContext, open_quote_context, require_order
-from swapcli.cli.render.json import route_document
+from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order
+from swapcli.cli.render.route_json import route_document
 from swapcli.cli.session import Session, open_session
 from swapcli.errors import InvalidOption
 

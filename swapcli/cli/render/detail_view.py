@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from swapcli.cli.render.facts import Fact
 from swapcli.cli.render.list_view import ListView
+from swapcli.cli.render.quote_facts import Fact
 
 
 @dataclass(frozen=True, slots=True)

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.cli.render.facts import symbol
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.numbers import format_short_amount
+from swapcli.cli.render.quote_facts import symbol
 from swapcli.cli.render.text import printable
 from swapcli.engine.health import Health, Sample
 from swapcli.engine.warnings import format_age

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
-from swapcli.api.payload_bodies import render_calldata_v1, render_calldata_v2, render_execute
 from swapcli.api.route import render, render_short
 from swapcli.api.router_call import render_call_route
-from swapcli.cli.render.json import quote_fields, state_field, to_json, warnings_field
+from swapcli.api.transaction_responses import render_calldata_v1, render_calldata_v2, render_execute
+from swapcli.cli.render.route_json import quote_fields, state_field, to_json, warnings_field
 from swapcli.cli.render.transactions import RenderedTransaction
-from swapcli.engine.quote import QuoteResult
+from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import InvalidOption
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
@@ -20,7 +20,7 @@ from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
-    from swapcli.engine.payload_checks import Simulation
+    from swapcli.engine.presign_checks import Simulation
 
 
 def calldata_document(

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import format_percent
-from swapcli.cli.render.facts import Fact, symbol
+from swapcli.cli.render.quote_facts import Fact, symbol
 from swapcli.cli.render.text import printable
 from swapcli.cli.render.transactions import APPROVE, REVOKE, RenderedTransaction
 from swapcli.model.network import Network

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from swapcli.api.route_result import ResultSegment, ResultSwap
-from swapcli.cli.render.facts import Fact, build_facts, symbol
 from swapcli.cli.render.numbers import apportion, format_share, format_short_amount, format_significant
+from swapcli.cli.render.quote_facts import Fact, build_facts, symbol
 from swapcli.cli.render.text import describe_origin, printable
-from swapcli.engine.quote import LocalQuote, QuoteResult, RemoteQuote
+from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.warnings import PLACEHOLDER_MARK
 from swapcli.model.pool import Pool
 from swapcli.model.swap_terms import SwapTerms

@@ -6,12 +6,12 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
-from swapcli.cli.render.facts import Fact
 from swapcli.cli.render.payload_view import PayloadView, format_amount
+from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.route_view import RouteView
 
 if TYPE_CHECKING:
-    from swapcli.engine.payload_checks import PayloadCheck
+    from swapcli.engine.presign_checks import PayloadCheck
 
 View = TypeVar("View", RouteView, PayloadView)
 

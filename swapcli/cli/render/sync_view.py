@@ -6,8 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from swapcli.cli.render.detail_view import DetailView
-from swapcli.cli.render.facts import Fact
 from swapcli.cli.render.list_view import ListView
+from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.store_view import build_store_details, store_document
 from swapcli.cli.render.text import printable
 from swapcli.engine.sync import Advance, SkipReason

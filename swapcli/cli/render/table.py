@@ -11,9 +11,9 @@ from rich.table import Table
 from rich.text import Text
 
 from swapcli.cli.render.detail_view import DetailView
-from swapcli.cli.render.facts import Fact
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.payload_view import PayloadView
+from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.route_view import PoolRow, RouteView, SwapRow
 
 COLUMN_GAP = (0, 1, 0, 1)

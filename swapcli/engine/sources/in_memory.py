@@ -9,9 +9,9 @@ from typing import TYPE_CHECKING
 from swapcli.api.route_result import RouteResult, build_result
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Health, MarketSize, check_market
+from swapcli.engine.impact_measures import PriceImpact, highest_impact
 from swapcli.engine.payloads import build_transaction, check_age, pools_for, replay_result
-from swapcli.engine.price_impact import PriceImpact, highest_impact
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import require_different_tokens
 from swapcli.engine.tradable_tokens import check_route, check_token, routable_market, transfers_of_steps
@@ -22,8 +22,8 @@ from swapcli.model.market import Market
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
+from swapcli.model.quote import Quote
 from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.route import Quote
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.model.token import Token
@@ -34,8 +34,8 @@ from swapcli.routing.gas import NATIVE_GAS
 from swapcli.routing.replay import replay
 
 if TYPE_CHECKING:
-    from swapcli.routing.candidate_pools import PoolGains
     from swapcli.routing.known_routes import KnownRoute
+    from swapcli.routing.pool_gains import PoolGains
     from swapcli.routing.search.route_search import SearchResult
 
 Cancelled = Callable[[], bool]

@@ -16,12 +16,12 @@ from swapcli.chain.transfer_trials import plan_trials, run_transfer_trials
 from swapcli.engine.block_snapshot import BlockSnapshot
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import UNHEALTHY, Health
+from swapcli.engine.impact_measures import PriceImpact
 from swapcli.engine.l1_data_fee import with_l1_fee
-from swapcli.engine.pool_sources import PoolSource, check_fresh, is_fresh
-from swapcli.engine.price_impact import PriceImpact
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
+from swapcli.engine.sources.local_source import PoolSource, check_fresh, is_fresh
 from swapcli.engine.wrap import is_wrapping
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, SwapcliError, UpstreamError
 from swapcli.model.api_version import ApiVersion

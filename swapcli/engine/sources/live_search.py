@@ -17,8 +17,8 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.market import Market
 from swapcli.model.quote_request import QuoteRequest
-from swapcli.routing.candidate_pools import PRICE_MARGIN, route_pools
 from swapcli.routing.known_routes import KnownRoute, is_better
+from swapcli.routing.pool_gains import PRICE_MARGIN, route_pools
 from swapcli.routing.price_moves import price_moves, shift_market
 
 if TYPE_CHECKING:

@@ -6,8 +6,8 @@ from typing import Protocol
 
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.health import Health
-from swapcli.engine.price_impact import PriceImpact
-from swapcli.engine.quote import QuoteResult
+from swapcli.engine.impact_measures import PriceImpact
+from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import SameToken
 from swapcli.model.network import Network
 from swapcli.model.order import Order

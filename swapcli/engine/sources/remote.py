@@ -12,8 +12,8 @@ from swapcli.api.state_headers import parse_state, parse_warnings
 from swapcli.engine.clock import Clock
 from swapcli.engine.encoders import payload_encoder
 from swapcli.engine.health import Health
-from swapcli.engine.price_impact import PriceImpact, highest_impact
-from swapcli.engine.quote import RemoteQuote
+from swapcli.engine.impact_measures import PriceImpact, highest_impact
+from swapcli.engine.quote_results import RemoteQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import require_different_tokens
 from swapcli.errors import InvalidOption, UnknownToken, UpstreamError

@@ -7,8 +7,8 @@ from collections.abc import Iterable, Mapping
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Health, MarketSize, check_market
-from swapcli.engine.price_impact import PriceImpact
-from swapcli.engine.quote import LocalQuote
+from swapcli.engine.impact_measures import PriceImpact
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.tradable_tokens import routable_market

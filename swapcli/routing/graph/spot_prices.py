@@ -13,8 +13,8 @@ from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
 
+from swapcli.routing.graph.best_paths import relax_layers
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
-from swapcli.routing.graph.paths import relax_layers
 
 Slices = Mapping[int, float]
 """Base units of each token that have about the same value."""

@@ -11,9 +11,9 @@ from collections.abc import Collection, Iterable, Mapping
 from math import exp, inf, log, sqrt
 from typing import NamedTuple
 
+from swapcli.routing.graph.best_paths import relax_layers
 from swapcli.routing.graph.digraph import unreachable_within
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
-from swapcli.routing.graph.paths import relax_layers
 
 _MIN_PRICE_GAP = 1e-7  # a thousandth of a basis point: below it, a gain is a rounding error of the solution's prices
 _MIN_DETOUR_FRACTION = 5e-4  # of the order's value: half of the smallest share that rounding to percents keeps apart

@@ -10,9 +10,9 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 
 from swapcli.routing.cancellation import CancelCheck, no_cancellation
+from swapcli.routing.graph.best_paths import best_labels
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc
-from swapcli.routing.graph.paths import best_labels
 
 _Label = tuple[float, tuple[Arc, ...]]
 """(amount, path) of the best way to a token."""

@@ -14,13 +14,13 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
-from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.cancellation import CancelCheck, no_cancellation
+from swapcli.routing.graph.best_paths import best_labels
 from swapcli.routing.graph.digraph import TokenPair, topological_order
 from swapcli.routing.graph.market_graph import MarketGraph, Prices
-from swapcli.routing.graph.paths import best_labels
-from swapcli.routing.search.flow import Flow
-from swapcli.routing.solver.hop import Hop
+from swapcli.routing.search.order_flow import Flow
+from swapcli.routing.solver.parallel_pools import Hop
 
 Percents = dict[TokenPair, int]
 _MAX_MOVES = 400  # cycles cancelled per rounding; from largest remainders some 20 are typical. Empirical

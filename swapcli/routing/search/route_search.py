@@ -12,18 +12,18 @@ from typing import NamedTuple
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
-from swapcli.model.route import Route
+from swapcli.model.quote import Route
 from swapcli.routing.cancellation import SearchTimeUp
 from swapcli.routing.gas import BASE_GAS, route_gas
+from swapcli.routing.graph.best_paths import extend_prices
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, Prices
-from swapcli.routing.graph.paths import extend_prices
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import Replay, replay
-from swapcli.routing.search.active_set import expand_active_set, start_prices
 from swapcli.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, notable_flow, shorten_paths
-from swapcli.routing.search.flow import arcs_reusing_a_pool, continuous_flow, flow_values, trades_by_pair
+from swapcli.routing.search.column_generation import expand_active_set, start_prices
 from swapcli.routing.search.gas_pruning import estimated_net_output, prune_for_gas
+from swapcli.routing.search.order_flow import arcs_reusing_a_pool, continuous_flow, flow_values, trades_by_pair
 from swapcli.routing.search.problem import FINEST, CandidateSolution, Exclusions, RoutingProblem, SwapSpec
 from swapcli.routing.search.rounding import build_route, hop_losses, whole_percents
 from swapcli.routing.search.single_path import best_single_path, better_single_path, single_route

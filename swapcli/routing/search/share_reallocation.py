@@ -12,13 +12,13 @@ from heapq import nlargest
 from itertools import groupby
 from math import inf, prod
 
-from swapcli.model.route import SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.model.quote import SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.graph.digraph import TokenPair, feedback_arcs, topological_order, unreachable_within
-from swapcli.routing.search.flow import flow_values
+from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.search.rounding import route_along, split_in_shares
-from swapcli.routing.solver.hop import Hop
 from swapcli.routing.solver.newton import Solution
+from swapcli.routing.solver.parallel_pools import Hop
 
 _STEPS = (16, 4, 1)  # percents moved at once, coarse to fine
 _MAX_PATHS = 200  # candidates beside the route's own. Bounds the work; the shortest come first

@@ -12,10 +12,10 @@ from itertools import pairwise
 from math import inf
 from typing import NamedTuple
 
-from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.gas import TOKEN_BETWEEN_GAS
+from swapcli.routing.graph.best_paths import best_labels, relax_layers
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.routing.graph.paths import best_labels, relax_layers
 from swapcli.routing.search.problem import RoutingProblem
 
 _MAX_FRONT = 200  # tokens extended per hop in a search over the market. Empirical: more never improved a path

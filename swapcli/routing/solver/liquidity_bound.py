@@ -12,11 +12,11 @@ from math import inf
 from typing import NamedTuple
 
 from swapcli.routing.cancellation import CancelCheck, no_cancellation
+from swapcli.routing.graph.best_paths import relax_layers
 from swapcli.routing.graph.digraph import TokenPair, hop_distances
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.routing.graph.paths import relax_layers
 from swapcli.routing.solver.constants import BISECTIONS, BRACKET_FACTOR, ROUNDING_MARGIN, UNBOUNDED_AMOUNT
-from swapcli.routing.solver.hop import Hop
+from swapcli.routing.solver.parallel_pools import Hop
 from swapcli.routing.solver.roots import bisect
 
 _EdgeBound = Callable[[int, int, float], float]

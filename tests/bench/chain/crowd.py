@@ -7,7 +7,7 @@ from random import Random
 
 from swapcli.evm import build_call, build_transaction
 from swapcli.model.market import Market
-from swapcli.model.route import RATE_SCALE, Step
+from swapcli.model.quote import RATE_SCALE, Step
 from swapcli.model.transaction import RouterRouteParam, SwapType
 from tests.bench.running import BenchmarkFailed
 from tests.chain.anvil import AnvilChain

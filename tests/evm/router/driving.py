@@ -8,7 +8,7 @@ from typing import NamedTuple
 from swapcli.encoding.abi import encode_uint
 from swapcli.evm import build_call, build_transaction
 from swapcli.model.market import Market
-from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType, UnsignedTransaction
 from swapcli.routing.replay import Replay, replay

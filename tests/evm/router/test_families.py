@@ -12,7 +12,7 @@ from swapcli.engine.wrap import wrapper_pool
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
 from swapcli.model.pool import Pool
-from swapcli.model.route import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.model.transaction import SwapType
 from tests.chain.contract_fixture import PROTOCOLS, WETH, ContractFixture
 from tests.chain.market_reader import read_market

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.routing.graph.digraph import TokenPair, longest_path, topological_order, unreachable_within
 from swapcli.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, notable_flow, shorten_paths
-from swapcli.routing.search.flow import flow_values
+from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
 from swapcli.routing.search.single_path import best_single_path
 from tests.routing.build import problem_of, solved

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute
 from swapcli.model.market import Market
-from swapcli.model.route import Quote
+from swapcli.model.quote import Quote
 from swapcli.routing.gas import BASE_GAS, TOKEN_BETWEEN_GAS
 from swapcli.routing.router import Router
 from swapcli.routing.search.gas_pruning import estimated_net_output, prune_for_gas

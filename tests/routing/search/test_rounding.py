@@ -11,11 +11,11 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swapcli.model.route import Route
+from swapcli.model.quote import Route
 from swapcli.routing.graph.digraph import TokenPair, topological_order
 from swapcli.routing.graph.market_graph import MarketGraph, Prices
 from swapcli.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, notable_flow
-from swapcli.routing.search.flow import Flow, continuous_flow, trades_by_pair
+from swapcli.routing.search.order_flow import Flow, continuous_flow, trades_by_pair
 from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.search.rounding import (
     Percents,
@@ -25,7 +25,7 @@ from swapcli.routing.search.rounding import (
     largest_remainder,
     whole_percents,
 )
-from swapcli.routing.solver.hop import Hop
+from swapcli.routing.solver.parallel_pools import Hop
 from tests.routing.build import problem_of, solved
 from tests.routing.random_routes import parts_of, simple_paths
 from tests.support.pools import (

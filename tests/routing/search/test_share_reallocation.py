@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
-from swapcli.model.route import SHARES_PER_HOP, Route
+from swapcli.model.quote import SHARES_PER_HOP, Route
 from swapcli.routing.replay import replay
 from swapcli.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.routing.search.share_reallocation import reallocate_shares

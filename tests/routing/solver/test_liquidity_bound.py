@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from swapcli.errors import PoolError
 from swapcli.model.market import Market
 from swapcli.model.pool import Pool
-from swapcli.model.route import Route
-from swapcli.routing.graph.paths import best_spot_rate
+from swapcli.model.quote import Route
+from swapcli.routing.graph.best_paths import best_spot_rate
 from swapcli.routing.replay import Replay, replay
 from swapcli.routing.solver.liquidity_bound import max_input, max_output
 from tests.routing.build import graph_of

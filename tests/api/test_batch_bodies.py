@@ -9,17 +9,17 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api import schemas
+from swapcli.api import json_types
+from swapcli.api.batch_bodies import (
+    parse_batch,
+    render_batch_felts,
+    render_batch_routes,
+)
 from swapcli.api.felts import parse_felts
 from swapcli.api.requests import PAYLOAD_V1, ROUTE_V1, OrderRequest
 from swapcli.api.route import parse_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import format_percent
-from swapcli.api.starknet_batch import (
-    parse_batch,
-    render_batch_felts,
-    render_batch_routes,
-)
 from swapcli.errors import InvalidAddress, InvalidAmount, InvalidInput, InvalidSlippage, SameToken
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.transaction import UnsignedTransaction
@@ -124,7 +124,7 @@ def test_one_pair_is_no_batch() -> None:
 @given(st.lists(results(STARKNET, ApiVersion.V1), min_size=2, max_size=3))
 def test_routes_are_read_as_they_were_written(routes: list[RouteResult]) -> None:
     document = json.loads(json.dumps(render_batch_routes(routes, STARKNET)))
-    assert all(conforms(entry, schemas.RouteV1Json) for entry in document)
+    assert all(conforms(entry, json_types.RouteV1Json) for entry in document)
     assert tuple(parse_result(entry, STARKNET) for entry in document) == tuple(routes)
 
 

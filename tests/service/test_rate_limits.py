@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from swapcli.config.settings import ServiceSettings
 from swapcli.encoding.url import is_loopback_address
 from swapcli.errors import RateLimited
-from swapcli.service.limits import RateLimiter, RequestClass, address_client
+from swapcli.service.rate_limits import RateLimiter, RequestClass, address_client
 
 REMOTE_ADDRESS = "203.0.113.7"
 

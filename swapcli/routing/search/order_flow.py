@@ -7,8 +7,8 @@ from typing import NamedTuple
 
 from swapcli.routing.graph.digraph import TokenPair, topological_order
 from swapcli.routing.graph.market_graph import Arc, Prices
-from swapcli.routing.solver.hop import Hop
 from swapcli.routing.solver.newton import Solution, Trade
+from swapcli.routing.solver.parallel_pools import Hop
 
 
 def trades_by_pair(trades: Iterable[Trade]) -> dict[TokenPair, list[Trade]]:

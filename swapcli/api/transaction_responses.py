@@ -39,7 +39,7 @@ from swapcli.model.transaction import RouterCall, UnsignedTransaction
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import (
+    from swapcli.api.json_types import (
         CalldataJson,
         CalldataV1Json,
         CalldataV2Json,

@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 from swapcli.errors import NoRoute
 from swapcli.model.order import Order
 from swapcli.routing import Router
-from swapcli.routing.candidate_pools import route_pools
 from swapcli.routing.certificate import surplus
-from swapcli.routing.graph.paths import extend_prices
+from swapcli.routing.graph.best_paths import extend_prices
+from swapcli.routing.pool_gains import route_pools
 from swapcli.routing.replay import replay
 from tests.routing.build import graph_of
 from tests.support.pools import (

@@ -15,7 +15,7 @@ from swapcli.model.network import Network
 from swapcli.model.transaction import UnsignedTransaction
 
 if TYPE_CHECKING:
-    from swapcli.api.schemas import RouteV1Json
+    from swapcli.api.json_types import RouteV1Json
 
 BATCH_SIZES = range(2, 4)
 

@@ -9,7 +9,7 @@ from swapcli.cli.lazy_group import UsageError
 from swapcli.cli.options import OrderOptions, SourceOptions
 from swapcli.cli.quote_options import QuoteOptions, resolve_options
 from swapcli.cli.session import Session
-from swapcli.engine.quote import QuoteResult
+from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.engine.warnings import answer_warnings
 from swapcli.model.order import Order

@@ -12,7 +12,7 @@ from swapcli.errors import InvalidInput
 from swapcli.model.network import Network
 from swapcli.service.error_responses import Headers
 from swapcli.service.key_file import ApiKey
-from swapcli.service.worker import IsCancelled
+from swapcli.service.worker_thread import IsCancelled
 
 MAX_QUERY_FIELDS = 1_000
 

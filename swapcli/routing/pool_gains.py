@@ -7,8 +7,8 @@ from heapq import nlargest
 from math import exp
 from typing import NamedTuple
 
+from swapcli.routing.graph.best_paths import extend_prices
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
-from swapcli.routing.graph.paths import extend_prices
 from swapcli.routing.search.route_search import SearchResult
 
 PRICE_MARGIN = 0.01

@@ -6,9 +6,9 @@ from typing import Any, get_args, get_origin, get_type_hints, is_typeddict
 
 import pytest
 
-from swapcli.api import schemas
+from swapcli.api import json_types
 
-FORMS = [form for name, form in sorted(vars(schemas).items()) if not name.startswith("_") and is_typeddict(form)]
+FORMS = [form for name, form in sorted(vars(json_types).items()) if not name.startswith("_") and is_typeddict(form)]
 
 
 def parts(form: Any) -> list[Any]:
@@ -32,12 +32,12 @@ def test_no_choice_is_between_objects(form: Any) -> None:
 
 
 def test_the_small_forms_agree_with_those_that_hold_them() -> None:
-    whole = get_type_hints(schemas.RouteV2Json, include_extras=True)
-    for small in (schemas.AfterFeeJson, schemas.IntegratorFieldsJson):
-        assert get_type_hints(small).items() <= get_type_hints(schemas.RouteV2Json).items()
+    whole = get_type_hints(json_types.RouteV2Json, include_extras=True)
+    for small in (json_types.AfterFeeJson, json_types.IntegratorFieldsJson):
+        assert get_type_hints(small).items() <= get_type_hints(json_types.RouteV2Json).items()
         assert all("NotRequired" in str(whole[key]) for key in get_type_hints(small))
-    assert get_type_hints(schemas.RouteV1Json).items() <= get_type_hints(schemas.RouteV2Json).items()
-    assert get_type_hints(schemas.RouteV2Json).keys() == get_type_hints(schemas.PostedRouteJson).keys()
+    assert get_type_hints(json_types.RouteV1Json).items() <= get_type_hints(json_types.RouteV2Json).items()
+    assert get_type_hints(json_types.RouteV2Json).keys() == get_type_hints(json_types.PostedRouteJson).keys()
 
 
 def test_schemas_can_be_generated_from_the_types() -> None:
@@ -46,6 +46,6 @@ def test_schemas_can_be_generated_from_the_types() -> None:
     _, components = schema_components(FORMS, ref_template="#/components/schemas/{name}")
     assert components.keys() == {form.__name__ for form in FORMS}
     route = components["RouteV2Json"]
-    hints = get_type_hints(schemas.RouteV2Json, include_extras=True)
+    hints = get_type_hints(json_types.RouteV2Json, include_extras=True)
     assert set(route["required"]) == {key for key, hint in hints.items() if "NotRequired" not in str(hint)}
     assert route["description"].startswith("A found route, second generation.")

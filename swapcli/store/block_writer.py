@@ -12,9 +12,9 @@ from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.selection.depth_ranking import pool_legs
-from swapcli.store import ranking, undo_log
-from swapcli.store.blocks import StoredBlock
+from swapcli.store import ranking_updates, undo_log
 from swapcli.store.inventory import SkippedEntry
+from swapcli.store.rewind_blocks import StoredBlock
 from swapcli.store.rows import POOL_FIELDS, TOKEN_FIELDS, pool_row, require_token_ids, token_row
 from swapcli.store.transfers import write_transfers
 
@@ -34,7 +34,7 @@ class BlockWriter:
     def __init__(self, connection: sqlite3.Connection, block: StoredBlock | None, anchors: Anchors) -> None:
         self._connection, self.block, self._anchors = connection, block, anchors
         self._at = block and block.number
-        self._changed_pairs: set[ranking.IdPair] = set()
+        self._changed_pairs: set[ranking_updates.IdPair] = set()
 
     def renumber(self, block: StoredBlock) -> None:
         """Assign everything written so far to a later block. The writer must have a block."""
@@ -83,7 +83,7 @@ class BlockWriter:
     def put_legs(self, pool_id: int, pool: Pool, token_ids: list[int]) -> None:
         """Insert the legs of a pool that has none."""
         legs = list(pool_legs(pool_id, pool, token_ids))
-        ranking.insert_legs(self._connection, legs)
+        ranking_updates.insert_legs(self._connection, legs)
         self._changed_pairs.update((leg.low, leg.high) for leg in legs)
 
     def remove_pools(self, keys: Iterable[str]) -> None:
@@ -156,11 +156,11 @@ class BlockWriter:
         if pools > ranked * _RERANK_GROWTH + _RERANK_MIN_POOLS or not ranked:
             self.rebuild_ranking()
         else:
-            ranking.update(self._connection, self._changed_pairs)
+            ranking_updates.update(self._connection, self._changed_pairs)
 
     def rebuild_ranking(self) -> None:
         """Rank every token and pool."""
-        ranking.rebuild(self._connection, self._anchor_prices())
+        ranking_updates.rebuild(self._connection, self._anchor_prices())
 
     def _anchor_prices(self) -> dict[int, float]:
         """Return dollars per base unit by token id: of the stablecoins, or the reference prices if there are none."""

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from swapcli.errors import Cancelled, NoRoute, Overloaded
-from swapcli.service.worker import IsCancelled, Work, Worker, cancel_on_disconnect
+from swapcli.service.worker_thread import IsCancelled, Work, Worker, cancel_on_disconnect
 
 
 @pytest.fixture

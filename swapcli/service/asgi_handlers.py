@@ -15,14 +15,13 @@ import msgspec
 from swapcli.errors import Cancelled, Overloaded, SwapcliError
 from swapcli.model.network import Network
 from swapcli.service.balance_check import BalanceChecker
+from swapcli.service.endpoint_messages import EndpointRequest, EndpointResponse
 from swapcli.service.endpoint_table import Endpoint, Handler
 from swapcli.service.error_responses import JsonResponse, error_response, status_error, with_v2_meta
 from swapcli.service.health_checks import HealthMonitor
-from swapcli.service.limits import RejectionPacer
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import Metrics
-from swapcli.service.pages import PageBuilder
-from swapcli.service.request import EndpointRequest, EndpointResponse
+from swapcli.service.rate_limits import RejectionPacer
 from swapcli.service.request_context import (
     JSON,
     get_context,
@@ -32,7 +31,8 @@ from swapcli.service.request_context import (
     send_json,
     wait_for_disconnect,
 )
-from swapcli.service.worker import Worker, cancel_on_disconnect
+from swapcli.service.service_pages import PageBuilder
+from swapcli.service.worker_thread import Worker, cancel_on_disconnect
 
 if TYPE_CHECKING:
     from starlette.types import Receive, Scope, Send

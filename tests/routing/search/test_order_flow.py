@@ -22,7 +22,7 @@ from swapcli.routing.graph.digraph import (
 )
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
 from swapcli.routing.graph.spot_prices import SpotPrices
-from swapcli.routing.search.flow import (
+from swapcli.routing.search.order_flow import (
     Flow,
     arcs_reusing_a_pool,
     continuous_flow,

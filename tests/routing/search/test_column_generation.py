@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from swapcli.errors import NoRoute
 from swapcli.model.order import Order
 from swapcli.routing import Router
-from swapcli.routing.search.active_set import expand_active_set
+from swapcli.routing.search.column_generation import expand_active_set
 from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
 from tests.routing.build import problem_of, solved
 from tests.support.pools import (

@@ -9,7 +9,7 @@ from swapcli.api.route_result import RouteResult
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
-from swapcli.model.route import Quote
+from swapcli.model.quote import Quote
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour

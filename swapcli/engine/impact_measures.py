@@ -11,7 +11,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from swapcli.api.route_result import RouteResult
-from swapcli.engine.quote import LocalQuote, QuoteResult
+from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token

@@ -11,8 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api import schemas
-from swapcli.api.payload_bodies import (
+from swapcli.api import json_types
+from swapcli.api.route import render_no_route
+from swapcli.api.route_result import RouteResult
+from swapcli.api.transaction_responses import (
     ParsedTransaction,
     parse_calldata_v1,
     parse_calldata_v2,
@@ -27,8 +29,6 @@ from swapcli.api.payload_bodies import (
     render_route_and_calldata,
     render_signer_calldata,
 )
-from swapcli.api.route import render_no_route
-from swapcli.api.route_result import RouteResult
 from swapcli.errors import InvalidInput, NoRoute, SwapcliError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
@@ -87,7 +87,7 @@ def test_execute_has_the_fields_of_its_network(network: Network, fields: list[st
     assert list(document) == fields
     assert list(document["route"]) == route
     assert list(document["swap_parameters"][0]) == SWAP
-    assert conforms(document, schemas.CalldataJson if network is HYPEREVM else schemas.ExecuteJson)
+    assert conforms(document, json_types.CalldataJson if network is HYPEREVM else json_types.ExecuteJson)
 
 
 @given(st.data(), st.sampled_from(NETWORKS))
@@ -95,7 +95,7 @@ def test_v1_calldata_has_a_short_route_and_a_transaction(data: st.DataObject, ne
     payload, result = data.draw(payloads(network)), data.draw(results(network, ApiVersion.V1))
     document = as_json(render_calldata_v1(result, payload, network))
     short = result._replace(gas=0, gas_usd=None, initial=True, best_quotes=())
-    assert conforms(document, schemas.StarknetCalldataV1Json if network is STARKNET else schemas.CalldataV1Json)
+    assert conforms(document, json_types.StarknetCalldataV1Json if network is STARKNET else json_types.CalldataV1Json)
     assert parse_calldata_v1(document, network) == transaction(payload)._replace(call=None, result=short)
 
 
@@ -109,14 +109,14 @@ def test_calldata_of_an_order_has_exactly_these_fields() -> None:
 @given(payloads(HYPEREVM), results(HYPEREVM, ApiVersion.V1))
 def test_hyperevm_gives_a_route_and_a_call(payload: UnsignedTransaction, result: RouteResult) -> None:
     document = as_json(render_network_calldata(result, payload, HYPEREVM))
-    assert conforms(document, schemas.HyperevmCalldataJson)
+    assert conforms(document, json_types.HyperevmCalldataJson)
     assert list(document) == ["route", "calldata"]
     assert parse_network_calldata(document, HYPEREVM) == ParsedTransaction(payload.call, result=result)
 
 
 def test_hyperevm_says_in_place_of_the_route_that_there_is_none() -> None:
     document = as_json(render_network_no_route("nothing there"))
-    assert conforms(document, schemas.HyperevmNoRouteJson)
+    assert conforms(document, json_types.HyperevmNoRouteJson)
     with pytest.raises(NoRoute, match="nothing there"):
         parse_network_calldata(document, HYPEREVM)
 
@@ -124,7 +124,7 @@ def test_hyperevm_says_in_place_of_the_route_that_there_is_none() -> None:
 @given(payloads(STARKNET), results(STARKNET, ApiVersion.V1))
 def test_starknet_gives_a_route_and_felts(payload: UnsignedTransaction, result: RouteResult) -> None:
     document = as_json(render_network_calldata(result, payload, STARKNET))
-    assert conforms(document, schemas.StarknetCalldataJson)
+    assert conforms(document, json_types.StarknetCalldataJson)
     assert parse_network_calldata(document, STARKNET) == ParsedTransaction(felts=payload.felts, result=result)
 
 
@@ -132,7 +132,7 @@ def test_starknet_gives_a_route_and_felts(payload: UnsignedTransaction, result: 
 def test_citrea_gives_an_encoded_call(payload: UnsignedTransaction) -> None:
     document = as_json(render_signer_calldata(payload))
     assert document == {"success": True, "calldata": payload.calldata}
-    assert conforms(document, schemas.CitreaCalldataJson)
+    assert conforms(document, json_types.CitreaCalldataJson)
     assert document["calldata"] == payload.calldata
 
 
@@ -140,7 +140,7 @@ def test_citrea_gives_an_encoded_call(payload: UnsignedTransaction) -> None:
 def test_v2_calldata_is_read_as_it_was_written(data: st.DataObject, network: Network, now_ms: int) -> None:
     payload = data.draw(payloads(network))
     document = as_json(render_calldata_v2(payload, network, now_ms))
-    assert conforms(document, schemas.CalldataV2Json)
+    assert conforms(document, json_types.CalldataV2Json)
     assert ("integrator_data" in document) == bool(payload.call.integrator_data)
     assert parse_calldata_v2(document, network) == ParsedTransaction(payload.call, payload.to, timestamp_ms=now_ms)
 
@@ -163,7 +163,7 @@ def test_route_and_calldata_is_read_as_it_was_written(
     assert list(document) == ["route", "calldata", "router_address", *(["meta"] if v2 else [])]
     assert list(document["calldata"]["route"]) == CALL_ROUTE
     assert ("integrator_data" in document["calldata"]) == bool(payload.call.integrator_data)
-    assert conforms(document, schemas.RouteAndCalldataV2Json if v2 else schemas.RouteAndCalldataV1Json)
+    assert conforms(document, json_types.RouteAndCalldataV2Json if v2 else json_types.RouteAndCalldataV1Json)
     assert parse_route_and_calldata(document, network) == ParsedTransaction(
         payload.call, payload.to, result=result, timestamp_ms=NOW_MS if v2 else None
     )
@@ -172,7 +172,7 @@ def test_route_and_calldata_is_read_as_it_was_written(
 @given(payloads(STARKNET))
 def test_starknet_writes_calldata_as_decimal_felts(payload: UnsignedTransaction) -> None:
     document = as_json(render_execute(payload, STARKNET))
-    assert conforms(document, schemas.StarknetExecuteJson)
+    assert conforms(document, json_types.StarknetExecuteJson)
     assert document["calldata"] == [str(felt) for felt in payload.felts]
 
 

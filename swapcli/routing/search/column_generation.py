@@ -9,9 +9,9 @@ from itertools import pairwise
 from swapcli.routing.graph.digraph import edge_distances
 from swapcli.routing.graph.market_graph import Prices
 from swapcli.routing.graph.subgraph import HopBudget, profitable_detours
-from swapcli.routing.search.flow import flow_values
+from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import FINE, ROUGH, CandidateSolution, RoutingProblem
-from swapcli.routing.solver.hop import Hop
+from swapcli.routing.solver.parallel_pools import Hop
 
 _MAX_ROUNDS = 10  # two to four are typical
 _FIRST_TOKENS, _MAX_TOKENS = 6, 48  # added in the first round, doubled in each further one, up to the limit. Empirical

@@ -7,8 +7,8 @@ from collections.abc import Iterable
 from math import ceil
 
 from swapcli.api.route import render
-from swapcli.engine.quote import LocalQuote, QuoteResult
-from swapcli.model.route import NO_PROOF_BPS, Certificate, Quote
+from swapcli.engine.quote_results import LocalQuote, QuoteResult
+from swapcli.model.quote import NO_PROOF_BPS, Certificate, Quote
 from swapcli.model.state_source import StateSource
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address

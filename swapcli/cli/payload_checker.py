@@ -11,7 +11,7 @@ from swapcli.cli.options import PayloadOptions
 from swapcli.cli.quote_options import parse_address_option
 from swapcli.cli.render.text import printable
 from swapcli.cli.session import Session
-from swapcli.engine.quote import QuoteResult, RemoteQuote
+from swapcli.engine.quote_results import QuoteResult, RemoteQuote
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Kind, Network
@@ -22,7 +22,7 @@ from swapcli.model.warning import QuoteWarning, WarningCode
 
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode
-    from swapcli.engine.payload_checks import CheckOptions, PayloadCheck
+    from swapcli.engine.presign_checks import CheckOptions, PayloadCheck
 
 
 class PayloadChecker(NamedTuple):
@@ -59,7 +59,7 @@ class PayloadChecker(NamedTuple):
         *,
         rounded: bool = False,
     ) -> PayloadCheck:
-        from swapcli.engine.payload_checks import TradedTokens, check_payload
+        from swapcli.engine.presign_checks import TradedTokens, check_payload
 
         with closing(self.node):
             ends = TradedTokens(*tokens, self.native)
@@ -79,7 +79,7 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
         problem = "--offline excludes it" if session.is_offline else "none is set"
         hint = f"set networks.{network.name}.rpc_url"
         raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=hint)
-    from swapcli.engine.payload_checks import CheckOptions
+    from swapcli.engine.presign_checks import CheckOptions
 
     return PayloadChecker(CheckOptions(options.simulate, sender), node, network.native)
 

@@ -14,7 +14,7 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools import family
 from swapcli.routing.graph.market_graph import MarketGraph
-from swapcli.routing.solver.hop import Hop
+from swapcli.routing.solver.parallel_pools import Hop
 from tests.routing.build import graph_of
 from tests.support.pools import (
     UNIT,
