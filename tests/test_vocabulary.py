@@ -111,7 +111,6 @@ ALLOWED_IDENTIFIERS: dict[str, str] = {
     "swapcli/cli/options.py:destination": "Typer passes the option --destination by this name",
     "swapcli/cli/options.py:Destination": "the declaration of the option --destination",
     "swapcli/cli/commands/execute.py:destination": "Typer passes the option --destination by this name",
-    "tests/chain/test_odd_tokens.py:_moment": "the field of LiveSource that a test resets",
 }
 """`path:name` of a name that stays all the same, and why."""
 

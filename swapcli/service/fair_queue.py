@@ -39,10 +39,13 @@ class FairQueue(Generic[T]):
         """Append an item. Return the item of another client that it evicted, if any. Raises `QueueFull`."""
         if not self.has_room(client):
             raise QueueFull
-        evicted = self._longest().pop() if self._length >= self._max_items else None
-        self._length -= evicted is not None
+        evicted = None
+        if self._length < self._max_items:
+            self._length += 1
+        else:
+            # Replaces the newest item of the client with most items; `has_room` has made sure that it keeps some.
+            evicted = self._longest().pop()
         self._lanes.setdefault(client, deque()).append(item)
-        self._length += 1
         return evicted
 
     def pop(self, is_eligible: Callable[[str | None], bool] | None = None) -> T | None:

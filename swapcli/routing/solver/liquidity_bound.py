@@ -44,6 +44,7 @@ def max_input(
     source, target = endpoints
 
     def edge_bound(before: int, token: int, room: float) -> float:
+        """Return how much of `before` the arcs to `token` take, if at most `room` of `token` may come out."""
         arcs = graph.arcs_by_pair[before].get(token, ())
         return sum(_max_input(arc, room) for arc in arcs)
 
@@ -61,6 +62,7 @@ def max_output(
     """Return an upper bound on the output, in base units, for any input; otherwise as `max_input`."""
 
     def edge_bound(token: int, before: int, balance: float) -> float:
+        """Return how much of `token` the arcs from `before` pay out, for at most `balance` of `before`."""
         arcs = graph.arcs_by_pair[before].get(token, ())
         return _max_output(arcs, balance)
 
