@@ -30,7 +30,7 @@ from tests.service.soak import Client, Request, Service, orders, served
 
 ABUSERS = 8
 ABUSIVE_CONNECTIONS = 4
-"""Of each abuser, who asks again on each as soon as it is answered."""
+"""Connections of each abuser; it sends the next request on each as soon as the response arrives."""
 FEW, MANY = 8, 256
 """Connections between which the number of good answers is compared."""
 HEAD_CONNECTIONS, HEAD_BYTES = 8, 25_000_000
@@ -49,9 +49,11 @@ class Load(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class AbuseFigures:
-    """`alone_ms` and `beside_ms` are of a client with ordinary orders, without and with `ABUSERS` others that repeat an
-    order of `slow_ms`. `hangups` were sent while requests were answered, `lost` of which were not. Memory is the most
-    that the process ever held, before and after `HEAD_CONNECTIONS` sent `HEAD_BYTES` of header lines each."""
+    """Response times and memory of a service under abuse.
+
+    `alone_ms` and `beside_ms` are of a client with ordinary orders, without and with `ABUSERS` others that repeat an
+    order of `slow_ms`. `hangups` were sent while requests were answered; `lost` requests got no answer. Memory is the
+    peak of the process, before and after `HEAD_CONNECTIONS` sent `HEAD_BYTES` of header lines each."""
 
     slow_ms: float
     alone_ms: tuple[float, ...]
@@ -260,10 +262,10 @@ def _peak_bytes(service: Service) -> int:
 
 if __name__ == "__main__":
     found = measure_abuse(float(sys.argv[1]) if len(sys.argv) > 1 else 10.0)
-    told = asdict(found) | {
+    document = asdict(found) | {
         "alone_ms": [median(found.alone_ms), p99(found.alone_ms), len(found.alone_ms)],
         "beside_ms": [median(found.beside_ms), p99(found.beside_ms), len(found.beside_ms)],
         "delay": found.delay,
         "kept_percent": found.kept_percent,
     }
-    print(json.dumps(told, indent=1))
+    print(json.dumps(document, indent=1))

@@ -66,7 +66,7 @@ def source() -> InMemorySource:
     return InMemorySource(MARKET, Clock(lambda: NOW_S, SteppingTimer()))
 
 
-def told(
+def quote_order(
     quotes: InMemorySource, asked: Order, *, gas_price_wei: int | None = None, certify: bool = False
 ) -> LocalQuote:
     return quotes.quote(QuoteRequest(asked, ApiVersion.V2, gas_price_wei=gas_price_wei, certify=certify))
@@ -150,13 +150,13 @@ def test_unknown_protocols_are_all_named_with_the_closest() -> None:
 
 
 def test_the_time_is_the_cores_own_and_the_moment_is_the_clocks() -> None:
-    answer = told(source(), order("ETH", "USDC"))
+    answer = quote_order(source(), order("ETH", "USDC"))
     assert exact(answer).time_s == 0.25
     assert answer.timestamp_ms == int(NOW_S * 1000)
 
 
 def test_the_quote_keeps_native_tokens_and_routes_wrapped_ones() -> None:
-    answer = told(source(), order("ETH", "USDC"))
+    answer = quote_order(source(), order("ETH", "USDC"))
     assert answer.order.token_in.address == ZERO_ADDRESS
     assert exact(answer).order.token_in.address == WETH
 
@@ -164,14 +164,14 @@ def test_the_quote_keeps_native_tokens_and_routes_wrapped_ones() -> None:
 @pytest.mark.parametrize(("name_in", "name_out"), [("ETH", "ETH"), ("USDC", "USDC"), ("eth", ZERO_ADDRESS)])
 def test_the_same_token_twice_is_refused(name_in: str, name_out: str) -> None:
     with pytest.raises(SameToken):
-        told(source(), order(name_in, name_out))
+        quote_order(source(), order(name_in, name_out))
 
 
 @given(st.integers(1, 2**256 - 1), st.booleans(), st.booleans())
 def test_wrapping_gives_back_the_same_amount(amount: int, unwrap: bool, reverse: bool) -> None:
     native, wrapped = TESTNET.native, TOKENS[WETH]
     asked = Order(wrapped, native, amount, reverse) if unwrap else Order(native, wrapped, amount, reverse)
-    answer = told(source(), asked, gas_price_wei=7, certify=True)
+    answer = quote_order(source(), asked, gas_price_wei=7, certify=True)
     certificate = exact(answer).certificate
     assert certificate is not None
     assert certificate.bound >= amount
@@ -184,7 +184,7 @@ def test_wrapping_gives_back_the_same_amount(amount: int, unwrap: bool, reverse:
 def test_wrapping_costs_the_gas_of_a_plain_transaction() -> None:
     base = embedded("base")
     native, wrapped = base.token("ETH"), base.token("WETH")
-    wrap, unwrap = (exact(told(base, Order(*ends, 10**18))) for ends in ((native, wrapped), (wrapped, native)))
+    wrap, unwrap = (exact(quote_order(base, Order(*ends, 10**18))) for ends in ((native, wrapped), (wrapped, native)))
     assert (wrap.gas_units, unwrap.gas_units) == (69_300, 78_300)
     assert wrap.wei_usd == pytest.approx((wrap.price_in_usd or 0) / 10**18)
     assert wrap.gas_usd == pytest.approx(wrap.gas_units * wrap.gas_price_wei * (wrap.wei_usd or 0)) != 0
@@ -213,20 +213,20 @@ def test_wrapping_without_the_wrapper_has_no_route(name: str) -> None:
     assert served.wrapped_native is not None
     excluded = find_protocols(["0"], served)
     with pytest.raises(NoRoute, match=r"without [wW]rapper"):
-        told(embedded(name), Order(served.native, served.wrapped_native, 1, excluded_protocols=excluded))
+        quote_order(embedded(name), Order(served.native, served.wrapped_native, 1, excluded_protocols=excluded))
 
 
 def test_a_token_outside_the_market_has_no_route() -> None:
     gone = Token("0x" + "77" * 20, "GONE", "Only in a catalogue", 18)
     with pytest.raises(NoRoute, match="the market of testnet holds no pool of GONE"):
-        told(source(), Order(TESTNET.native, gone, 10**18))
+        quote_order(source(), Order(TESTNET.native, gone, 10**18))
 
 
 @pytest.mark.parametrize("name", network_names())
 def test_every_network_can_be_quoted_from_its_embedded_market(name: str) -> None:
     quotes = InMemorySource(open_market(name, network).market, Clock(lambda: NOW_S, lambda: 0.0))
     dollar = next(quotes.market.tokens[a] for a in quotes.network.stablecoins if a in quotes.market.tokens)
-    answer = told(quotes, Order(quotes.network.native, dollar, 10**18))
+    answer = quote_order(quotes, Order(quotes.network.native, dollar, 10**18))
     assert exact(answer).amount_out > 0
     assert answer.state_source.provenance is Provenance.MODELLED
     assert not answer.state_source.is_live
@@ -246,7 +246,9 @@ def test_any_order_on_embedded_markets_is_quoted_or_rejected(name: str, data: st
     reverse, direct = data.draw(st.booleans(), label="reverse"), data.draw(st.booleans(), label="direct")
     gas_price_wei = data.draw(st.sampled_from([None, 0, 10**9, 2**128 - 1]), label="gas price")
     try:
-        answer = told(quotes, Order(sold, bought, amount, reverse, direct), gas_price_wei=gas_price_wei, certify=True)
+        answer = quote_order(
+            quotes, Order(sold, bought, amount, reverse, direct), gas_price_wei=gas_price_wei, certify=True
+        )
     except (NoRoute, SameToken):
         return
     quote = exact(answer)

@@ -66,8 +66,8 @@ def test_every_byte_of_the_compressed_length_is_the_contracts(oracle: RealOracle
     oracle.set(PLAIN)
     fee = oracle.fee_wei(content)
     assert compute_l1_fee_wei(content, PLAIN) == fee
-    told = (fee // (16 * 10**6) + 42_585_600) / 836_500 - 68
-    assert measure_compressed_length(content) == told or fee == FLOOR
+    expected_length = (fee // (16 * 10**6) + 42_585_600) / 836_500 - 68
+    assert measure_compressed_length(content) == expected_length or fee == FLOOR
 
 
 @pytest.mark.parametrize("length", [*range(40), 263, 264, 265, 266, 526, 527, 528, 8_190, 8_200, 20_000])

@@ -79,9 +79,7 @@ def _say_of_real(section: Section, measured: Measured) -> None:
     rows = [_real_row(size, group) for size, group in classes if group]
     rows.append(_every_order_row(section, market, orders))
     section.add_table(["orders", "ahead: mean", "median", "least", "most", "wins / losses", "behind"], rows)
-    section.add_paragraph(
-        "The orders furthest behind; outputs in base units, of which rounding takes up to one a pool:"
-    )
+    section.add_paragraph("The orders furthest behind; outputs in base units. Rounding takes up to one unit per pool:")
     worst = sorted(orders, key=lambda judged: judged.ahead_bps or 0.0)[:5]
     section.add_table(
         ["order", "swapcli", "Tines", "ahead"],

@@ -88,9 +88,9 @@ class Handler(BaseHTTPRequestHandler):
             return
         self.answer_all(server.answer(self.requests))
 
-    def answer_all(self, told: Sequence[RpcAnswer]) -> None:
+    def answer_all(self, answers: Sequence[RpcAnswer]) -> None:
         """As a batch where a batch was asked."""
-        self.answer(told if isinstance(self.content, list) or not told else told[0])
+        self.answer(answers if isinstance(self.content, list) or not answers else answers[0])
 
     def answer(self, content: object, status: int = 200, **headers: str) -> None:
         self.send(json.dumps(content).encode(), status, **headers)

@@ -90,7 +90,7 @@ def test_without_a_multicall_it_is_noticed_in_the_end(place: Place) -> None:
 
 
 def test_a_contract_that_tells_another_number_altogether_proves_nothing(place: Place) -> None:
-    """As on networks whose contracts are told the number of another chain's block."""
+    """Like networks whose contracts see the block number of another chain."""
     block = place.node.head().block
     view = BlockReader(_At(place.node, block.number), block.number + 20_000, place.multicall)
     assert view.call(place.calls()) == place.node.batch(place.calls(), block)
@@ -149,9 +149,11 @@ def test_a_header_hints_at_every_pool_that_an_event_tells_of(place: Place) -> No
     ]
     hits = 0
     for number, bloom in enumerate(place.node.blooms(0, head)):
-        told = {changed_pool(log) for log in place.node.logs(LogFilter((), change_topics(FAMILIES), number, number))}
+        changed_keys = {
+            changed_pool(log) for log in place.node.logs(LogFilter((), change_topics(FAMILIES), number, number))
+        }
         keys = set(find_possible_changes(bloom, pools))
-        assert told & {key for key, *_ in pools} <= keys
+        assert changed_keys & {key for key, *_ in pools} <= keys
         hits += len(keys)
     assert 0 < hits < head
 
@@ -167,11 +169,11 @@ def test_events_that_were_left_out_are_found_where_headers_tell_of_them(place: P
     head = place.node.head().block.number
     factory = place.small_chain.factory.address
     query = LogFilter((factory,), (POOL_CREATED,), 0, head)
-    told, blooms = place.node.logs(query), place.node.blooms(0, head)
-    assert len(told) > 1
+    found_logs, blooms = place.node.logs(query), place.node.blooms(0, head)
+    assert len(found_logs) > 1
     emitters = {factory: (POOL_CREATED,)}
-    assert find_missing_logs(place.node, 0, blooms, emitters, told) == []
-    assert find_missing_logs(place.node, 0, blooms, emitters, told[1:]) == told[:1]
+    assert find_missing_logs(place.node, 0, blooms, emitters, found_logs) == []
+    assert find_missing_logs(place.node, 0, blooms, emitters, found_logs[1:]) == found_logs[:1]
     place.proxy.always = failures.withholds_logs(Random(3), 1.0)
     assert find_missing_logs(place.node, 0, blooms, emitters, []) is None
     assert find_missing_logs(place.node, 0, [0] * len(blooms), emitters, []) == [], "a filter of 0 tells nothing"

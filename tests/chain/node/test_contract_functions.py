@@ -77,12 +77,12 @@ def test_aggregated_answers_are_read_back(answers: Sequence[bytes | None]) -> No
 
 @given(st.lists(st.binary(max_size=40), min_size=1, max_size=5), st.data())
 def test_an_aggregated_answer_that_was_cut_is_refused_or_lacks_only_padding(
-    told: list[bytes], data: st.DataObject
+    return_values: list[bytes], data: st.DataObject
 ) -> None:
-    raw = encode(["(bool,bytes)[]"], [[(True, each) for each in told]])
+    raw = encode(["(bool,bytes)[]"], [[(True, each) for each in return_values]])
     kept = data.draw(st.integers(0, len(raw) - 1))
-    whole = outcome(lambda: decode_aggregate(raw[:kept], len(told)))
-    assert whole == told if len(raw) - kept < 32 and whole is not None else whole is None
+    whole = outcome(lambda: decode_aggregate(raw[:kept], len(return_values)))
+    assert whole == return_values if len(raw) - kept < 32 and whole is not None else whole is None
 
 
 @given(st.binary(max_size=400), st.integers(0, 5))

@@ -42,9 +42,9 @@ def test_why_calls_revert_is_told_in_words() -> None:
 
 @given(st.sampled_from([ERROR, PANIC, selector("WrongPool(address)"), b""]), st.binary(max_size=200))
 def test_whatever_is_returned_gives_one_printable_line(beginning: bytes, rest: bytes) -> None:
-    told = describe_revert(beginning + rest)
-    assert told.isprintable()
-    assert 0 < len(told) < 200
+    reason_text = describe_revert(beginning + rest)
+    assert reason_text.isprintable()
+    assert 0 < len(reason_text) < 200
 
 
 def test_every_error_of_the_router_is_known_by_name() -> None:
@@ -53,6 +53,6 @@ def test_every_error_of_the_router_is_known_by_name() -> None:
             inputs = entry["inputs"]
             assert isinstance(inputs, list)
             signature = f"{entry['name']}({','.join(each['type'] for each in inputs)})"
-            told = describe_revert(selector(signature) + word(1) * len(inputs))
-            assert told.split(" ")[0] == entry["name"]
-            assert all(each["name"] in told for each in inputs)
+            reason_text = describe_revert(selector(signature) + word(1) * len(inputs))
+            assert reason_text.split(" ")[0] == entry["name"]
+            assert all(each["name"] in reason_text for each in inputs)

@@ -84,9 +84,9 @@ def send(world: ContractFixture, payload: UnsignedTransaction, sender: str = ALI
     route = payload.call.route
     bought, tokens = token_received(route), tokens_of(payload.call.swaps)
     before, held = world.balance(bought, route.recipient), holdings(world, payload.to, tokens)
-    told = world.chain.send(payload.to, bytes.fromhex(payload.calldata[2:]), value=payload.value, sender=sender)
+    return_data = world.chain.send(payload.to, bytes.fromhex(payload.calldata[2:]), value=payload.value, sender=sender)
     received = world.balance(bought, route.recipient) - before
-    assert int.from_bytes(told) == received
+    assert int.from_bytes(return_data) == received
     assert holdings(world, payload.to, tokens) == held
     return received
 

@@ -17,8 +17,8 @@ def send_raw(world: ContractFixture, call: RouterCall, *, value: int | None = No
     function = "swap"
     if call.integrator_data:
         function, arguments = "swapIntegrator", [*arguments, call.integrator_data]
-    (told,) = world.router.send(function, *arguments, value=due if value is None else value, sender=sender)
-    return int(told)
+    (paid_out,) = world.router.send(function, *arguments, value=due if value is None else value, sender=sender)
+    return int(paid_out)
 
 
 def raw_refusal(world: ContractFixture, call: RouterCall, *, value: int | None = None) -> bytes:

@@ -35,12 +35,12 @@ def test_every_network_gets_its_protocols_and_its_own_contracts(name: str) -> No
     wrapped, manager, table = constructor_arguments(net)
     assert net.wrapped_native is not None
     assert wrapped == net.wrapped_native.address
-    told = {each: table >> 4 * each & 15 for each in range(PROTOCOL_IDS)}
-    assert {each: kind for each, kind in told.items() if kind} == dict(pool_kinds_by_protocol(net))
-    assert set(told) >= {protocol.id for protocol in net.protocols}
+    kinds_in_table = {each: table >> 4 * each & 15 for each in range(PROTOCOL_IDS)}
+    assert {each: kind for each, kind in kinds_in_table.items() if kind} == dict(pool_kinds_by_protocol(net))
+    assert set(kinds_in_table) >= {protocol.id for protocol in net.protocols}
     for protocol in net.protocols:
-        assert bool(told[protocol.id]) == (protocol.family is not None)
-    assert (manager != NATIVE) == (RouterPoolKind.SINGLETON in told.values())
+        assert bool(kinds_in_table[protocol.id]) == (protocol.family is not None)
+    assert (manager != NATIVE) == (RouterPoolKind.SINGLETON in kinds_in_table.values())
     payload = build_deployment(net)
     assert (payload.chain_id, payload.value) == (net.chain_id, 0)
 

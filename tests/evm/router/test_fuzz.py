@@ -87,20 +87,20 @@ def test_no_call_moves_anything_but_the_callers_input_and_his_output(
         prepare(world)
         router, alice, bob = (wealth(world, each) for each in (world.router.address, ALICE, BOB))
         try:
-            told = send_raw(world, call)
+            paid_out = send_raw(world, call)
         except RevertedError as reverted:
-            told = None
+            paid_out = None
             event(f"refused with {reverted.data[:4].hex()}")
         else:
             event("carried out")
         assert wealth(world, world.router.address) == router
         assert allowances(world, market) == {0}
-        check_caller(world, call, alice, told)
-        if told is not None and call.route.recipient == BOB:
+        check_caller(world, call, alice, paid_out)
+        if paid_out is not None and call.route.recipient == BOB:
             bought = NATIVE if call.route.swap_type is SwapType.TOKEN_TO_NATIVE else call.route.token_out
             gained = {token: amount - bob[token] for token, amount in wealth(world, BOB).items()}
-            assert gained == {**dict.fromkeys(gained, 0), bought: told}
-            assert told >= call.route.min_received
+            assert gained == {**dict.fromkeys(gained, 0), bought: paid_out}
+            assert paid_out >= call.route.min_received
 
 
 def prepare(world: ContractFixture) -> None:
@@ -112,10 +112,10 @@ def prepare(world: ContractFixture) -> None:
     world.chain.fund(ALICE, WEALTH)
 
 
-def check_caller(world: ContractFixture, call: RouterCall, before: dict[str, int], told: int | None) -> None:
+def check_caller(world: ContractFixture, call: RouterCall, before: dict[str, int], paid_out: int | None) -> None:
     """She pays exactly the input, or nothing."""
     after = wealth(world, ALICE)
-    if told is None:
+    if paid_out is None:
         assert after == before
         return
     native_in = call.route.swap_type is SwapType.NATIVE_TO_TOKEN
@@ -123,7 +123,7 @@ def check_caller(world: ContractFixture, call: RouterCall, before: dict[str, int
     expected = dict(before)
     expected[NATIVE if native_in else call.route.token_in] -= call.route.amount_in
     if call.route.recipient == ALICE:
-        expected[NATIVE if native_out else call.route.token_out] += told
+        expected[NATIVE if native_out else call.route.token_out] += paid_out
     assert after == expected
 
 
