@@ -20,7 +20,7 @@ from swapcli.cli.commands.help import ORDER, TOPICS, topic_text
 from swapcli.cli.completion_scripts import command_nodes
 from swapcli.cli.exit_codes import INTERRUPTED, MEANING
 from swapcli.config.display import example_config
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.model.warning import WarningCode
 from swapcli.networks.catalogue import network
 from tests.chain.anvil import running_anvil

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, NamedTuple, cast
 
-from swapcli.api.network_variants import network_variant
+from swapcli.api.interface_by_network import network_variant
 from swapcli.api.request_parameters import RequestParameters, parse_address_parameter
 from swapcli.api.route import parse_result, render_result
 from swapcli.api.route_result import RouteResult

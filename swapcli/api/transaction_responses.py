@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.api.felts import parse_felts, render_felts
 from swapcli.api.fields import Fields
-from swapcli.api.network_variants import NetworkCalldata, network_variant
+from swapcli.api.interface_by_network import NetworkCalldata, network_variant
 from swapcli.api.route import (
     parse_meta,
     parse_result,

@@ -9,7 +9,6 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
 from swapcli.chain.contract_functions import (
     encode_call,
     invalid_response,
@@ -20,6 +19,7 @@ from swapcli.chain.contract_functions import (
     read_words,
     to_address,
 )
+from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ContractCall, Log, LogFilter
 from swapcli.chain.pool_ref import ContractKind, PoolRef, contract_kind

@@ -9,7 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.cli.render.route_json import to_json
-from swapcli.cli.render.text import printable
+from swapcli.cli.render.wording import printable
 from swapcli.errors import InvalidOption
 from swapcli.model.warning import QuoteWarning
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.api.route_result import RouteResult
 from swapcli.cli.options import PayloadOptions
-from swapcli.cli.quote_options import parse_address_option
-from swapcli.cli.render.text import printable
+from swapcli.cli.render.wording import printable
+from swapcli.cli.resolved_options import parse_address_option
 from swapcli.cli.session import Session
 from swapcli.engine.quote_results import QuoteResult, RemoteQuote
 from swapcli.engine.sources.quote_source import QuoteSource
@@ -36,7 +36,7 @@ class PayloadChecker(NamedTuple):
         """Check the transaction of a quote. Raises the errors of `check_payload`."""
         order = answer.order
         tokens = order.token_in, order.token_out
-        from swapcli.engine.tradable_tokens import is_rounded
+        from swapcli.engine.transfer_rules import is_rounded
 
         if isinstance(answer, RemoteQuote):
             return self._check(payload, answer.state_source, tokens, None, rounded=False)

@@ -7,7 +7,7 @@ from typing import NamedTuple
 from swapcli.cli.amounts import parse_amount, parse_raw_amount
 from swapcli.cli.lazy_group import UsageError
 from swapcli.cli.options import OrderOptions, SourceOptions
-from swapcli.cli.quote_options import QuoteOptions, resolve_options
+from swapcli.cli.resolved_options import QuoteOptions, resolve_options
 from swapcli.cli.session import Session
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.sources.quote_source import QuoteSource

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field, replace
 
-from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
 from swapcli.chain.l1_fee_params import read_l1_fee_params
 from swapcli.chain.loaders import import_loader
+from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ChainHead, Node
 from swapcli.chain.pool_ref import ref_of_pool

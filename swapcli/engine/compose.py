@@ -305,7 +305,7 @@ class QuoteSources:
 
         Warns of skipped pools. Raises `InvalidInput` for an invalid file.
         """
-        from swapcli.engine.load_market import open_market
+        from swapcli.engine.open_market import open_market
 
         file, networks = self.settings.market, networks_from(self.settings)
         if file is not None:

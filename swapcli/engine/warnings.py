@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator
 
 from swapcli.engine.impact_measures import ImpactBasis, PriceImpact, impact_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
-from swapcli.engine.tradable_tokens import transfer_warnings
+from swapcli.engine.transfer_rules import transfer_warnings
 from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network

@@ -23,7 +23,7 @@ from swapcli.pools.concentrated_state import ZERO_ADDRESS, TickList, read_positi
 from swapcli.pools.rounding import div_up, mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
-from swapcli.pools.two_token import PPM, check_pair, fast_replace, is_forward
+from swapcli.pools.two_token_checks import PPM, check_pair, fast_replace, is_forward
 
 _UINT256_LIMIT = 1 << 256
 CROSSING_GAS = 37_400

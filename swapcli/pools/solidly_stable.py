@@ -16,7 +16,7 @@ from typing import ClassVar, Final, Self
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.state_fields import StateFields
-from swapcli.pools.two_token import PPM, check_pair, fast_replace, is_forward
+from swapcli.pools.two_token_checks import PPM, check_pair, fast_replace, is_forward
 
 _WAD: Final = 10**18
 _WORD_BITS: Final = 256

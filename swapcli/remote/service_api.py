@@ -9,8 +9,8 @@ from typing import NamedTuple, TypeVar
 from swapcli.api.errors import parse_error
 from swapcli.api.fields import plain
 from swapcli.api.health import HEALTHY, HealthResponse, parse_health
+from swapcli.api.interface_by_network import NetworkCalldata, network_variant
 from swapcli.api.listings import ListedToken, SupportedChain, parse_chains, parse_token, parse_tokens
-from swapcli.api.network_variants import NetworkCalldata, network_variant
 from swapcli.api.requests import (
     CALLDATA_V2,
     EXECUTE_V1,

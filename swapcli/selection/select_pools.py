@@ -13,8 +13,8 @@ from math import log
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.selection.candidate_pairs import CandidatePair, candidate_pairs, direct_pair
-from swapcli.selection.flow_estimate import Offer, select_by_flow
 from swapcli.selection.ranking_reader import RankingReader, TokenPair
+from swapcli.selection.select_by_flow import Offer, select_by_flow
 
 _FLOW_MARGIN, _EXACT_OUTPUT_MARGIN = 1.5, 3.0
 """Factors on the order's value. Ranked prices are approximate, and an exact output may cost more than its value."""

@@ -22,7 +22,7 @@ from swapcli.service.health_checks import HealthMonitor
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import Metrics
 from swapcli.service.rate_limits import RejectionPacer
-from swapcli.service.request_context import (
+from swapcli.service.request_io import (
     JSON,
     get_context,
     get_header,

@@ -6,7 +6,7 @@ import asyncio
 from collections.abc import Iterable
 from typing import TYPE_CHECKING, Protocol
 
-from swapcli.service.request_context import BodyTooSlow
+from swapcli.service.request_io import BodyTooSlow
 
 if TYPE_CHECKING:
     from starlette.types import Message, Receive

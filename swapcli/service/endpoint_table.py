@@ -8,7 +8,7 @@ from typing import Final, NamedTuple
 
 from swapcli.api import json_types, requests
 from swapcli.api.errors import ErrorFormat
-from swapcli.api.network_variants import NetworkCalldata, network_variant
+from swapcli.api.interface_by_network import NetworkCalldata, network_variant
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
 from swapcli.service import endpoints

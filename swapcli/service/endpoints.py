@@ -5,8 +5,8 @@ from __future__ import annotations
 from swapcli.api import requests
 from swapcli.api.batch_bodies import parse_batch, render_batch_felts, render_batch_routes
 from swapcli.api.felts import render_felts
+from swapcli.api.interface_by_network import network_variant
 from swapcli.api.listings import ListedToken, render_protocols, render_token, render_tokens
-from swapcli.api.network_variants import network_variant
 from swapcli.api.requests import ExecuteRequest, OrderParameters, OrderRequest
 from swapcli.api.route import render_result
 from swapcli.api.route_result import RouteResult

@@ -23,7 +23,7 @@ import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
 from swapcli.service.error_responses import JsonResponse, status_error
-from swapcli.service.request_context import set_rejection
+from swapcli.service.request_io import set_rejection
 
 if TYPE_CHECKING:
     from starlette.types import Scope

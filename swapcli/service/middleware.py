@@ -16,7 +16,7 @@ from swapcli.service.endpoint_table import classify_path
 from swapcli.service.error_responses import error_response, status_error
 from swapcli.service.metrics import Metrics
 from swapcli.service.rate_limits import RateLimitState, RejectionPacer, RequestClass
-from swapcli.service.request_context import (
+from swapcli.service.request_io import (
     BodyTooLarge,
     BodyTooSlow,
     ClientDisconnected,

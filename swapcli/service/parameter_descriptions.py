@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
-from swapcli.api.network_variants import network_variant
+from swapcli.api.interface_by_network import network_variant
 from swapcli.api.requests import OrderParameters
 from swapcli.api.slippage import SlippageRange
 from swapcli.model.api_version import ApiVersion

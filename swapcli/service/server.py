@@ -21,7 +21,7 @@ import uvicorn
 from swapcli.errors import InvalidOption
 from swapcli.service.client_timeouts import IdleReaper, with_body_timeout
 from swapcli.service.error_responses import status_error
-from swapcli.service.request_context import send_json
+from swapcli.service.request_io import send_json
 
 if TYPE_CHECKING:
     from types import FrameType

@@ -9,7 +9,7 @@ Importing this package imports sqlite3, so modules on the start-up path import i
 """
 
 from swapcli.store.block_writer import BlockWriter
-from swapcli.store.inventory import SkippedEntry
+from swapcli.store.known_pools import SkippedEntry
 from swapcli.store.rewind_blocks import StoredBlock
 from swapcli.store.store import Store, create_store, open_store
 from swapcli.store.summary import StoreSummary

@@ -22,7 +22,7 @@ from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.store import undo_log
 from swapcli.store.block_writer import BlockWriter, check_block_order
 from swapcli.store.database import BUSY_TIMEOUT_MS, open_connection, read_transaction, write_transaction
-from swapcli.store.inventory import Inventory
+from swapcli.store.known_pools import Inventory
 from swapcli.store.network_record import (
     NetworkLookup,
     check_network_name,

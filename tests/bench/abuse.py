@@ -19,7 +19,7 @@ from statistics import median
 from typing import NamedTuple
 
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import SwapcliError
 from swapcli.model.token import Token

@@ -15,7 +15,7 @@ from contextlib import suppress
 from pathlib import Path
 from time import perf_counter
 
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.errors import NoRoute
 from swapcli.model.market import Market
 from swapcli.model.order import Order

@@ -21,7 +21,7 @@ from pathlib import Path
 from statistics import median
 
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion

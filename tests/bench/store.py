@@ -17,7 +17,7 @@ from statistics import median
 from time import perf_counter
 from typing import NamedTuple
 
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.errors import NoRoute
 from swapcli.model.market import Market
 from swapcli.model.order import Order

@@ -19,7 +19,7 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.stored import StoreSource
 from swapcli.engine.sync import follow, import_pools, transfer_check_error
-from swapcli.engine.tradable_tokens import transfer_warnings
+from swapcli.engine.transfer_rules import transfer_warnings
 from swapcli.errors import FeeOnTransfer, InvalidRoute, NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order

@@ -169,7 +169,7 @@ def test_what_cannot_be_checked_has_no_objection(count: int, is_poor: bool) -> N
 
 
 def test_only_hyperevm_checks() -> None:
-    from swapcli.api.network_variants import network_variant
+    from swapcli.api.interface_by_network import network_variant
     from swapcli.networks.catalogue import network_names
 
     assert [name for name in network_names() if network_variant(name).execute_checks_balance] == [DETAILED]

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from swapcli.engine.clock import Clock
 from swapcli.engine.l1_data_fee import with_l1_fee
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import NoRoute, SameToken

@@ -7,7 +7,7 @@ from dataclasses import replace
 import pytest
 
 from swapcli.engine.clock import Clock
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.networks.catalogue import network, network_names
 from tests.support.testnet import EMPTY_V2, NOW_S, build_testnet_market

@@ -10,7 +10,7 @@ import pytest
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.impact_measures import ImpactBasis, PriceImpact, highest_impact, impact_of
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.api_version import ApiVersion

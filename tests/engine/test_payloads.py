@@ -13,7 +13,7 @@ from swapcli import evm, starknet
 from swapcli.api.route import parse_result, render
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import ConfigError, InvalidRoute, NoRoute, RouteExpired, SameToken, SlippageExceeded, SwapcliError

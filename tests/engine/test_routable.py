@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.tradable_tokens import is_rounded, routable_market, transfer_warnings
+from swapcli.engine.transfer_rules import is_rounded, routable_market, transfer_warnings
 from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market, Provenance

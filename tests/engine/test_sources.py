@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.engine.clock import Clock
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_protocols, find_token
 from swapcli.engine.sources.in_memory import InMemorySource

@@ -12,7 +12,7 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.model.order import Order

@@ -14,7 +14,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swapcli.service.endpoint_table import ENDPOINTS, PATHS
-from swapcli.service.request_context import MAX_BODY_BYTES
+from swapcli.service.request_io import MAX_BODY_BYTES
 from tests.support.service import (
     JSON,
     RECIPIENT,

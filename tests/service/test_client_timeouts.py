@@ -14,7 +14,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.service.client_timeouts import IdleReaper, with_body_timeout
-from swapcli.service.request_context import BodyTooSlow
+from swapcli.service.request_io import BodyTooSlow
 from tests.support.service import build_order_query, build_swap_terms
 from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service
 

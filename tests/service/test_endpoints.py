@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.api.network_variants import network_variant
+from swapcli.api.interface_by_network import network_variant
 from swapcli.api.route import parse_result
 from swapcli.evm import decode_call
 from swapcli.model.order import ZERO_ADDRESS

@@ -15,7 +15,7 @@ import httpx
 import pytest
 
 from swapcli.errors import InvalidOption
-from swapcli.service.request_context import MAX_BODY_BYTES
+from swapcli.service.request_io import MAX_BODY_BYTES
 from swapcli.service.server import base_url, bind
 from tests.support.service import build_order_query, build_swap_terms
 from tests.support.service_process import ServiceProcess, build_get_request, receive_all, run_testnet_service

@@ -10,7 +10,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.errors import InvalidInput, InvalidRoute
 from swapcli.model.market import Market
 from swapcli.model.network import ProtocolInfo

@@ -5,7 +5,7 @@ from __future__ import annotations
 from functools import cache
 
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.market import Market
 from swapcli.networks.catalogue import network

@@ -10,7 +10,7 @@ from importlib import import_module
 from itertools import islice
 from typing import cast
 
-from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched
+from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.model.pool import Pool

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from swapcli.chain.batch_read import BatchRead
 from swapcli.chain.contract_functions import encode_call, read_address, read_word, read_words
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool

@@ -7,13 +7,13 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.chain.batch_read import BatchRead
 from swapcli.chain.contract_functions import encode_call, invalid_response, read_list, read_word
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
-from swapcli.pools.multi_token import MAX_DECIMALS, to_18_decimals
+from swapcli.pools.multi_token_checks import MAX_DECIMALS, to_18_decimals
 
 _BALANCE = "balances(uint256)"
 _RATES = "stored_rates()"

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from swapcli.chain.batch_read import BatchRead
 from swapcli.chain.contract_functions import encode_call, read_words
 from swapcli.chain.loaders.build_pool import build_pool
+from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool

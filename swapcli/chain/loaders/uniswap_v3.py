@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.chain.batch_read import BatchRead, with_prefetch
 from swapcli.chain.contract_functions import encode_call, read_word, read_words
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import PriceState, guess_tick_calls, read_around_price
+from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import to_signed

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from swapcli.chain.batch_read import BatchRead
 from swapcli.chain.contract_functions import (
     encode_call,
     invalid_response,
@@ -12,6 +11,7 @@ from swapcli.chain.contract_functions import (
     to_address,
 )
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool

@@ -16,9 +16,9 @@ from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
 from swapcli.cli.options import OutputOptions, PayloadOptions, SourceOptions, argument, option, with_option_groups
 from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, print_payload, shows_full_calldata, swap_terms
-from swapcli.cli.quote_options import parse_address_option
 from swapcli.cli.render.payload_json import PayloadContext, execute_document
 from swapcli.cli.render.transactions import RenderedTransaction
+from swapcli.cli.resolved_options import parse_address_option
 from swapcli.cli.session import Session, open_session
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK

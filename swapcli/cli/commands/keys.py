@@ -10,7 +10,7 @@ from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, argument, with_option_groups
 from swapcli.cli.output import OutputFormat, print_note
 from swapcli.cli.render.list_view import ListView
-from swapcli.cli.render.text import format_time, printable
+from swapcli.cli.render.wording import format_time, printable
 from swapcli.cli.session import Session, open_session
 from swapcli.config.sources import flag
 

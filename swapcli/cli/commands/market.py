@@ -12,11 +12,10 @@ from swapcli.cli.output import OutputFormat
 from swapcli.cli.render.route_json import state_field
 from swapcli.cli.render.store_view import build_export_details, build_store_details, build_store_list, store_document
 from swapcli.cli.session import Session, open_session
-from swapcli.cli.store_paths import make_store, opened_store, store_files
 from swapcli.config import networks_from
 from swapcli.config.sources import flag
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.load_market import open_market
+from swapcli.engine.open_market import open_market
 from swapcli.errors import InvalidInput, InvalidOption, SwapcliError
 from swapcli.model.market import Market
 from swapcli.model.state_source import StateSource
@@ -45,7 +44,7 @@ def import_(
     """
     session = open_session(output, {"market": file, "store_dir": flag("--store", store)})
     market = _read(session, network, skip_bad_pools)
-    with make_store(session, market.network) as target:
+    with session.create_store(market.network) as target:
         pools = target.read_summary().pools
         if pools and not replace:
             raise InvalidInput(
@@ -106,7 +105,7 @@ def info(
     session = open_session(output, {"store_dir": flag("--store", store)})
     if network is None:
         return _list(session)
-    with opened_store(session, network) as stored:
+    with session.open_store(network) as stored:
         summary = stored.read_summary()
     _print_summary(session, summary.network, summary)
     return exit_codes.OK
@@ -132,7 +131,7 @@ def _load(session: Session, network: str) -> Market:
 def _list(session: Session) -> int:
     """Print all stores that can be read, then raise the error of the first that cannot."""
     summaries, failures = [], []
-    for file in store_files(session):
+    for file in session.store_files():
         try:
             with open_store(str(file), session.network) as stored:
                 summaries.append(stored.read_summary())

@@ -14,10 +14,9 @@ from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, option, with_option_groups
 from swapcli.cli.output import OutputFormat, print_note, print_to_stderr
 from swapcli.cli.render.sync_view import SyncResult, advance_document, build_sync_details, format_advance, sync_document
-from swapcli.cli.render.text import printable
+from swapcli.cli.render.wording import printable
 from swapcli.cli.session import Session, check_has_nodes, open_session
 from swapcli.cli.signals import GracefulInterrupt, graceful_interrupts
-from swapcli.cli.store_paths import make_store
 from swapcli.cli.sync_filter_options import parse_sync_filter
 from swapcli.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
 from swapcli.config.sources import flag
@@ -93,7 +92,7 @@ def sync(
     with graceful_interrupts() as interruption, closing(session.any_node(target_network)) as node:
         # Before the store: an unusable node should not leave an empty store behind.
         _check_from_block(sync_filter, node)
-        with make_store(session, target_network) as target:
+        with session.create_store(target_network) as target:
             target.check_can_append()
             _print(session, _fill(session, target, node, sync_filter, accept_losses), is_watching=watch)
             if watch:

@@ -12,7 +12,7 @@ from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextC
 from rich.text import Text
 
 from swapcli.cli.render.table import new_console
-from swapcli.cli.render.text import printable
+from swapcli.cli.render.wording import printable
 from swapcli.engine import sync
 
 BAR_WIDTH = 20

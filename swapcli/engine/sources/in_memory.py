@@ -14,7 +14,7 @@ from swapcli.engine.payloads import build_transaction, check_age, pools_for, rep
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import require_different_tokens
-from swapcli.engine.tradable_tokens import check_route, check_token, routable_market, transfers_of_steps
+from swapcli.engine.transfer_rules import check_route, check_token, routable_market, transfers_of_steps
 from swapcli.engine.wrap import check_wrapper_allowed, is_wrapping, wrap_quote
 from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion

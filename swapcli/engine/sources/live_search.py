@@ -19,7 +19,7 @@ from swapcli.model.market import Market
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.routing.known_routes import KnownRoute, is_better
 from swapcli.routing.pool_gains import PRICE_MARGIN, route_pools
-from swapcli.routing.price_moves import price_moves, shift_market
+from swapcli.routing.token_price_moves import price_moves, shift_market
 
 if TYPE_CHECKING:
     from swapcli.routing.search.route_search import SearchResult

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapcli.api.fields import plain
-from swapcli.api.network_variants import network_variant
+from swapcli.api.interface_by_network import network_variant
 from swapcli.api.requests import ExecuteRequest, OrderRequest
 from swapcli.api.route_result import RouteResult
 from swapcli.api.state_headers import parse_state, parse_warnings

@@ -11,7 +11,7 @@ from swapcli.engine.impact_measures import PriceImpact
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.tradable_tokens import routable_market
+from swapcli.engine.transfer_rules import routable_market
 from swapcli.errors import UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.network import Network

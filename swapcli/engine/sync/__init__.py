@@ -9,7 +9,7 @@ pools from the position in `cursor`, and `insert` adds them. `skipped` counts wh
 `transfer_checks` probes how tokens transfer.
 """
 
-from swapcli.engine.sync.backfill import import_pools, sync
+from swapcli.engine.sync.fill_store import import_pools, sync
 from swapcli.engine.sync.follow import follow
 from swapcli.engine.sync.skipped import SkipReason, count_skipped
 from swapcli.engine.sync.sync_filter import Advance, Progress, SyncFilter

@@ -10,7 +10,7 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
-from swapcli.chain.batch_read import SkippedItem
+from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import FIRST_SPAN, MAX_SPAN, ScannedRange, find_first_available_block, scan_logs
 from swapcli.chain.log_verification import MAX_HEADERS, find_missing_logs, find_withheld_block
 from swapcli.chain.multicall import BlockReader

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from itertools import islice
 
-from swapcli.chain.batch_read import SkippedItem
 from swapcli.chain.loaders import load_pools
+from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.pool_discovery import with_decimals
 from swapcli.chain.pool_ref import PoolRef

@@ -16,15 +16,15 @@ from itertools import islice
 from math import ceil
 from typing import Final, NamedTuple
 
-from swapcli.chain.batch_read import SkippedItem
 from swapcli.chain.loaders import load_pools
+from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.log_verification import MAX_HEADERS, find_withheld_block
 from swapcli.chain.logs_bloom import is_selective
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, LogFilter
+from swapcli.chain.pool_change_events import change_topics, changed_pool, emits_events, find_possible_changes
 from swapcli.chain.pool_discovery import find_factories
-from swapcli.chain.pool_events import change_topics, changed_pool, emits_events, find_possible_changes
 from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
 from swapcli.engine.sync.skipped import parse_pool_refs, skipped_pool
 from swapcli.errors import BlockMismatch, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout

@@ -9,8 +9,8 @@ from typing import NamedTuple
 from swapcli.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
+from swapcli.routing.graph.order_subgraph import arcs_between
 from swapcli.routing.graph.spot_prices import SpotPrices
-from swapcli.routing.graph.subgraph import arcs_between
 from swapcli.routing.solver.constants import MAX_ITERATIONS
 from swapcli.routing.solver.newton import Solution, minimize_dual
 

@@ -6,8 +6,8 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.batch_read import SkippedItem
 from swapcli.chain.loaders import load_pools
+from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.pool_ref import ContractKind, PoolRef, contract_kind
 from swapcli.errors import PoolError

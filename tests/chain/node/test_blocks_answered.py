@@ -12,8 +12,8 @@ from swapcli.chain.log_verification import compute_bloom, find_missing_logs, fin
 from swapcli.chain.logs_bloom import is_selective, may_contain
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockId, ContractCall, LogFilter, ReturnData
+from swapcli.chain.pool_change_events import change_topics, changed_pool, find_possible_changes
 from swapcli.chain.pool_discovery import POOL_CREATED
-from swapcli.chain.pool_events import change_topics, changed_pool, find_possible_changes
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.errors import BlockMismatch, InvalidUpstreamResponse
 from swapcli.pools import FAMILIES

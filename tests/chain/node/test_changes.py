@@ -7,9 +7,9 @@ from random import Random
 
 import pytest
 
-from swapcli.chain import pool_events
+from swapcli.chain import pool_change_events
 from swapcli.chain.node import Log
-from swapcli.chain.pool_events import EVENTS, change_topics, changed_pool, emits_events
+from swapcli.chain.pool_change_events import EVENTS, change_topics, changed_pool, emits_events
 from swapcli.chain.pool_ref import ContractKind, contract_kind
 from swapcli.networks.address import keccak256
 from swapcli.networks.catalogue import network, network_names
@@ -68,9 +68,9 @@ OWN_UNSEEN = {ContractKind.UNISWAP_V2: {"Mint", "Burn", "Swap"}, ContractKind.UN
 
 def test_topics_are_the_hashes_of_their_signatures() -> None:
     for name, signature in SIGNATURES.items():
-        assert getattr(pool_events, name) == f"0x{keccak256(signature.encode()).hex()}"
+        assert getattr(pool_change_events, name) == f"0x{keccak256(signature.encode()).hex()}"
     assert {topic for events in EVENTS.values() for topic in events} == {
-        getattr(pool_events, name) for name in SIGNATURES
+        getattr(pool_change_events, name) for name in SIGNATURES
     }
     assert EVENTS.keys() == set(ContractKind)
 
@@ -105,17 +105,18 @@ def word(address: str) -> str:
 def test_the_pool_is_named_by_the_event_as_the_store_names_it() -> None:
     emitter, other, pool_id = "0x" + "aa" * 20, "0x" + "bb" * 20, "0x" + "bb" * 20 + "0002" + "00" * 10
     named = {
-        pool_events._SYNC: emitter, pool_events._SYNC_SOLIDLY: emitter,
-        pool_events._SWAP: emitter, pool_events._SWAP_PANCAKE: emitter,
-        pool_events._MINT: emitter, pool_events._BURN: emitter,
-        pool_events._FEE: emitter, pool_events._SWAP_FEE_CHANGED: emitter,
-        pool_events._SWAP_V4: pool_id, pool_events._MODIFY_LIQUIDITY: pool_id,
-        pool_events._PROTOCOL_FEE_UPDATED: pool_id,
-        pool_events._SWAP_BALANCER: other, pool_events._BALANCE_CHANGED: other, pool_events._BALANCE_MANAGED: other,
+        pool_change_events._SYNC: emitter, pool_change_events._SYNC_SOLIDLY: emitter,
+        pool_change_events._SWAP: emitter, pool_change_events._SWAP_PANCAKE: emitter,
+        pool_change_events._MINT: emitter, pool_change_events._BURN: emitter,
+        pool_change_events._FEE: emitter, pool_change_events._SWAP_FEE_CHANGED: emitter,
+        pool_change_events._SWAP_V4: pool_id, pool_change_events._MODIFY_LIQUIDITY: pool_id,
+        pool_change_events._PROTOCOL_FEE_UPDATED: pool_id,
+        pool_change_events._SWAP_BALANCER: other, pool_change_events._BALANCE_CHANGED: other,
+        pool_change_events._BALANCE_MANAGED: other,
     }  # fmt: skip
     for topic, key in named.items():
         assert changed_pool(Log(emitter, (topic, pool_id, word(other)), b"", 1, 0)) == key
-    for topic in (pool_events._SET_CUSTOM_FEE, pool_events._CUSTOM_FEE_SET):
+    for topic in (pool_change_events._SET_CUSTOM_FEE, pool_change_events._CUSTOM_FEE_SET):
         assert changed_pool(Log(emitter, (topic, word(other)), b"", 1, 0)) == other
 
 

@@ -9,8 +9,8 @@ from random import Random
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.chain.batch_read import SkippedItem
 from swapcli.chain.loaders import load_pools
+from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Log

@@ -5,8 +5,8 @@ from __future__ import annotations
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.batch_read import SkippedItem, run_batched
 from swapcli.chain.l1_fee_params import read_l1_fee_params
+from swapcli.chain.lockstep_reads import SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ReturnData
 from swapcli.evm.l1_fee import L1FeeParams

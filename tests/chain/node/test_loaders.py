@@ -9,9 +9,9 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.batch_read import SkippedItem
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.loaders.tick_bitmap import REACH, all_words, words_around
+from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
 from swapcli.errors import InsufficientLiquidity, PoolError

@@ -11,8 +11,8 @@ from eth_abi.abi import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.chain.batch_read import SkippedItem
 from swapcli.chain.loaders import load_pools
+from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockId, ContractCall, ReturnData
 from swapcli.chain.pair_lookup import USUAL_SPACINGS, find_pair_pools

@@ -5,7 +5,6 @@ from __future__ import annotations
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.chain.batch_read import SkippedItem
 from swapcli.chain.contract_functions import SELECTORS
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.loaders.tick_bitmap import (
@@ -16,6 +15,7 @@ from swapcli.chain.loaders.tick_bitmap import (
     initialized_ticks,
     words_around,
 )
+from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.batch_read import BatchRead, SkippedItem, run_batched, with_prefetch
+from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched, with_prefetch
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.errors import InvalidUpstreamResponse
 

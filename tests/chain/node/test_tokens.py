@@ -9,7 +9,7 @@ from eth_abi.abi import encode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.batch_read import SkippedItem
+from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.tokens import load_tokens, sanitize_text
 from swapcli.model.token import Token
 from tests.chain.node.evm_node import deploy_multicall, sources, view_of

@@ -19,7 +19,7 @@ from swapcli.cli.render.numbers import (
     format_significant,
     format_usd,
 )
-from swapcli.cli.render.text import printable
+from swapcli.cli.render.wording import printable
 from swapcli.engine.warnings import format_age
 from swapcli.model.token import whole_tokens
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.api.network_variants import NetworkCalldata, NetworkVariant, network_variant
+from swapcli.api.interface_by_network import NetworkCalldata, NetworkVariant, network_variant
 from swapcli.networks.catalogue import network_names
 
 

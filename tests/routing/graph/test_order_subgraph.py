@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from swapcli.model.token import Token
 from swapcli.routing.graph.digraph import edge_distances
 from swapcli.routing.graph.market_graph import MarketGraph, Prices
+from swapcli.routing.graph.order_subgraph import HopBudget, arcs_between, profitable_detours
 from swapcli.routing.graph.spot_prices import SpotPrices
-from swapcli.routing.graph.subgraph import HopBudget, arcs_between, profitable_detours
 from swapcli.routing.search.problem import RoutingProblem
 from tests.routing.build import graph_of, problem_of
 from tests.routing.random_routes import simple_paths

@@ -7,8 +7,8 @@ from math import inf
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.selection.flow_estimate import Offer, select_by_flow
 from swapcli.selection.ranking_reader import TokenPair
+from swapcli.selection.select_by_flow import Offer, select_by_flow
 
 A, B, C, D = range(4)
 EVERYTHING = 1_000

@@ -6,7 +6,7 @@ from typing import Final
 
 from swapcli.errors import InvalidPoolState, PoolError
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.pools.two_token import PPM
+from swapcli.pools.two_token_checks import PPM
 
 MAX_TOKENS: Final = 8
 MAX_DECIMALS: Final = 18
