@@ -161,6 +161,18 @@ def test_the_list_of_families_is_complete() -> None:
         assert cls.swap_gas > 0
 
 
+def test_every_family_is_read_and_encoded() -> None:
+    from swapcli.chain.loaders import import_loader
+    from swapcli.chain.pool_change_events import EVENTS
+    from swapcli.chain.pool_ref import KINDS_BY_FAMILY, ContractKind
+    from swapcli.evm.extra_data import BY_FAMILY
+
+    assert set(KINDS_BY_FAMILY) == set(pools.FAMILIES) - {"wrapper"}
+    assert {kind for kinds in KINDS_BY_FAMILY.values() for kind in kinds} == set(ContractKind) == set(EVENTS)
+    assert all(callable(import_loader(kind)) for kind in ContractKind)
+    assert set(BY_FAMILY) == set(pools.FAMILIES)
+
+
 def test_every_family_of_the_catalogue_exists() -> None:
     from swapcli.networks.catalogue import network, network_names
 

@@ -12,7 +12,7 @@ from typing import Final
 
 from swapcli.chain.logs_bloom import bloom_mask, may_contain
 from swapcli.chain.node import Log
-from swapcli.chain.pool_ref import ContractKind
+from swapcli.chain.pool_ref import KINDS_BY_FAMILY, ContractKind
 
 Names = Callable[[Log], str]
 """The key of the pool that an event is about."""
@@ -71,26 +71,29 @@ EVENTS: Final[dict[ContractKind, dict[str, Names]]] = {
 }
 """The events of each contract kind by first topic. Kinds without any emit no events on a change."""
 
-_KINDS: Final[dict[str, tuple[ContractKind, ...]]] = {
-    "constant_product": (ContractKind.UNISWAP_V2, ContractKind.SOLIDLY),
-    "solidly_stable": (ContractKind.SOLIDLY,),
-    "concentrated": (ContractKind.UNISWAP_V3, ContractKind.ALGEBRA, ContractKind.UNISWAP_V4),
-    "stableswap": (ContractKind.STABLESWAP,),
-    "weighted": (ContractKind.WEIGHTED,),
-}
-"""The contract kinds of each pool family."""
+_VAULT_KINDS: Final = frozenset(kind for kind, events in EVENTS.items() if _by_balancer_id in events.values())
+"""The kinds whose events are emitted by a vault at another address than the pool's."""
 
 _ALL: Final = dict(chain.from_iterable(events.items() for events in EVENTS.values()))
 
 
 def change_topics(families: Iterable[str]) -> tuple[str, ...]:
     """Return the topics of all events that change pools of these families."""
-    return tuple(dict.fromkeys(topic for name in families for kind in _KINDS.get(name, ()) for topic in EVENTS[kind]))
+    return tuple(dict.fromkeys(topic for kind in _kinds(families) for topic in EVENTS[kind]))
 
 
 def emits_events(family: str) -> bool:
     """Return whether every change of the family's pools emits an event."""
-    return all(EVENTS[kind] for kind in _KINDS.get(family, ()))
+    return all(EVENTS[kind] for kind in _kinds([family]))
+
+
+def vault_kinds(families: Iterable[str]) -> frozenset[ContractKind]:
+    """Return the contract kinds of these families whose events a vault emits instead of the pool."""
+    return _VAULT_KINDS.intersection(_kinds(families))
+
+
+def _kinds(families: Iterable[str]) -> Iterator[ContractKind]:
+    return (kind for name in families for kind in KINDS_BY_FAMILY.get(name, ()))
 
 
 def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> Iterator[str]:
@@ -100,7 +103,7 @@ def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> 
     """
     present = {
         name: frozenset(names for kind in kinds for topic, names in EVENTS[kind].items() if may_contain(bloom, topic))
-        for name, kinds in _KINDS.items()
+        for name, kinds in KINDS_BY_FAMILY.items()
     }
     others = {name: names - {_by_emitter} for name, names in present.items()}
     emitting = {name for name, names in present.items() if _by_emitter in names}

@@ -27,6 +27,7 @@ from swapcli.encoding.abi import WORD, to_signed
 from swapcli.model.network import Deployment, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
+from swapcli.networks.pool_addresses import is_solidly_stable
 
 POOL_CREATED: Final = "0x783cca1c0412dd0d695e784568c96da2e9c22ff989357a2e8b1d9b2b4e6b7118"
 """Uniswap V3: PoolCreated(address,address,uint24,int24,address), the first three indexed."""
@@ -43,7 +44,6 @@ _ROLES: Final = {ContractKind.UNISWAP_V4: ("pool_manager",), ContractKind.WEIGHT
 _FACTORIES: Final = ("factory", "factory_2")
 _ENUMERABLE: Final = (ContractKind.UNISWAP_V2, ContractKind.SOLIDLY)
 _LIST_FUNCTIONS: Final = (("allPairsLength()", "allPairs(uint256)"), ("allPoolsLength()", "allPools(uint256)"))
-_STABLE: Final = "solidly_stable"
 _TOKENS: Final = ("token0()", "token1()")
 _TRAITS: Final = {ContractKind.SOLIDLY: ("stable()",), ContractKind.UNISWAP_V3: ("tickSpacing()",)}
 _POOL_TOKENS: Final = "getPoolTokens(bytes32)"
@@ -104,7 +104,7 @@ def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: 
             factory = factories.get(address) or Factory(address, kind, None, None, fee_ppm, deployment.fee_tiers)
             factories[address] = (
                 factory._replace(stable_protocol=protocol)
-                if protocol.family == _STABLE
+                if is_solidly_stable(protocol)
                 else factory._replace(protocol=protocol)
             )
             problem = ""

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from enum import StrEnum
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.pool import Pool
+from swapcli.networks.pool_addresses import is_solidly
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
 
@@ -21,6 +23,16 @@ class ContractKind(StrEnum):
     UNISWAP_V4 = "uniswap_v4"
     STABLESWAP = "stableswap"
     WEIGHTED = "weighted"
+
+
+KINDS_BY_FAMILY: Final[Mapping[str, tuple[ContractKind, ...]]] = {
+    "constant_product": (ContractKind.UNISWAP_V2, ContractKind.SOLIDLY),
+    "solidly_stable": (ContractKind.SOLIDLY,),
+    "concentrated": (ContractKind.UNISWAP_V3, ContractKind.ALGEBRA, ContractKind.UNISWAP_V4),
+    "stableswap": (ContractKind.STABLESWAP,),
+    "weighted": (ContractKind.WEIGHTED,),
+}
+"""The contract kinds of each pool family; a family that is not read from a node has none."""
 
 
 class PoolRef(NamedTuple):
@@ -73,23 +85,15 @@ def ref_of_pool(pool: Pool) -> PoolRef | None:
 def contract_kind(protocol: ProtocolInfo, network: Network) -> ContractKind | None:
     """Return the contract kind of a protocol's pools; None if they cannot be read.
 
-    A protocol of volatile pairs that shares its contracts with one of stable pairs is a Solidly. Concentrated pools
-    differ in the extra data that the router needs.
+    Protocols of concentrated pools differ in the extra data that the router needs.
     """
-    if protocol.family == "constant_product":
-        return ContractKind.SOLIDLY if _has_stable_sibling(protocol, network) else ContractKind.UNISWAP_V2
-    if protocol.family == "concentrated":
+    if protocol.family == ConstantProduct.family:
+        return ContractKind.SOLIDLY if is_solidly(network, protocol.amm_name) else ContractKind.UNISWAP_V2
+    if protocol.family == Concentrated.family:
         if "poolId" in protocol.extra_keys:
             return ContractKind.UNISWAP_V4
         return ContractKind.UNISWAP_V3 if protocol.extra_keys else ContractKind.ALGEBRA
-    return _KIND_OF_FAMILY.get(protocol.family or "")
-
-
-_KIND_OF_FAMILY = {
-    "solidly_stable": ContractKind.SOLIDLY,
-    "stableswap": ContractKind.STABLESWAP,
-    "weighted": ContractKind.WEIGHTED,
-}
+    return _only_kind(protocol.family)
 
 
 def _kind_of_pool(pool: Pool) -> ContractKind | None:
@@ -99,14 +103,9 @@ def _kind_of_pool(pool: Pool) -> ContractKind | None:
         if pool.tick_list.pool_id:
             return ContractKind.UNISWAP_V4
         return ContractKind.UNISWAP_V3 if pool.tick_list.word_ticks else ContractKind.ALGEBRA
-    return _KIND_OF_FAMILY.get(pool.family)
+    return _only_kind(pool.family)
 
 
-def _has_stable_sibling(protocol: ProtocolInfo, network: Network) -> bool:
-    siblings = {
-        name
-        for deployment in network.deployments
-        if protocol.amm_name in deployment.protocols
-        for name in deployment.protocols
-    }
-    return any(other.amm_name in siblings and other.family == "solidly_stable" for other in network.protocols)
+def _only_kind(family: str | None) -> ContractKind | None:
+    kinds = KINDS_BY_FAMILY.get(family or "", ())
+    return kinds[0] if len(kinds) == 1 else None

@@ -52,7 +52,7 @@ class TransferReport(NamedTuple):
 
 def pool_holder(pool: Pool, network: Network) -> str | None:
     """Return the contract that holds the tokens of a pool: Balancer's vault for its pools, None where it is unknown."""
-    if pool.family != "weighted":
+    if not pool.holds_reserves_in_vault:
         return pool.address
     addresses_by_role = (each.addresses for each in network.deployments if pool.protocol in each.protocols)
     return next((addresses["vault"] for addresses in addresses_by_role if "vault" in addresses), None)

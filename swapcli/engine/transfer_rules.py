@@ -10,7 +10,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Set
 from dataclasses import replace
-from typing import Final
 
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.quote_results import LocalQuote
@@ -21,9 +20,6 @@ from swapcli.model.quote import Step
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind
 from swapcli.model.warning import QuoteWarning, WarningCode
-
-_EXACT_PAYMENT_FAMILIES: Final = frozenset({"concentrated"})
-"""Families whose pools reject a payment that is a unit short: Uniswap V3, V4 and their forks."""
 
 
 def routable_market(market: Market, end_tokens: Set[str] = frozenset()) -> Market:
@@ -47,7 +43,7 @@ def routable_market(market: Market, end_tokens: Set[str] = frozenset()) -> Marke
 def _is_routable(pool: Pool, unroutable: set[str], shares: set[str]) -> bool:
     if not unroutable.isdisjoint(pool.tokens):
         return False
-    return pool.family not in _EXACT_PAYMENT_FAMILIES or shares.isdisjoint(pool.tokens)
+    return not pool.requires_exact_payment or shares.isdisjoint(pool.tokens)
 
 
 def check_token(token: Token, market: Market) -> None:

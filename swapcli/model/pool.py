@@ -53,6 +53,10 @@ class Pool(ABC):
     family: ClassVar[str]
     swap_gas: ClassVar[int]
     """Gas units of one swap through a router, without what depends on its size."""
+    requires_exact_payment: ClassVar[bool] = False
+    """Whether a swap reverts if the pool receives a unit less than `amount_in`."""
+    holds_reserves_in_vault: ClassVar[bool] = False
+    """Whether the protocol's vault holds the tokens, and not the contract at `address`."""
 
     @property
     def key(self) -> str:

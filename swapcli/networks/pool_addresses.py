@@ -30,21 +30,22 @@ def pool_address(network: Network, amm_name: str, token_a: str, token_b: str, ti
             return None
         return v3_pool_address(deployer, token_a, token_b, tier, deployment.init_code_hash)
     if is_solidly(network, amm_name):
-        return solidly_pair_address(deployer, token_a, token_b, _is_stable(protocol), deployment.init_code_hash)
+        return solidly_pair_address(deployer, token_a, token_b, is_solidly_stable(protocol), deployment.init_code_hash)
     return v2_pair_address(deployer, token_a, token_b, deployment.init_code_hash)
 
 
 def deployment_of(network: Network, amm_name: str) -> Deployment | None:
-    """The contracts of a protocol, if the catalogue has them."""
+    """Return the contracts of a protocol, if the catalogue has them."""
     return next((deployment for deployment in network.deployments if amm_name in deployment.protocols), None)
 
 
 def is_solidly(network: Network, amm_name: str) -> bool:
-    """Whether a protocol descends from Solidly: one factory for its stable and its volatile pairs."""
-    deployment = deployment_of(network, amm_name)
-    served = (network.protocol(name) for name in deployment.protocols) if deployment else ()
-    return any(protocol is not None and _is_stable(protocol) for protocol in served)
+    """Return whether a protocol descends from Solidly: it shares a deployment with a protocol of stable pairs."""
+    deployments = (deployment for deployment in network.deployments if amm_name in deployment.protocols)
+    names = {name for deployment in deployments for name in deployment.protocols}
+    return any(protocol.amm_name in names and is_solidly_stable(protocol) for protocol in network.protocols)
 
 
-def _is_stable(protocol: ProtocolInfo) -> bool:
+def is_solidly_stable(protocol: ProtocolInfo) -> bool:
+    """Return whether the protocol's pools are the stable pairs of a Solidly."""
     return protocol.family == _SOLIDLY_STABLE

@@ -47,6 +47,7 @@ class Concentrated(Pool):
 
     family: ClassVar[str] = "concentrated"
     swap_gas: ClassVar[int] = 68_800
+    requires_exact_payment: ClassVar[bool] = True
 
     @property
     def key(self) -> str:

@@ -42,6 +42,7 @@ class Weighted(Pool):
 
     family: ClassVar[str] = "weighted"
     swap_gas: ClassVar[int] = 87_700
+    holds_reserves_in_vault: ClassVar[bool] = True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` through the Vault. Raises as `Pool.swap`, `SwapReverts` above 30% of the balance."""

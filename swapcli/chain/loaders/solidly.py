@@ -9,12 +9,12 @@ from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.constant_product import SOLIDLY
+from swapcli.pools.solidly_stable import SolidlyStable
 
 _RESERVES = "getReserves()"
 _FACTORY = "factory()"
 _FEE = "getFee(address,bool)"
 _FEE_DENOMINATOR = 10_000
-_STABLE = "solidly_stable"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -23,7 +23,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     if not factory:
         (answer,) = yield [ContractCall(ref.address, encode_call(_FACTORY))]
         factory = read_address(answer, _FACTORY)
-    stable = ref.family == _STABLE
+    stable = ref.family == SolidlyStable.family
     reserves, fee = yield [
         ContractCall(ref.address, encode_call(_RESERVES)),
         ContractCall(factory, encode_call(_FEE, ref.address, stable)),

@@ -23,9 +23,15 @@ from swapcli.chain.log_verification import MAX_HEADERS, find_withheld_block
 from swapcli.chain.logs_bloom import is_selective
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, LogFilter
-from swapcli.chain.pool_change_events import change_topics, changed_pool, emits_events, find_possible_changes
+from swapcli.chain.pool_change_events import (
+    change_topics,
+    changed_pool,
+    emits_events,
+    find_possible_changes,
+    vault_kinds,
+)
 from swapcli.chain.pool_discovery import find_factories
-from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
+from swapcli.chain.pool_ref import PoolRef, ref_of_pool
 from swapcli.engine.sync.skipped import parse_pool_refs, skipped_pool
 from swapcli.errors import BlockMismatch, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.pools import FAMILIES
@@ -195,10 +201,8 @@ class Refresher:
         skipped = parse_pool_refs(self._inventory.skipped_after("", _MAX_LOG_ADDRESSES))
         factories, _ = find_factories(self._store.network)
         families = {*self._families.values(), *(ref.family for ref in skipped)}
-        # Changes of weighted pools are events of their vault, which only the network's definition names.
-        emitters_are_known = "weighted" not in families or any(
-            factory.kind is ContractKind.WEIGHTED for factory in factories
-        )
+        # Only the network's definition gives the address of a vault that emits the events of its pools.
+        emitters_are_known = vault_kinds(families) <= {factory.kind for factory in factories}
         emitters: list[str] = []
         if contracts is not None and len(contracts) + len(skipped) <= _MAX_LOG_ADDRESSES and emitters_are_known:
             emitters = [*contracts, *(ref.address for ref in skipped), *(factory.address for factory in factories)]
