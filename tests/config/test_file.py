@@ -59,7 +59,7 @@ def test_a_folder_in_the_place_of_the_file_is_refused(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("text", ["", "# nothing\n", "---\n", "---\n...\n", "{}", "null", "~"])
-def test_an_empty_file_says_nothing(text: str) -> None:
+def test_an_empty_file_sets_nothing(text: str) -> None:
     assert load(text) == load()
 
 

@@ -54,7 +54,7 @@ def test_letter_case_of_a_name_does_not_matter() -> None:
     assert networks_from(settings)("Base").router == ROUTER
 
 
-def test_a_network_of_the_users_own_is_known_by_name_and_chain_id() -> None:
+def test_a_custom_network_is_found_by_name_and_chain_id() -> None:
     settings = load(networks(my_net={**OWN, "rpc_url": "http://localhost:8545"}))
     network = networks_from(settings)("my-net")
     assert (network.name, network.kind, network.chain_id) == ("my-net", Kind.EVM, 31337)
@@ -69,7 +69,7 @@ def test_an_unknown_network_stays_unknown() -> None:
         networks_from(load(networks(my_net=OWN)))("elsewhere")
 
 
-def test_the_environment_goes_before_the_file_for_a_node_and_a_router() -> None:
+def test_variables_override_the_node_and_router_of_the_file() -> None:
     environ = {"SWAPCLI_NETWORKS_BASE_RPC_URL": "wss://b.example", "SWAPCLI_NETWORKS_MY_NET_ROUTER": ROUTER}
     text = networks(base={"rpc_url": "https://a.example", "router": "0x" + "99" * 20}, my_net=OWN)
     settings = load(text, environ=environ)
@@ -81,7 +81,7 @@ def test_the_environment_goes_before_the_file_for_a_node_and_a_router() -> None:
     assert settings.origin("networks.my-net.router") == "environment SWAPCLI_NETWORKS_MY_NET_ROUTER"
 
 
-def test_a_flag_goes_before_both() -> None:
+def test_a_flag_overrides_the_environment_and_the_file() -> None:
     flags = {"networks.base.rpc_url": "http://c.example"}
     settings = load(networks(base={"rpc_url": "https://a.example"}), flags=flags)
     assert networks_from(settings)("base").rpc_urls[0] == "http://c.example"
@@ -110,7 +110,7 @@ def test_further_nodes_of_the_file_come_after_the_first() -> None:
         ({"tokens": [{"symbol": "MINE"}]}, "networks.base.tokens[0].address: missing"),
     ],
 )
-def test_a_fault_in_an_addition_names_the_file_and_the_key(entry: object, message: str) -> None:
+def test_an_error_in_an_addition_names_the_file_and_key(entry: object, message: str) -> None:
     assert refused(networks(base=entry)).message.startswith(f"{DEFAULT_FILE}: {message}")
 
 
@@ -124,13 +124,11 @@ def test_a_fault_in_an_addition_names_the_file_and_the_key(entry: object, messag
         ({"protocol": []}, 'networks.own: unknown key "protocol"'),
     ],
 )
-def test_a_fault_in_a_network_of_the_users_own_names_the_file_and_the_key(
-    changes: dict[str, object], message: str
-) -> None:
+def test_an_error_in_a_custom_network_names_the_file_and_key(changes: dict[str, object], message: str) -> None:
     assert refused(networks(own={**OWN, **changes})).message.startswith(f"{DEFAULT_FILE}: {message}")
 
 
-def test_a_misspelt_network_is_told_from_a_new_one() -> None:
+def test_a_misspelt_network_is_not_taken_for_a_new_one() -> None:
     error = refused(networks(bse={"router": ROUTER}))
     assert error.message == f'{DEFAULT_FILE}: networks.bse: there is no network "bse"'
     assert error.hint is not None
@@ -152,7 +150,7 @@ def test_a_misspelt_network_in_a_variable_is_refused_by_its_name() -> None:
         ("SWAPCLI_NETWORKS_ROUTER", ROUTER, 'environment variable "SWAPCLI_NETWORKS_ROUTER": no such setting'),
     ],
 )
-def test_a_fault_in_a_networks_variable_names_it(name: str, value: str, message: str) -> None:
+def test_an_error_in_a_network_variable_names_the_variable(name: str, value: str, message: str) -> None:
     assert refused(environ={name: value}).message.startswith(message)
 
 

@@ -88,7 +88,7 @@ def test_these_tests_know_every_setting() -> None:
     assert set(VALUES) == set(TABLE)
 
 
-def test_every_field_of_the_settings_is_in_the_table_or_holds_such() -> None:
+def test_every_settings_field_is_in_the_table_or_is_a_group() -> None:
     others = {each.name for each in fields(Settings) if "setting" not in each.metadata}
     assert others == {"integrator", "service", "networks", "origins"}
 
@@ -144,7 +144,7 @@ def test_null_in_the_file_counts_as_not_set() -> None:
     assert load("max_hops:\nnetwork: null\nintegrator:\nnetworks: ~\n") == Settings()
 
 
-def test_a_wrong_value_is_refused_even_where_a_stronger_layer_hides_it() -> None:
+def test_an_overridden_wrong_value_is_still_refused() -> None:
     error = refused("max_hops: many", flags={"max_hops": 3})
     assert error.message.startswith(f"{DEFAULT_FILE}: max_hops: expected a whole number from 1 to 16")
 
@@ -167,7 +167,7 @@ def test_members_of_a_group_come_from_different_layers() -> None:
         (OTHER_FILE, {"SWAPCLI_CONFIG": "/else.yaml", "XDG_CONFIG_HOME": "/xdg"}, OTHER_FILE),
     ],
 )
-def test_the_file_is_the_one_asked_for_then_the_variables_then_the_users(
+def test_the_path_comes_from_the_flag_the_variables_or_the_home(
     asked_for: Path | None, environ: dict[str, str], expected: Path
 ) -> None:
     assert config_file_path(asked_for, environ, HOME) == expected
@@ -175,7 +175,7 @@ def test_the_file_is_the_one_asked_for_then_the_variables_then_the_users(
 
 
 @pytest.mark.parametrize(("asked_for", "environ"), [(OTHER_FILE, {}), (None, {"SWAPCLI_CONFIG": str(OTHER_FILE)})])
-def test_a_file_that_was_asked_for_must_exist(asked_for: Path | None, environ: dict[str, str]) -> None:
+def test_a_file_named_explicitly_must_exist(asked_for: Path | None, environ: dict[str, str]) -> None:
     error = refused(asked_for=asked_for, environ=environ)  # type: ignore[arg-type]
     assert error.message == f"{OTHER_FILE}: no such file"
     assert error.hint is not None
@@ -192,7 +192,7 @@ def test_file_names_elsewhere_start_from_the_working_directory() -> None:
 
 
 @given(layers(ON_COMMAND_LINE), layers(ON_COMMAND_LINE), st.booleans())
-def test_a_glance_sees_what_loading_would_find_although_other_settings_are_wrong(
+def test_peek_agrees_with_load_even_if_other_settings_are_wrong(
     in_file: dict[str, str], in_environment: dict[str, str], faulty: bool
 ) -> None:
     environ = {TABLE[key].variable: text for key, text in in_environment.items()}
@@ -203,5 +203,5 @@ def test_a_glance_sees_what_loading_would_find_although_other_settings_are_wrong
 
 
 @pytest.mark.parametrize("text", ["", "[", "output", "- output", "Output: json"])
-def test_a_glance_at_a_file_that_says_nothing_sees_nothing(text: str) -> None:
+def test_peek_finds_nothing_in_a_file_without_the_setting(text: str) -> None:
     assert peek("output", {}, None, HOME, lambda _: text) is None

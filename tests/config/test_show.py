@@ -45,7 +45,7 @@ def test_every_setting_of_the_example_can_be_uncommented() -> None:
 
 
 @pytest.mark.parametrize("key", TABLE)
-def test_the_example_explains_every_setting_and_names_its_variable(key: str) -> None:
+def test_the_example_explains_each_setting_and_its_variable(key: str) -> None:
     row = TABLE[key]
     assert f"# {row.help} [{row.variable}]\n" in example_config()
 
@@ -54,7 +54,7 @@ def test_the_example_fits_the_screen() -> None:
     assert max(map(len, example_config().splitlines())) <= 120
 
 
-def test_every_setting_is_shown_once_and_in_the_order_of_the_table() -> None:
+def test_every_setting_is_shown_once_in_table_order() -> None:
     assert [row.key for row in masked_rows(Settings())] == list(TABLE)
 
 
@@ -147,7 +147,7 @@ def test_a_secret_of_the_wrong_form_is_not_repeated_by_the_error(token: str) -> 
         assert token not in f"{error.message} {error.hint} {error.details}"
 
 
-def test_a_secret_is_compared_and_copied_by_its_value_and_never_becomes_plain() -> None:
+def test_a_secret_compares_and_copies_but_never_prints_its_value() -> None:
     secret = Secret("one")
     assert secret == Secret("one") != Secret("two")
     assert len({secret, Secret("one"), Secret("two")}) == 2

@@ -76,7 +76,7 @@ def test_these_tests_know_every_setting() -> None:
 
 
 @pytest.mark.parametrize(("key", "value"), CASES)
-def test_a_wrong_value_names_the_file_the_key_and_what_was_expected(key: str, value: object) -> None:
+def test_a_wrong_value_names_the_file_and_key_and_what_fits(key: str, value: object) -> None:
     error = refused(in_file(key, value))
     expected = TABLE[key].value_type.expected if key in TABLE else "a mapping"
     assert error.message.startswith(f"{DEFAULT_FILE}: {key}: expected {expected}")
@@ -86,7 +86,7 @@ def test_a_wrong_value_names_the_file_the_key_and_what_was_expected(key: str, va
 @pytest.mark.parametrize(
     ("key", "value"), [(key, value) for key, value in CASES if key in TABLE and type(value) is str]
 )
-def test_a_wrong_value_names_the_variable_and_what_was_expected(key: str, value: str) -> None:
+def test_a_wrong_value_names_the_variable_and_what_fits(key: str, value: str) -> None:
     error = refused(environ={TABLE[key].variable: value})
     assert error.message.startswith(f"{TABLE[key].variable}: expected {TABLE[key].value_type.expected}")
 
@@ -94,7 +94,7 @@ def test_a_wrong_value_names_the_variable_and_what_was_expected(key: str, value:
 @pytest.mark.parametrize(
     ("key", "value"), [(key, value) for key, value in CASES if key in TABLE and TABLE[key].on_command_line]
 )
-def test_a_wrong_value_names_the_flag_and_what_was_expected(key: str, value: object) -> None:
+def test_a_wrong_value_names_the_flag_and_what_fits(key: str, value: object) -> None:
     error = refused(flags={key: value})
     assert error.message.startswith(f"{TABLE[key].flag}: expected {TABLE[key].value_type.expected}")
 
@@ -142,7 +142,7 @@ def test_an_unknown_variable_is_refused_with_the_closest(name: str, closest: str
     assert error.hint == f"did you mean {closest}?"
 
 
-def test_other_programs_variables_are_none_of_our_business() -> None:
+def test_variables_of_other_programs_are_ignored() -> None:
     assert load(environ={"PATH": "x", "SWAP": "1", "swapcli_slippage": "x", "_SWAPCLI_COMPLETE": "x"}) == load()
 
 
@@ -168,7 +168,7 @@ def test_a_dotted_key_is_refused_with_the_nested_form() -> None:
     assert error.message.endswith("integrator.fee_bps: a file nests it, as in integrator: {fee_bps: ...}")
 
 
-def test_an_unknown_key_unlike_any_other_says_where_they_are_listed() -> None:
+def test_an_unknown_key_without_close_matches_names_the_list() -> None:
     assert refused("zzz: 1").hint == "swapcli config show lists all settings"
 
 

@@ -274,7 +274,7 @@ def test_any_posted_route_is_built_exactly_or_rejected(data: st.DataObject) -> N
     assert payload.call.route.min_received <= payload.call.route.amount_out
 
 
-def test_a_generation_that_the_network_does_not_have_is_invalid() -> None:
+def test_an_api_version_the_network_lacks_is_invalid() -> None:
     source = embedded("starknet")
     order = Order(source.network.native, source.token("USDC"), 10**18)
     result = source.quote(QuoteRequest(order, V1)).result

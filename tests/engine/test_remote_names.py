@@ -45,17 +45,17 @@ class TestTokens:
         return twist
 
     @pytest.mark.parametrize("name", ["ETH", "usdc", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"])
-    def test_what_the_catalogue_knows_is_not_asked_for(self, name: str) -> None:
+    def test_catalogue_tokens_send_no_request(self, name: str) -> None:
         with remote_source("base") as (source, running):
             assert source.token(name) == embedded_source("base").token(name)._replace(price_usd=None)
             assert not running.exchanges
 
-    def test_what_only_the_service_knows_is_asked_for_once(self) -> None:
+    def test_tokens_only_the_service_knows_are_requested_once(self) -> None:
         with remote_source("base", self.listing()) as (source, running):
             assert [source.token(name) for name in ("rare", "RARE", self.LISTED.address)] == [self.LISTED] * 3
             assert [talk.target for talk in running.exchanges] == ["/base/tokens"]
 
-    def test_an_address_is_asked_for_alone(self) -> None:
+    def test_an_address_requests_only_that_token(self) -> None:
         with loopback_server(respond_with(http_response(200, json.dumps(self.listing()("tokens/", {}))))) as running:
             source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
             assert source.token(self.LISTED.address) == self.LISTED
@@ -81,7 +81,7 @@ class TestTokens:
             source.token("RARE")
 
     @pytest.mark.parametrize("name", ["NOTHING", UNTRUSTED_ADDRESS])
-    def test_what_nobody_knows_is_refused(self, name: str) -> None:
+    def test_an_unknown_token_is_refused(self, name: str) -> None:
         with remote_source("base") as (source, _), pytest.raises(UnknownToken, match="on base"):
             source.token(name)
 
@@ -93,7 +93,7 @@ class TestTokens:
                 source.token(name)
         assert caught.value.hint
 
-    def test_a_service_that_fails_is_told(self) -> None:
+    def test_a_failing_service_is_reported(self) -> None:
         with loopback_server(respond_with(b"")) as running:
             source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
             with pytest.raises(Unreachable):
@@ -143,7 +143,7 @@ class TestHealth:
             (b"", 0, "closed the connection"),
         ],
     )  # fmt: skip
-    def test_an_unhealthy_service_is_told_and_not_raised(self, answer: bytes, status: int, said: str) -> None:
+    def test_an_unhealthy_service_is_reported_without_an_exception(self, answer: bytes, status: int, said: str) -> None:
         with loopback_server(respond_with(answer)) as running:
             health = RemoteSource(
                 running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0
@@ -154,7 +154,7 @@ class TestHealth:
 
 
 @pytest.mark.parametrize("url", ["https://me:secret@quotes.example", "quotes.example", "https://x/?y"])
-def test_an_address_that_cannot_be_one_is_refused(url: str) -> None:
+def test_an_invalid_service_url_is_refused(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
         RemoteSource(url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
     assert "secret" not in caught.value.message

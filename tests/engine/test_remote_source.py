@@ -109,7 +109,7 @@ def test_a_slippage_unsupported_by_the_endpoint_is_not_sent(case: Case, slippage
         assert not running.exchanges
 
 
-def test_a_network_without_v2_is_not_asked_in_v2() -> None:
+def test_a_network_without_v2_gets_no_v2_request() -> None:
     with remote_source("starknet") as (source, running):
         with pytest.raises(InvalidOption, match="starknet has no v2"):
             source.quote(STRK.build_request()._replace(api_version=V2))
@@ -118,7 +118,7 @@ def test_a_network_without_v2_is_not_asked_in_v2() -> None:
         assert not running.exchanges
 
 
-def test_a_token_for_itself_is_not_asked_for() -> None:
+def test_a_token_for_itself_sends_no_request() -> None:
     plain = SELL_V2.build_request()
     same = plain._replace(order=replace(plain.order, token_out=plain.order.token_in))
     with remote_source("base") as (source, running), pytest.raises(SameToken):
@@ -142,7 +142,7 @@ def test_excluded_protocols_go_as_the_network_calls_them(case: Case, sent: str |
 
 
 @pytest.mark.parametrize("earns", [EARNS, Integrator(UNTRUSTED_ADDRESS, surplus_bps=5_000)])
-def test_an_integrator_earns_exactly_what_was_asked(earns: Integrator) -> None:
+def test_an_integrator_earns_exactly_the_requested_fee(earns: Integrator) -> None:
     ask = SELL_V2.build_request()._replace(integrator=earns)
     expected = embedded_source("base").quote_and_build(ask, SELL_V2.terms())[1]
     with remote_source("base") as (source, _):
@@ -155,7 +155,7 @@ def test_an_integrator_earns_exactly_what_was_asked(earns: Integrator) -> None:
 @pytest.mark.parametrize(
     "twist", [set_value(21, "integratorFeePercentageBps"), set_value("0x" + "67" * 20, "integratorAddress")]
 )
-def test_an_integrator_that_was_not_asked_for_is_refused(twist: DocumentChange) -> None:
+def test_an_unrequested_integrator_is_refused(twist: DocumentChange) -> None:
     def earning(source: RemoteSource, case: Case) -> object:
         return source.quote(case.build_request()._replace(integrator=EARNS))
 

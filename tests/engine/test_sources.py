@@ -112,7 +112,7 @@ def test_no_token_can_take_the_native_tokens_symbol() -> None:
 
 
 @pytest.mark.parametrize("name", ["USDQ", "0x" + "77" * 20, "nothing at all", ""])
-def test_an_unknown_token_is_refused_with_a_way_on(name: str) -> None:
+def test_an_unknown_token_is_refused_with_a_hint(name: str) -> None:
     with pytest.raises(UnknownToken) as caught:
         find_token(name, TESTNET, TOKENS)
     assert caught.value.hint
@@ -125,7 +125,7 @@ def test_the_closest_symbols_are_named() -> None:
 
 
 @pytest.mark.parametrize("address", ["0x12", "0x" + "g" * 40, "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc3"])
-def test_what_is_no_address_is_refused(address: str) -> None:
+def test_an_invalid_address_is_refused(address: str) -> None:
     with pytest.raises(InvalidAddress):
         find_token(address, TESTNET, TOKENS)
 
@@ -149,7 +149,7 @@ def test_unknown_protocols_are_all_named_with_the_closest() -> None:
     assert "uniswapV" in caught.value.hint
 
 
-def test_the_time_is_the_cores_own_and_the_moment_is_the_clocks() -> None:
+def test_the_duration_is_the_cores_and_the_timestamp_the_clocks() -> None:
     answer = quote_order(source(), order("ETH", "USDC"))
     assert exact(answer).time_s == 0.25
     assert answer.timestamp_ms == int(NOW_S * 1000)
@@ -264,7 +264,7 @@ def test_a_market_is_opened_by_name_or_chain_id() -> None:
         open_market("nowhere", network)
 
 
-def test_a_market_file_must_be_of_the_network_that_was_named() -> None:
+def test_a_market_file_must_match_the_named_network() -> None:
     document = json.dumps(build_market_document()).encode()
     assert open_market("TestNet", raise_unknown_network, document=document).market.network.name == "testnet"
     with pytest.raises(InvalidInput, match='of "testnet", not of "base"'):

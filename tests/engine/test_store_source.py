@@ -55,7 +55,7 @@ def holder(request: pytest.FixtureRequest, store: Store) -> PoolSource:
     return StoreSource(store, CLOCK) if request.param == "store" else InMemorySource(MARKET, CLOCK)
 
 
-def test_a_holder_answers_as_its_market(holder: PoolSource) -> None:
+def test_a_pool_source_quotes_as_its_market(holder: PoolSource) -> None:
     expected = InMemorySource(MARKET, CLOCK)
     assert holder.quote(ask(MARKET)) == expected.quote(ask(MARKET))
     assert holder.network == MARKET.network

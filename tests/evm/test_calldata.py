@@ -56,7 +56,7 @@ def test_any_call_is_encoded_as_eth_abi_does_and_read_back(call: RouterCall) -> 
 
 
 @pytest.mark.parametrize("seed", range(8))
-def test_thousands_of_random_calls_are_encoded_as_eth_abi_does_and_read_back(seed: int) -> None:
+def test_random_calls_match_eth_abi_and_decode_back(seed: int) -> None:
     rng = random.Random(seed)
     for _ in range(500):
         call = random_call(rng)
@@ -66,7 +66,7 @@ def test_thousands_of_random_calls_are_encoded_as_eth_abi_does_and_read_back(see
 
 
 @given(calls, permits)
-def test_a_call_with_a_permit_is_encoded_as_eth_abi_does_and_read_back(call: RouterCall, permit: Permit) -> None:
+def test_a_call_with_a_permit_matches_eth_abi_and_decodes_back(call: RouterCall, permit: Permit) -> None:
     call = call._replace(integrator_data=b"")
     encoded = encode_permit_call(call, permit)
     assert encoded == f"0xdf9f8e3a{abi_encoded(call, *permit).hex()}"
@@ -103,9 +103,7 @@ LIMITS: list[tuple[str, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("field", "last", "beyond"), LIMITS)
-def test_the_last_value_of_a_route_that_fits_is_encoded_and_the_next_is_refused_by_name(
-    field: str, last: Any, beyond: Any
-) -> None:
+def test_a_route_value_past_its_maximum_is_refused_by_name(field: str, last: Any, beyond: Any) -> None:
     fits = CALL._replace(route=ROUTE._replace(**{field: last}))
     assert decode_call(encode_call(fits)) == fits
     name = "destination" if field == "recipient" else field  # as the contract calls it
@@ -129,9 +127,7 @@ SWAP_LIMITS: list[tuple[str, Any, Any]] = [
 
 
 @pytest.mark.parametrize(("field", "last", "beyond"), SWAP_LIMITS)
-def test_the_last_value_of_a_swap_that_fits_is_encoded_and_the_next_is_refused_by_its_place(
-    field: str, last: Any, beyond: Any
-) -> None:
+def test_a_swap_value_past_its_maximum_is_refused_by_position(field: str, last: Any, beyond: Any) -> None:
     fits = CALL._replace(swaps=(SWAP, SWAP._replace(**{field: last})))
     assert decode_call(encode_call(fits)) == fits
     with pytest.raises(InvalidInput, match=rf"^swaps\[1\]\.{field}: ") as caught:
@@ -164,7 +160,7 @@ def test_a_refusal_of_a_long_text_is_a_short_sentence() -> None:
     assert len(caught.value.message) < 200
 
 
-def test_the_modules_that_others_use_are_reached_through_the_package() -> None:
+def test_the_package_exports_the_modules_that_others_use() -> None:
     import swapcli.evm
 
     assert all(callable(getattr(swapcli.evm, name)) for name in swapcli.evm.__all__)

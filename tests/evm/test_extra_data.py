@@ -118,14 +118,14 @@ def test_a_pool_of_algebra_needs_nothing() -> None:
 
 
 @pytest.mark.parametrize("protocol", [UNKNOWN_MATHS, None])
-def test_a_concentrated_pool_of_an_unknown_protocol_is_taken_for_a_fork_of_uniswap_v3(
+def test_unknown_concentrated_protocols_are_uniswap_v3_forks(
     protocol: ProtocolInfo | None,
 ) -> None:
     assert extra(v3(3_000), protocol) == b"\x0b\xb8"
 
 
 @pytest.mark.parametrize("native", [True, False])
-def test_a_pool_key_is_abi_encoded_with_the_native_currency_as_zero(native: bool) -> None:
+def test_a_pool_key_encodes_the_native_currency_as_zero(native: bool) -> None:
     pair = (WRAPPED, USDC) if native else (USDC, AERO)
     pool = concentrated(POOL, "uniswapV4", pair, 3_000, pool_id="0x" + "5" * 64, native=native)
     key = decode(["address", "address", "uint24", "int24", "address"], extra(pool, BY_FEE))
@@ -134,7 +134,7 @@ def test_a_pool_key_is_abi_encoded_with_the_native_currency_as_zero(native: bool
 
 
 @pytest.mark.parametrize("fee_ppm", [2_500, 3_000, 80_000])
-def test_a_pair_of_uniswap_v2_has_its_fee_and_one_of_solidly_nothing(fee_ppm: int) -> None:
+def test_a_uniswap_v2_pair_encodes_its_fee_and_solidly_nothing(fee_ppm: int) -> None:
     tokens = (WRAPPED.address, OTHER)
     pair = ConstantProduct(POOL, "v2", tokens, (18, 18), fee_ppm, (10**18, 10**18))
     assert int.from_bytes(extra(pair)) == fee_ppm
@@ -161,7 +161,7 @@ class WithId(Weighted):
         return {"poolId": "0x" + "7e" * 32}
 
 
-def test_a_weighted_pool_needs_nothing_unless_its_state_tells_its_id() -> None:
+def test_a_weighted_pool_encodes_its_id_only_if_known() -> None:
     fields = POOL, "weighted", (WRAPPED.address, OTHER), (18, 18), 3_000, (10**18, 10**18), (10**18 // 2, 10**18 // 2)
     assert extra(Weighted(*fields)) == b""
     assert extra(WithId(*fields)) == b"\x7e" * 32

@@ -93,7 +93,7 @@ def test_quotes_of_the_embedded_markets_are_paid_out_to_the_unit(name: str) -> N
 
 
 @pytest.mark.parametrize("seed", range(40))
-def test_quotes_of_random_markets_of_every_family_are_paid_out_to_the_unit(seed: int) -> None:
+def test_random_quotes_of_every_family_are_paid_out_exactly(seed: int) -> None:
     market, rng = drawn_market(seed), random.Random(seed)
     token_in, token_out = rng.sample(sorted(market.tokens.values()), 2)
     check(market, Router(market).quote(Order(token_in, token_out, int(10 ** rng.uniform(15, 22)))))
@@ -122,7 +122,7 @@ def test_the_call_pays_the_quoted_amount_on_random_markets(seed: int, magnitude:
     check(market, quote)
 
 
-def test_the_list_has_the_networks_ids_and_the_contracts_addresses() -> None:
+def test_steps_have_the_networks_ids_and_contract_addresses() -> None:
     base = embedded("base")
     quote = quoted("base", weth(), usdc(), 50 * 10**18)
     call = check(base, quote)
@@ -227,7 +227,7 @@ def refused(
         build_call(route, steps, market.pools, market.network)
 
 
-def test_a_protocol_that_the_network_does_not_know_is_an_error_that_names_the_setting() -> None:
+def test_an_unknown_protocol_error_names_the_setting() -> None:
     base, quote = embedded("base"), small_quote()
     bare = replace(base, network=replace(base.network, protocols=()))
     with pytest.raises(ConfigError, match='base has no protocol "') as caught:
@@ -236,7 +236,7 @@ def test_a_protocol_that_the_network_does_not_know_is_an_error_that_names_the_se
     assert caught.value.details["pool"] == quote.steps[0].pool
 
 
-def test_the_native_token_of_a_network_without_a_wrapped_one_is_an_error_that_names_the_setting() -> None:
+def test_a_missing_wrapped_token_error_names_the_setting() -> None:
     base, quote = embedded("base"), small_quote()
     bare = replace(base, network=replace(base.network, wrapped_native=None))
     refused(ConfigError, "no wrapped native token", bare, quote.steps, route_of(quote)._replace(token_in=ZERO_ADDRESS))

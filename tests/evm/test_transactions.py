@@ -22,7 +22,7 @@ NATIVE_OUT = CALL._replace(route=CALL.route._replace(token_out=WRAPPED.address, 
 
 
 @given(ADDRESSES, ADDRESSES, NUMBERS)
-def test_an_approval_is_the_tokens_own_call_for_exactly_the_amount(token: str, spender: str, amount: int) -> None:
+def test_an_approval_calls_the_token_with_the_exact_amount(token: str, spender: str, amount: int) -> None:
     expected = "0x095ea7b3" + encode(["address", "uint256"], [spender, amount]).hex()
     assert build_approval(token, spender, amount) == Transaction(token, expected, 0)
 
@@ -50,7 +50,7 @@ def test_native_input_is_sent_as_the_value_and_needs_no_approval(amount: int) ->
 
 
 @pytest.mark.parametrize("call", [CALL, NATIVE_OUT])
-def test_other_input_is_approved_first_and_nothing_is_sent_with_it(call: RouterCall) -> None:
+def test_a_token_input_is_approved_first_and_sends_no_value(call: RouterCall) -> None:
     payload = build_transaction(call, EVM, ROUTER)
     assert (payload.to, payload.value, payload.calldata) == (ROUTER, 0, encode_call(call))
     first, second = build_transactions(payload)
@@ -59,9 +59,7 @@ def test_other_input_is_approved_first_and_nothing_is_sent_with_it(call: RouterC
 
 
 @given(st.integers(0, 2**256 - 1), st.integers(1, 2**256 - 1))
-def test_only_an_allowance_that_is_too_small_is_mended_and_what_is_left_of_one_taken_back_first(
-    allowance: int, amount: int
-) -> None:
+def test_only_a_small_allowance_is_raised_after_a_reset_to_zero(allowance: int, amount: int) -> None:
     payload = build_transaction(CALL._replace(route=CALL.route._replace(amount_in=amount)), EVM, ROUTER)
     *before, swap = build_transactions(payload, allowance)
     allowed = allowance
@@ -80,7 +78,7 @@ def test_native_input_needs_no_approval_whatever_the_allowance() -> None:
 
 
 @pytest.mark.parametrize("call", [NATIVE_IN, NATIVE_OUT])
-def test_no_native_token_is_sent_or_expected_in_the_name_of_another(call: RouterCall) -> None:
+def test_native_tokens_never_stand_in_for_other_tokens(call: RouterCall) -> None:
     other = CALL.route._replace(swap_type=call.route.swap_type)
     with pytest.raises(InvalidRoute, match="the native token is"):
         build_transaction(call._replace(route=other), EVM, ROUTER)

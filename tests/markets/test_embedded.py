@@ -87,7 +87,7 @@ def test_base_has_at_least_150_real_pools_over_30_tokens() -> None:
     assert len({token for pool in ordinary for token in pool.tokens}) >= 50
 
 
-def test_pools_of_base_whose_fee_is_their_tier_have_the_recorded_one() -> None:
+def test_base_pools_named_by_fee_tier_have_the_recorded_fee() -> None:
     fees = {row[4]: row[3] for row in _RECORDED if row[0] in ("uniswapV3", "sushiSwapV3", "pancakeSwapV3")}
     spacings = {row[4]: row[3] for row in _RECORDED if row[0] == "aerodromeV3"}
     pools = market("base").pools.values()
@@ -127,7 +127,7 @@ def test_tokens_are_those_of_the_catalogue_and_each_is_in_a_pool(name: str) -> N
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_tokens_are_joined_by_several_pools_and_over_more_than_one_hop(name: str) -> None:
+def test_tokens_are_joined_by_parallel_pools_and_multiple_hops(name: str) -> None:
     held = market(name)
     neighbours: dict[str, set[str]] = {address: set() for address in held.tokens}
     for pool in held.pools.values():
@@ -182,7 +182,7 @@ def test_addresses_are_derived_recorded_or_marked_as_invented(name: str) -> None
     assert ("invented" in document["source"]) == (len(unmarked) < len(document["pools"]))
 
 
-def test_only_networks_without_published_derivations_hold_invented_addresses() -> None:
+def test_only_networks_without_derivations_have_placeholders() -> None:
     invented = {name: len(market(name).placeholder_pools) for name in NAMES}
     assert invented["base"] == invented["monad"] == 0
     assert invented["citrea"] <= 5
@@ -210,7 +210,7 @@ def test_addresses_are_written_as_people_see_them(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_concentrated_pools_have_20_to_120_ticks_and_liquidity_at_the_price(name: str) -> None:
+def test_concentrated_pools_have_20_to_120_ticks_near_the_price(name: str) -> None:
     pools = [pool for pool in market(name).pools.values() if isinstance(pool, Concentrated)]
     assert pools
     for pool in pools:
@@ -245,7 +245,7 @@ def test_no_cycle_of_swaps_is_profitable_at_any_size(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_rate_is_near_the_fair_one_and_below_it_by_part_of_the_fee(name: str) -> None:
+def test_every_rate_is_below_the_fair_rate_by_part_of_the_fee(name: str) -> None:
     """The table's prices certify that there is no arbitrage: sold at them, no pool gives more than it takes."""
     held = market(name)
     worth = {token.address: (token.price_usd or 0) / 10**token.decimals for token in held.tokens.values()}
@@ -257,7 +257,7 @@ def test_every_rate_is_near_the_fair_one_and_below_it_by_part_of_the_fee(name: s
                 assert 1 - 2 * fee - 0.001 < kept < 1 - 0.05 * fee
 
 
-def test_swaps_of_ordinary_size_go_through_every_pool_both_ways_at_its_price() -> None:
+def test_typical_swaps_work_in_both_directions_of_every_pool() -> None:
     for name in NAMES:
         held = market(name)
         for pool in held.pools.values():

@@ -168,7 +168,7 @@ def test_a_file_without_a_router_leaves_the_one_of_the_settings() -> None:
     assert parse_market(written, networks=lambda _: own).market.network == own
 
 
-def test_a_file_can_name_the_native_token_and_its_wrapped_form_anew() -> None:
+def test_a_file_can_rename_the_native_token_and_its_wrapped_form() -> None:
     changed = network_of(native={"symbol": "H", "name": "Home", "decimals": 6}, wrapped_native=USDC.address)
     assert changed.native == Token(ZERO_ADDRESS, "H", "Home", 6)
     assert changed.wrapped_native == USDC._replace(price_usd=1.0)
@@ -186,7 +186,7 @@ def test_a_listed_protocol_keeps_what_the_catalogue_knows_of_it() -> None:
     )
 
 
-def test_a_network_of_the_catalogue_comes_back_whole_after_writing() -> None:
+def test_a_catalogue_network_survives_a_write_and_read() -> None:
     market = parse(document()).market
     assert parse_market(render_market(market), networks=home).market == market
 
@@ -206,7 +206,7 @@ def test_an_unknown_network_is_what_the_file_describes() -> None:
     assert read.protocols == (ProtocolInfo(4, "uniswapV2", "Uniswap V2"),)
 
 
-def test_a_starknet_market_has_long_addresses_and_a_chain_id_beyond_doubles() -> None:
+def test_a_starknet_market_has_long_addresses_and_chain_id() -> None:
     token, other, pool = (f"0x{digit * 3}" for digit in "123")
     entry = document(network=described(kind="starknet", chain_id=str(2**60), wrapped_native=None))
     entry["tokens"] = [{"address": each, "symbol": "T", "name": "", "decimals": 18} for each in (token, other)]
@@ -226,7 +226,7 @@ def test_a_real_excerpt_of_ethereum_is_read_whole() -> None:
         assert {key: written[key] for key in pool.state()} == pool.state()
 
 
-def test_bad_pools_are_left_out_and_reported_where_they_may_be_skipped() -> None:
+def test_bad_pools_are_skipped_and_reported_when_allowed() -> None:
     good = document()["pools"][0]
     bad = [{**good, "address": "0x" + "11" * 20, "reserves": ["-1", "1"]}, 5, good]
     result = parse(document(pools=[good, *bad]), skip_bad_pools=True)

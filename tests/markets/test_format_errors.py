@@ -197,7 +197,7 @@ def test_a_wrong_network_is_named_by_its_member(network: Document, message: str)
     assert refused(document(network=network)).message.startswith(message)
 
 
-def test_an_unknown_network_that_is_not_described_says_what_is_missing() -> None:
+def test_an_undescribed_unknown_network_lists_what_is_missing() -> None:
     network = described()
     del network["router"], network["chain_id"]
     error = refused(document(network=network))
@@ -270,7 +270,7 @@ def test_the_concentrated_pool_of_these_tests_is_valid() -> None:
         ({"sqrt_price_x96": "0"}, "sqrt_price_x96"),
     ],
 )
-def test_ticks_that_contradict_themselves_or_the_price_are_refused(changes: Document, field: str) -> None:
+def test_ticks_that_contradict_themselves_or_price_are_refused(changes: Document, field: str) -> None:
     error = refused_pool(**{**CONCENTRATED, **changes})
     assert (error.pool, error.field) == (POOL, field)
 
@@ -279,7 +279,7 @@ def test_ticks_that_contradict_themselves_or_the_price_are_refused(changes: Docu
     ("address", "name"),
     [("0x12", "0x12"), ("\x1b[2J", "pools[0]"), (None, "pools[0]"), (7, "pools[0]"), ("0x" + "z" * 40, "pools[0]")],
 )
-def test_a_pool_whose_address_is_wrong_is_named_by_what_can_be_shown(address: object, name: str) -> None:
+def test_a_pool_with_a_wrong_address_is_named_printably(address: object, name: str) -> None:
     error = refused_pool(address=address)
     assert (error.pool, error.field) == (name, "address")
     assert error.message.isprintable()

@@ -23,7 +23,7 @@ from tests.generate.modelling.tables import PoolRow, load_table, table_names
 
 
 @pytest.mark.parametrize("name", network_names())
-def test_the_committed_market_is_what_the_program_makes_byte_for_byte(name: str) -> None:
+def test_the_committed_market_equals_the_generated_one(name: str) -> None:
     assert modelled_market(name) == embedded_market(name)
 
 
@@ -31,7 +31,7 @@ def test_every_network_has_a_table_and_a_market() -> None:
     assert table_names() == embedded_names() == network_names()
 
 
-def test_neither_the_hash_seed_nor_the_decimal_context_nor_the_locale_matters() -> None:
+def test_hash_seed_decimal_context_and_locale_change_nothing() -> None:
     script = (
         "import decimal, sys; decimal.getcontext().prec = 5; decimal.getcontext().rounding = 'ROUND_UP';"
         "from tests.generate.markets import main; sys.exit(main(['--check', 'citrea', 'starknet']))"
@@ -42,7 +42,7 @@ def test_neither_the_hash_seed_nor_the_decimal_context_nor_the_locale_matters() 
         assert (done.returncode, done.stdout, done.stderr) == (0, b"", b"")
 
 
-def test_decimals_written_in_python_give_the_same_bytes_as_those_in_c() -> None:
+def test_python_and_c_decimals_give_the_same_bytes() -> None:
     script = (
         "import sys; sys.modules['_decimal'] = None; import decimal; assert hasattr(decimal.Decimal.exp, '__code__');"
         "from tests.generate.markets import main; sys.exit(main(['--check']))"
@@ -57,7 +57,7 @@ def test_modelling_leaves_the_callers_decimal_context_alone() -> None:
     assert decimal.getcontext().prec == before
 
 
-def test_check_tells_which_markets_are_out_of_date_and_writing_brings_them_up_to_date(
+def test_check_lists_outdated_markets_and_write_updates_them(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
     monkeypatch.setattr(embedded, "_FOLDER", str(tmp_path / "data"))
@@ -83,7 +83,7 @@ def test_a_market_has_one_token_and_one_pool_a_line(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", network_names())
-def test_tables_price_each_token_that_they_use_and_no_other_and_list_no_pool_twice(name: str) -> None:
+def test_tables_price_exactly_the_used_tokens_and_repeat_no_pool(name: str) -> None:
     table, served = load_table(name), network(name)
     native, wrapped = served.native.symbol, served.wrapped_native
     used = {symbol for row in table.pools for symbol in row.symbols}
@@ -144,7 +144,7 @@ def entry(name: str, row: PoolRow) -> dict[str, object]:
         return pool_entry(row, load_table(name), network(name))
 
 
-def test_a_pool_without_a_known_address_gets_a_marked_one_that_depends_on_its_description() -> None:
+def test_a_placeholder_address_is_marked_and_depends_on_the_pool() -> None:
     row = PoolRow("hyperSwapV2", ("WHYPE", "USDT0"), 3000, 0, 50_000)
     one, again = entry("hyperevm", row), entry("hyperevm", row)
     other = entry("hyperevm", PoolRow("hyperSwapV2", ("WHYPE", "USDC"), 3000, 0, 50_000))
@@ -153,7 +153,7 @@ def test_a_pool_without_a_known_address_gets_a_marked_one_that_depends_on_its_de
     assert one["address"] != other["address"]
 
 
-def test_tokens_stand_in_the_contracts_order_whatever_the_row_says() -> None:
+def test_tokens_are_sorted_as_in_the_contract() -> None:
     written = [
         entry("base", PoolRow("uniswapV3", pair, 500, 10, 10**6)) for pair in (("WETH", "USDC"), ("USDC", "WETH"))
     ]
@@ -161,7 +161,7 @@ def test_tokens_stand_in_the_contracts_order_whatever_the_row_says() -> None:
     assert [one["tokens"] for one in written] == [weth_first, weth_first]
 
 
-def test_the_native_currency_of_uniswap_v4_comes_first_and_is_held_in_its_wrapped_form() -> None:
+def test_v4_native_currency_is_first_and_stored_as_wrapped() -> None:
     # AUSD's address is below that of wrapped MON, the native currency's is below all.
     written = entry("monad", PoolRow("UniswapV4", ("AUSD", "MON"), 500, 10, 10**6))
     wrapped: Network = network("monad")
@@ -173,7 +173,7 @@ def test_the_native_currency_of_uniswap_v4_comes_first_and_is_held_in_its_wrappe
     assert "native" not in entry("monad", PoolRow("UniswapV4", ("AUSD", "USDC"), 100, 1, 10**6))
 
 
-def test_volatile_solidly_pairs_and_algebra_pools_are_marked_as_such() -> None:
+def test_volatile_solidly_pairs_and_algebra_pools_are_marked() -> None:
     assert entry("base", PoolRow("aerodromeV2Classic", ("WETH", "USDC"), 3000, 0, 10**6))["variant"] == "solidly"
     assert "variant" not in entry("base", PoolRow("uniswapV2", ("WETH", "USDC"), 3000, 0, 10**6))
     algebra = entry("citrea", PoolRow("satsumaAlgebra", ("WcBTC", "USDC.e"), 500, 60, 10**6))
@@ -186,6 +186,6 @@ def test_a_protocol_whose_maths_are_unknown_cannot_be_modelled(amm_name: str) ->
         entry("base", PoolRow(amm_name, ("WETH", "USDC"), 3000, 60, 10**6))
 
 
-def test_a_token_that_the_catalogue_does_not_have_cannot_be_modelled() -> None:
+def test_a_token_outside_the_catalogue_cannot_be_modelled() -> None:
     with pytest.raises(KeyError, match="NOPE"):
         entry("base", PoolRow("uniswapV2", ("WETH", "NOPE"), 3000, 0, 10**6))

@@ -86,7 +86,7 @@ def test_a_stableswap_pool_is_within_its_fee_of_every_fair_rate(
             assert 1 - 2 * fee_ppm / 1e6 < kept < 1 - 0.09 * fee_ppm / 1e6
 
 
-def test_a_stableswap_pool_that_its_fee_cannot_keep_from_arbitrage_is_refused() -> None:
+def test_a_stableswap_fee_too_low_to_stop_arbitrage_is_refused() -> None:
     with localcontext(PRECISION):
         each = worth((Decimal(1), Decimal("1.01")), (6, 6))
         with pytest.raises(ValueError, match="model another fee"):
@@ -104,7 +104,7 @@ def test_a_stableswap_pool_that_its_fee_cannot_keep_from_arbitrage_is_refused() 
     st.booleans(),
     st.text("abc", max_size=8),
 )
-def test_a_concentrated_pool_is_at_its_price_and_depth_with_ticks_that_agree(
+def test_a_concentrated_pool_has_its_price_depth_and_ticks(
     price0: Decimal,
     price1: Decimal,
     places0: int,
@@ -146,7 +146,7 @@ def _value(state: dict[str, Any], each: tuple[Decimal, ...]) -> Decimal:
     return total
 
 
-def test_deeper_pools_have_more_ticks_and_pegged_ones_narrower_ranges() -> None:
+def test_deep_pools_have_more_ticks_and_pegged_narrower_ranges() -> None:
     with localcontext(PRECISION):
         each = worth((Decimal(1), Decimal(1)), (18, 18))
         small, large = (

@@ -66,7 +66,7 @@ starknet_numbers = st.integers(1, STARKNET_ADDRESS_LIMIT - 1)
 
 
 @pytest.mark.parametrize("address", EIP_55)
-def test_the_examples_of_eip_55_are_shown_and_read_as_the_standard_says(address: str) -> None:
+def test_the_examples_of_eip_55_round_trip(address: str) -> None:
     assert display_address(address.lower(), Kind.EVM) == address
     assert parse_address(address, Kind.EVM) == address.lower()
 
@@ -77,7 +77,7 @@ def test_reading_what_is_shown_gives_the_same_evm_address(address: str) -> None:
 
 
 @given(st.lists(evm_addresses, max_size=8))
-def test_an_address_noted_with_its_checksum_is_shown_as_any_other(addresses: list[str]) -> None:
+def test_a_stored_checksum_does_not_change_how_an_address_shows(addresses: list[str]) -> None:
     display_address.cache_clear()
     hashed = [display_address(address, Kind.EVM) for address in addresses]
     display_address.cache_clear()
@@ -138,7 +138,7 @@ def test_reading_what_is_shown_gives_the_same_starknet_address(number: int, padd
 
 
 @pytest.mark.parametrize("number", [0, STARKNET_ADDRESS_LIMIT, STARKNET_ADDRESS_LIMIT + 1, 2**256 - 1])
-def test_starknet_addresses_lie_above_zero_and_below_two_to_the_251(number: int) -> None:
+def test_starknet_addresses_are_between_zero_and_two_to_the_251(number: int) -> None:
     with pytest.raises(InvalidAddress, match="2\\^251"):
         parse_address(f"{number:#x}", Kind.STARKNET)
 
@@ -149,7 +149,7 @@ def test_what_is_not_up_to_64_hex_digits_is_no_starknet_address(text: str) -> No
         parse_address(text, Kind.STARKNET)
 
 
-def test_the_native_token_has_two_addresses_in_any_letter_case_on_evm_and_none_on_starknet() -> None:
+def test_evm_native_tokens_have_two_addresses_and_starknet_none() -> None:
     for address in ("0x" + "0" * 40, NATIVE_PLACEHOLDER, "0x" + "E" * 40, "0xEeeeeEeeeEeEeeEeEeEeeEEEeeeeEeeeeeeeEEeE"):
         assert is_native(address)
         assert not is_native(address, Kind.STARKNET)
@@ -167,7 +167,7 @@ def test_the_examples_of_eip_1014_give_their_addresses(deployer: str, salt: str,
 
 
 @given(evm_addresses, evm_addresses, evm_addresses, st.integers(0, 2**24 - 1))
-def test_the_order_of_the_tokens_does_not_matter_to_where_a_pool_is(factory: str, a: str, b: str, key: int) -> None:
+def test_a_pool_address_does_not_depend_on_the_token_order(factory: str, a: str, b: str, key: int) -> None:
     code = "0x" + "ab" * 32
     assert v2_pair_address(factory, a, b, code) == v2_pair_address(factory, b, a, code)
     assert v3_pool_address(factory, a, b, key, code) == v3_pool_address(factory, b, a, key, code)
@@ -178,7 +178,7 @@ def test_the_order_of_the_tokens_does_not_matter_to_where_a_pool_is(factory: str
 
 
 @given(evm_addresses, evm_addresses, st.integers(0, 9_999))
-def test_tiers_and_kinds_of_pools_lie_at_different_addresses(a: str, b: str, key: int) -> None:
+def test_tiers_and_kinds_of_pools_have_different_addresses(a: str, b: str, key: int) -> None:
     factory, code = "0x" + "11" * 20, "0x" + "ab" * 32
     assert v3_pool_address(factory, a, b, key, code) != v3_pool_address(factory, a, b, key + 1, code)
     stable, volatile = (solidly_pair_address(factory, a, b, kind, code) for kind in (True, False))

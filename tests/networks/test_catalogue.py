@@ -41,7 +41,7 @@ def test_a_network_is_found_by_name_in_any_case_and_by_chain_id(name: str) -> No
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_ids_and_names_of_protocols_are_unique_and_families_exist(name: str) -> None:
+def test_protocol_ids_and_names_are_unique_and_families_exist(name: str) -> None:
     protocols = network(name).protocols
     assert len({protocol.id for protocol in protocols}) == len(protocols)
     assert len({protocol.amm_name.lower() for protocol in protocols}) == len(protocols)
@@ -51,7 +51,7 @@ def test_ids_and_names_of_protocols_are_unique_and_families_exist(name: str) -> 
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_addresses_are_canonical_and_tokens_distinct_by_address_and_symbol(name: str) -> None:
+def test_addresses_are_canonical_and_tokens_and_symbols_unique(name: str) -> None:
     known = network(name)
     addresses = [token.address for token in known.tokens]
     addresses += [address for d in known.deployments for address in d.addresses.values()]
@@ -64,7 +64,7 @@ def test_addresses_are_canonical_and_tokens_distinct_by_address_and_symbol(name:
 
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "starknet"])
-def test_evm_networks_have_a_wrapped_native_token_and_the_wrapper_as_protocol_0(name: str) -> None:
+def test_evm_networks_have_a_wrapped_token_and_protocol_0(name: str) -> None:
     known = network(name)
     assert known.kind is Kind.EVM
     assert known.has_v2
@@ -75,7 +75,7 @@ def test_evm_networks_have_a_wrapped_native_token_and_the_wrapper_as_protocol_0(
     assert known.router == EVM_ROUTER
 
 
-def test_starknet_pays_in_an_ordinary_token_and_counts_protocols_from_1() -> None:
+def test_starknet_gas_is_a_plain_token_and_protocols_start_at_1() -> None:
     starknet = network("starknet")
     assert (starknet.kind, starknet.has_v2, starknet.wrapped_native) == (Kind.STARKNET, False, None)
     assert starknet.native.symbol == "STRK"
@@ -85,7 +85,7 @@ def test_starknet_pays_in_an_ordinary_token_and_counts_protocols_from_1() -> Non
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_deployments_serve_protocols_that_exist_and_name_their_source(name: str) -> None:
+def test_deployments_have_known_protocols_and_a_source(name: str) -> None:
     known = network(name)
     for deployment in known.deployments:
         assert all(known.protocol(amm_name) for amm_name in deployment.protocols)
@@ -93,7 +93,7 @@ def test_deployments_serve_protocols_that_exist_and_name_their_source(name: str)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_what_a_network_marks_as_unconfirmed_is_something_that_it_has(name: str) -> None:
+def test_everything_marked_as_unconfirmed_exists(name: str) -> None:
     known, symbols = network(name), {token.symbol for token in network(name).tokens}
     assert known.gas_price_wei > 0
     assert "gas_price_wei" in known.unconfirmed
@@ -103,7 +103,7 @@ def test_what_a_network_marks_as_unconfirmed_is_something_that_it_has(name: str)
         assert first != "tokens" or rest.removesuffix(".decimals") in symbols
 
 
-def test_facts_that_one_weak_source_gives_stay_marked() -> None:
+def test_facts_from_one_weak_source_stay_marked() -> None:
     assert "protocols.id" in network("citrea").unconfirmed
     assert "tokens.shMON.decimals" in network("monad").unconfirmed
     assert "multicall" in network("citrea").unconfirmed
@@ -177,7 +177,7 @@ def test_a_configuration_adds_to_a_known_network() -> None:
     assert changed == replace(network("base"), router="0x" + "1" * 40, gas_price_wei=9)
 
 
-def test_a_badly_described_network_is_refused_when_it_is_asked_for_and_only_then() -> None:
+def test_a_malformed_network_is_refused_only_when_requested() -> None:
     added = {"tiny": {"chain_id": "x"}}
     assert network("base", added) is network("base")
     with pytest.raises(ConfigError, match=r"networks\.tiny\.native"):
@@ -210,5 +210,5 @@ def test_reading_one_network_does_not_read_the_others() -> None:
     assert catalogue._packaged.cache_info().currsize == 1
 
 
-def test_only_on_monad_nodes_call_a_block_the_newest_before_the_network_has_agreed_on_it() -> None:
+def test_only_monad_reports_blocks_before_consensus_as_latest() -> None:
     assert {name for name in network_names() if network(name).head_is_proposed} == {"monad"}

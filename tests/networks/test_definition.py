@@ -72,12 +72,12 @@ def test_a_mapping_alone_makes_a_network() -> None:
     )
 
 
-def test_a_wrapped_native_token_that_is_not_listed_is_named_after_the_native_one() -> None:
+def test_an_unlisted_wrapped_token_is_named_after_the_native_one() -> None:
     tiny = parse_network({**small(), "wrapped_native": C}, "somewhere")
     assert tiny.wrapped_native == Token(C, "WETH", "Wrapped Ether", 18)
 
 
-def test_a_wrapped_native_token_may_be_described_in_place_or_be_absent() -> None:
+def test_a_wrapped_native_token_may_be_inline_or_absent() -> None:
     described = {"address": C, "symbol": "WX", "name": "Wrapped X", "decimals": 18}
     assert parse_network({**small(), "wrapped_native": described}, "x").wrapped_native == Token(
         C, "WX", "Wrapped X", 18
@@ -90,7 +90,7 @@ def test_names_are_read_in_lower_case_and_chain_ids_also_as_text() -> None:
     assert (tiny.name, tiny.chain_id) == ("tiny", 23448594291968334)
 
 
-def test_starknet_networks_have_no_v2_and_native_tokens_with_an_address() -> None:
+def test_starknet_has_no_v2_and_an_address_for_its_native_token() -> None:
     mapping = {
         "name": "felt",
         "kind": "starknet",
@@ -207,13 +207,13 @@ def attempted(read: Callable[[], Network]) -> Network | ConfigError:
 
 
 @given(st.sampled_from(NETWORK_KEYS), json_values)
-def test_any_value_under_any_key_is_read_or_refused_with_that_key(key: str, value: object) -> None:
+def test_any_value_of_any_key_is_read_or_refused_with_the_key(key: str, value: object) -> None:
     outcome = attempted(lambda: parse_network({**small(), key: value}, "net"))
     assert isinstance(outcome, Network) or str(outcome.details["key"]).startswith(f"net.{key}")
 
 
 @given(st.sampled_from(ADDED_KEYS), json_values)
-def test_any_value_added_under_any_key_is_read_or_refused_with_that_key(key: str, value: object) -> None:
+def test_any_added_value_is_read_or_refused_with_the_key(key: str, value: object) -> None:
     outcome = attempted(lambda: extend_network(network("base"), {key: value}, "networks.base"))
     assert isinstance(outcome, Network) or str(outcome.details["key"]).startswith(f"networks.base.{key}")
 
@@ -222,7 +222,7 @@ def test_adding_nothing_changes_nothing() -> None:
     assert extend_network(network("base"), {}, "networks.base") == network("base")
 
 
-def test_added_tokens_and_protocols_come_last_or_replace_those_that_they_repeat() -> None:
+def test_added_tokens_and_protocols_come_last_or_replace() -> None:
     base = network("base")
     weth = base.tokens[0]
     tokens = [{"address": weth.address, "symbol": "wETH", "name": "W", "decimals": 18}, small()["tokens"][1]]
@@ -239,7 +239,7 @@ def test_added_tokens_and_protocols_come_last_or_replace_those_that_they_repeat(
     assert extended.stablecoins == (*base.stablecoins, B)
 
 
-def test_added_addresses_of_nodes_are_asked_first() -> None:
+def test_added_node_urls_come_first() -> None:
     base = network("base")
     extended = extend_network(base, {"rpc_urls": ["http://mine", base.rpc_urls[1]]}, "networks.base")
     assert extended.rpc_urls == ("http://mine", base.rpc_urls[1], base.rpc_urls[0], *base.rpc_urls[2:])

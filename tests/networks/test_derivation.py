@@ -75,7 +75,7 @@ def clone_init_code_hash(implementation: str) -> str:
 
 
 @pytest.mark.parametrize("name", network_names())
-def test_init_code_hashes_of_clones_are_those_of_their_implementations(name: str) -> None:
+def test_init_code_hashes_of_clones_match_their_implementations(name: str) -> None:
     for deployment in network(name).deployments:
         implementation = deployment.addresses.get("pool_implementation")
         assert implementation is None or deployment.init_code_hash == clone_init_code_hash(implementation)
@@ -93,12 +93,12 @@ def test_init_code_hashes_of_clones_are_those_of_their_implementations(name: str
         ("starknet", "JediSwap"),
     ],
 )
-def test_no_address_is_made_up_where_the_catalogue_does_not_tell_enough(name: str, protocol: str) -> None:
+def test_no_address_is_derived_from_an_incomplete_catalogue(name: str, protocol: str) -> None:
     token_a, token_b = (token.address for token in network(name).tokens[:2])
     assert pool_address(network(name), protocol, token_a, token_b, 3000) is None
 
 
-def test_solidly_is_told_by_a_factory_that_serves_a_stable_protocol_too() -> None:
+def test_a_factory_with_a_stable_protocol_is_taken_for_solidly() -> None:
     base = network("base")
     assert is_solidly(base, "aerodromeV2Classic")
     assert is_solidly(base, "aerodromeV2Stable")

@@ -133,7 +133,7 @@ def test_a_bound_is_never_less_than_what_dust_brought(amount: int, seed: int) ->
     assert quote.certificate.gap_bps >= quote.certificate.acyclic_gap_bps >= 0.0
 
 
-def test_an_arbitrage_that_a_route_cannot_run_counts_only_in_the_wider_bound() -> None:
+def test_unroutable_arbitrage_counts_only_in_the_wider_bound() -> None:
     """The ring b, c, d gains 20%, but a route to b does not leave b."""
     ring = [
         build_constant_product(k, i, j, 10**24, 12 * 10**23) for k, (i, j) in enumerate([(B, C), (C, D), (D, B)], 1)
@@ -169,7 +169,7 @@ def test_a_surplus_is_what_the_best_trade_is_value(traded_market: Market, seed: 
             assert value <= best + 1e-7 * price_in * sold
 
 
-def test_an_arc_that_loses_or_has_no_price_at_an_end_has_no_surplus() -> None:
+def test_an_arc_that_loses_or_lacks_a_price_has_no_surplus() -> None:
     graph = graph_of(build_market([build_constant_product(0, A, B, 10**24, 10**24, 3000)], [A, B]))
     (arc,) = graph.arcs_by_pair[0][1]
     assert surplus(arc, {0: 0.997, 1: 1.0}) == surplus(arc, {0: 1.0, 1: 1.0}) == 0.0
@@ -190,9 +190,7 @@ def test_tokens_without_a_price_get_no_more_than_they_bring(traded_market: Marke
 
 
 @given(seeds, st.sets(st.integers(0, 5)))
-def test_without_arbitrage_they_get_all_that_they_bring_so_that_none_is_worth_selling(
-    seed: int, priced: set[int]
-) -> None:
+def test_prices_extended_without_arbitrage_leave_no_surplus(seed: int, priced: set[int]) -> None:
     graph = graph_of(build_random_market(seed, every_family=True))
     prices = priced_among(graph, priced)
     values = extend_prices(graph, prices, 1)

@@ -101,7 +101,7 @@ def test_pools_that_were_not_touched_cost_nothing() -> None:
     assert route_gas(pools, done) == BASE_GAS + used.swap_gas
 
 
-def test_steps_count_and_a_further_one_in_the_same_pool_costs_less() -> None:
+def test_a_second_step_in_the_same_pool_costs_less_gas() -> None:
     """A third of the order goes through the pool once, the rest twice: three steps, one pool, one token between."""
     pool = build_stableswap(0, [A, B, C], [1.0, 1.0, 1.0], 1e6, 10_000, 400)
     straight, round_about = one_way(pool, A.address, B.address), one_way(pool, A.address, C.address, B.address)

@@ -53,7 +53,7 @@ def value_of(market: Market, usd: float) -> DustAmounts:
     return {each.address: max(1.0, usd / price * 10**each.decimals) for each, price in prices if price}
 
 
-def test_one_worthless_pool_at_an_extreme_tick_does_not_lead_an_order_astray() -> None:
+def test_a_worthless_pool_at_an_extreme_tick_misleads_no_order() -> None:
     market = recorded("hostile_extreme_tick")
     quote = Router(market).quote(of_symbols(market, "WETH", "SIX", 3 * 10**18), certify=True)
     singles = []
@@ -74,7 +74,7 @@ def test_a_token_whose_only_pool_cannot_take_it_has_no_route() -> None:
 
 
 @pytest.mark.parametrize("seed", range(6))
-def test_dust_pools_between_any_tokens_cost_no_order_a_tenth_of_a_basis_point(seed: int) -> None:
+def test_dust_pools_cost_no_order_a_tenth_of_a_basis_point(seed: int) -> None:
     """As many dust pools as the market has pools, over random markets whose tokens all have prices."""
     market = build_random_market(seed, tokens=12, pools=40, every_family=True)
     value = value_of(market, DUST_VALUE_USD)
@@ -114,7 +114,7 @@ def test_dust_pools_cost_no_order_on_the_embedded_market(seed: int) -> None:
 
 
 @pytest.mark.parametrize("cases", [60, pytest.param(2_000, marks=pytest.mark.slow)])
-def test_any_order_on_a_hostile_market_has_an_exact_answer_or_a_plain_one(cases: int) -> None:
+def test_hostile_markets_give_an_exact_quote_or_a_plain_error(cases: int) -> None:
     """One-sided and drained pools, 0 to 30 decimals, one unit to all liquidity and more."""
     rng, answered = random.Random(cases), 0
     for case in range(cases):

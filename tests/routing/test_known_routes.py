@@ -25,7 +25,7 @@ from tests.support.pools import (
 
 @settings(max_examples=20, deadline=None)
 @given(seeds, st.integers(18, 23), st.booleans())
-def test_an_outcome_is_no_worse_than_a_candidate_of_another_state(seed: int, digits: int, in_reverse: bool) -> None:
+def test_a_result_is_no_worse_than_a_route_of_another_state(seed: int, digits: int, in_reverse: bool) -> None:
     elsewhere, here = (build_random_market(seed, tokens=5, noise=noise) for noise in (6.0, 0.8))
     requested = replace(build_order(here, 0, 1, 10**digits), reverse=in_reverse)
     try:
@@ -54,7 +54,7 @@ def two_pools() -> tuple[Router, Router]:
     return Router(build_market([good], [a, b])), Router(build_market([other], [a, b]))
 
 
-def test_a_candidate_over_pools_that_are_not_there_does_not_count() -> None:
+def test_a_candidate_over_missing_pools_is_ignored() -> None:
     here, elsewhere = two_pools()
     requested = build_order(here.market, 0, 1, UNIT)
     found = elsewhere.search(requested).best
@@ -72,7 +72,7 @@ def test_a_candidate_is_certified_as_any_route_is() -> None:
     assert 0.0 <= certificate.gap_bps < 1.0
 
 
-def test_a_candidate_alone_makes_an_outcome_where_the_search_finds_none(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_a_candidate_is_the_result_if_the_search_finds_none(monkeypatch: pytest.MonkeyPatch) -> None:
     here, _ = two_pools()
     requested = build_order(here.market, 0, 1, UNIT)
     found = here.search(requested).best

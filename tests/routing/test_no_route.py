@@ -107,7 +107,7 @@ def test_only_less_than_a_unit_is_too_small() -> None:
 
 
 @pytest.mark.parametrize(("seed", "digits"), [(16, 25)])
-def test_a_wanted_output_that_no_input_was_found_for_is_told_the_most_that_was(seed: int, digits: int) -> None:
+def test_an_unreachable_output_error_names_the_largest_one_found(seed: int, digits: int) -> None:
     """More than any route over whole percents brings, and less than the pools hold."""
     market = build_random_market(seed, tokens=8, pools=30, every_family=True)
     calls = replace(build_order(market, 0, 1, 10**digits), reverse=True)

@@ -73,9 +73,7 @@ def test_no_pool_bids_more_than_the_order_at_its_advantage() -> None:
 
 
 @given(seeds, st.floats(1e-6, 0.1), st.integers(0, 12))
-def test_enough_pools_are_the_best_bidders_and_leave_no_more_than_is_tolerated(
-    seed: int, tolerance: float, limit: int
-) -> None:
+def test_selected_pools_gain_most_and_miss_only_the_tolerance(seed: int, tolerance: float, limit: int) -> None:
     whole = build_random_market(seed, pools=24, tokens=5, noise=3.0)
     requested = build_order(whole, 0, 1, 10**20)
     router = Router(whole)

@@ -45,7 +45,7 @@ def pool(number: int, reserve_in: int, reserve_out: int, *, fee_ppm: int = 3000)
 
 
 @given(st.integers(10**18, 10**27), st.floats(1e-4, 1e3), st.sampled_from([0, 3000, 10_000]))
-def test_of_one_constant_product_pool_it_is_what_the_formula_says(reserve: int, size: float, fee_ppm: int) -> None:
+def test_one_constant_product_pool_matches_the_formula(reserve: int, size: float, fee_ppm: int) -> None:
     market, amount = pool(0, reserve, 3 * reserve, fee_ppm=fee_ppm), int(reserve * size)
     after_fee = amount * (1 - fee_ppm / 1e6)
     found = impact(split((100, through(((market, 10_000),)))), amount, market)
@@ -88,7 +88,7 @@ def test_what_is_rounded_away_of_a_few_units_is_no_impact(amount: int, reserve_o
 
 
 @given(st.floats(1.5, 1e6), st.integers(1, 499))
-def test_a_pool_of_next_to_nothing_shifts_it_by_no_more_than_its_share(better: float, share: int) -> None:
+def test_a_tiny_pool_shifts_the_impact_by_at_most_its_share(better: float, share: int) -> None:
     """However good the price that it begins with."""
     order = 10**21
     deep, dust = pool(0, 10**24, 10**24), pool(1, int(10**18 / better), 10**18)
@@ -97,7 +97,7 @@ def test_a_pool_of_next_to_nothing_shifts_it_by_no_more_than_its_share(better: f
     assert impact(route, order, deep, dust) <= without + 2 * share / 10_000
 
 
-def test_most_of_an_order_going_to_a_bad_price_is_seen_against_the_little_that_is_good() -> None:
+def test_impact_is_measured_against_the_best_price() -> None:
     """A deep pool far off the market takes 90 of 100: what the good pool pays for a small order is what counts."""
     good, bad = pool(0, 10 * UNIT, 10 * UNIT, fee_ppm=0), pool(1, 10**6 * UNIT, 10**5 * UNIT, fee_ppm=0)
     route = split((10, through(((good, 10_000),))), (90, through(((bad, 10_000),))))

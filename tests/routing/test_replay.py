@@ -60,18 +60,18 @@ def test_one_pool_spends_everything() -> None:
     assert listed(route((100, ["ABx"]))) == [("ABx", RATE_SCALE)]
 
 
-def test_segments_that_share_a_pool_visit_it_once_with_the_sum_of_their_weights() -> None:
+def test_segments_that_share_a_pool_visit_it_once_together() -> None:
     split = route((40, [{"ABx": 2500, "ABy": 7500}, "BDz"]), (60, ["ABx", "BDz"]))
     assert listed(split) == [("ABx", 700_000), ("ABy", RATE_SCALE), ("BDz", RATE_SCALE)]
 
 
-def test_a_token_spent_by_several_segments_divides_by_percent_times_share() -> None:
+def test_a_token_of_several_segments_splits_by_their_weights() -> None:
     split = route((30, ["ABx", {"BDy": 5000, "BDz": 5000}]), (70, ["ABx", {"BDy": 1000, "BDw": 9000}]))
     # B spends 30 * 5000 + 70 * 1000 = 220,000 in y, 150,000 in z and 630,000 in w.
     assert listed(split)[1:] == [("BDy", 220_000), ("BDz", 150_000 * RATE_SCALE // 780_000), ("BDw", RATE_SCALE)]
 
 
-def test_rates_are_relative_to_what_the_earlier_pools_left_and_rounded_down() -> None:
+def test_rates_are_of_the_remaining_balance_and_rounded_down() -> None:
     thirds = route((100, [{"ABx": 3333, "ABy": 3333, "ABz": 3334}]))
     assert listed(thirds) == [("ABx", 333_300), ("ABy", 499_925), ("ABz", RATE_SCALE)]
 
@@ -88,12 +88,12 @@ def test_what_flows_into_a_token_comes_before_what_leaves_it() -> None:
 
 
 @pytest.mark.parametrize(("first", "second"), [("B", "C"), ("C", "B")])
-def test_among_ready_tokens_the_one_that_appears_first_in_the_route_is_taken(first: str, second: str) -> None:
+def test_the_ready_token_that_appears_first_in_the_route_is_next(first: str, second: str) -> None:
     two = route((10, [f"A{first}x", f"{first}Dy"]), (90, [f"A{second}z", f"{second}Dw"]))
     assert [name[0] for name, _ in listed(two)] == ["A", "A", first, second]
 
 
-def test_a_token_appears_where_it_is_first_bought_not_where_it_is_first_spent() -> None:
+def test_a_token_appears_where_it_is_first_bought_not_spent() -> None:
     """C is bought in the first segment's first hop, B only later."""
     bought = route((50, ["ACx", "CDy"]), (50, ["ABz", "BDw"]))
     assert [name[0] for name, _ in listed(bought)] == ["A", "A", "C", "B"]
@@ -105,7 +105,7 @@ def test_pools_of_a_token_stand_in_order_of_first_appearance() -> None:
 
 
 @given(seeds)
-def test_of_each_token_the_last_swap_and_no_other_has_the_full_rate(seed: int) -> None:
+def test_only_the_last_swap_of_each_token_has_the_full_rate(seed: int) -> None:
     given_route = random_route(random.Random(seed), build_random_market(seed, every_family=True))
     rates: dict[str, list[int]] = defaultdict(list)
     for swap in flatten(given_route) if given_route else ():
@@ -124,7 +124,7 @@ def shares_of(*percents: int, hop_shares: Sequence[int] = (10_000,)) -> Route:
 
 
 @pytest.mark.parametrize("percents", [(), (99,), (101,), (50, 49), (50, 51), (0, 100), (-1, 101), (200, -100)])
-def test_percents_that_do_not_sum_to_100_or_are_not_positive_are_refused(percents: tuple[int, ...]) -> None:
+def test_percents_must_be_positive_and_sum_to_100(percents: tuple[int, ...]) -> None:
     with pytest.raises(InvalidRoute, match="segment"):
         flatten(shares_of(*percents))
 
@@ -132,7 +132,7 @@ def test_percents_that_do_not_sum_to_100_or_are_not_positive_are_refused(percent
 @pytest.mark.parametrize(
     "shares", [(), (9_999,), (10_001,), (5_000, 4_999), (0, 10_000), (-1, 10_001), (20_000, -10_000)]
 )
-def test_shares_of_a_hop_that_do_not_sum_to_10_000_or_are_not_positive_are_refused(shares: tuple[int, ...]) -> None:
+def test_shares_of_a_hop_must_be_positive_and_sum_to_10_000(shares: tuple[int, ...]) -> None:
     with pytest.raises(InvalidRoute, match="shares of the pools in one hop"):
         flatten(shares_of(100, hop_shares=shares))
 
@@ -186,7 +186,7 @@ def test_a_pool_that_does_not_hold_the_tokens_is_named(hop: str) -> None:
         replay(EVEN, route((100, [hop])), UNIT)
 
 
-def test_a_pool_used_before_that_does_not_hold_the_tokens_of_its_second_use_is_named() -> None:
+def test_a_reused_pool_without_the_second_tokens_is_named() -> None:
     with pytest.raises(InvalidRoute, match="pool x does not hold"):
         replay(EVEN, route((100, ["ABx", "BDx"])), UNIT)
 
@@ -225,7 +225,7 @@ def test_hops_that_do_not_join_are_refused(apart: Route) -> None:
     ],
     ids=["starts late", "ends elsewhere", "on through the output token", "there before here"],
 )
-def test_segments_that_start_or_end_at_different_tokens_are_refused(astray: Route) -> None:
+def test_segments_must_start_and_end_at_the_same_tokens(astray: Route) -> None:
     with pytest.raises(InvalidRoute, match="different tokens"):
         flatten(astray)
 
@@ -250,7 +250,7 @@ def long_way(length: int) -> Route:
     return Route((Segment(100, hops),))
 
 
-def test_a_route_of_thousands_of_hops_is_flattened_or_refused_in_no_time() -> None:
+def test_a_route_of_thousands_of_hops_takes_linear_time() -> None:
     """Twenty times as many hops may take about twenty times as long, not four hundred times."""
 
     def seconds(given_route: Route) -> float:

@@ -54,9 +54,7 @@ def test_the_quote_is_what_the_replay_delivers(seed: int, amount: int, every_fam
 
 
 @given(seeds, amounts, st.booleans())
-def test_shares_sum_exactly_and_paths_join_the_two_tokens_without_a_cycle(
-    seed: int, amount: int, every_family: bool
-) -> None:
+def test_shares_sum_exactly_and_paths_have_no_cycle(seed: int, amount: int, every_family: bool) -> None:
     market = build_random_market(seed, every_family=every_family)
     calls = build_order(market, 0, 1, amount)
     quote = quoted(market, calls)
@@ -117,7 +115,7 @@ def best_over_the_market(market: Market, amount: int, max_hops: int) -> int:
 
 
 @given(seeds, amounts, st.integers(1, 6), st.integers(6, 200), st.booleans())
-def test_never_worse_than_the_best_single_path_of_the_whole_market(
+def test_a_quote_is_never_worse_than_the_best_single_path(
     seed: int, amount: int, max_hops: int, tokens: int, every_family: bool
 ) -> None:
     """From dense markets to sparse ones, where most tokens are dead ends and paths are long."""
@@ -169,7 +167,7 @@ def test_output_grows_with_input(seed: int, amount: int, every_family: bool) -> 
 
 
 @given(seeds, amounts)
-def test_adding_a_pool_costs_at_most_what_rounding_to_percents_can(seed: int, amount: int) -> None:
+def test_adding_a_pool_costs_at_most_the_percent_rounding(seed: int, amount: int) -> None:
     market = build_random_market(seed, pools=15)
     fewer = build_market(list(market.pools.values())[:-1], list(market.tokens.values()))
     more, less = quoted(market, build_order(market, 0, 1, amount)), quoted(fewer, build_order(fewer, 0, 1, amount))
@@ -233,7 +231,7 @@ def test_direct_orders_use_one_hop_and_fewer_hops_are_respected() -> None:
     assert direct.amount_out < free.amount_out
 
 
-def test_an_order_whose_percents_all_fall_on_a_path_that_is_too_long_is_still_quoted() -> None:
+def test_an_order_whose_best_path_is_too_long_is_still_quoted() -> None:
     """A deep way of four hops, and thin short cuts that carry less than a percent of it."""
     s, t, a, b, c = known = [build_token(k) for k in range(5)]
     deep = [build_constant_product(k, i, j, 10**27, 10**27) for k, (i, j) in enumerate(pairwise([s, a, b, c, t]))]
@@ -254,7 +252,7 @@ def test_excluded_protocols_are_not_used() -> None:
     assert {step.pool for step in Router(market).quote(calls).steps} == {pools[0].key}
 
 
-def test_gas_keeps_a_small_order_in_one_pool_and_lets_a_large_one_split() -> None:
+def test_gas_keeps_small_orders_in_one_pool_and_splits_big_ones() -> None:
     a, b = build_token(0), build_token(1)
     pools = [build_constant_product(k, a, b, 10**21, 10**21) for k in range(4)]
     market = build_market(pools, [a, b], gas_price_wei=10**9)
@@ -269,7 +267,7 @@ def test_without_a_path_the_error_says_what_was_tried() -> None:
         Router(market).quote(build_order(market, 0, 2, UNIT))
 
 
-def test_without_a_path_the_hint_names_the_limits_that_could_give_way() -> None:
+def test_without_a_path_the_hint_names_the_limits_to_relax() -> None:
     a, b, c = build_token(0), build_token(1), build_token(2)
     pools = [
         build_constant_product(0, a, b, 10**24, 10**24),

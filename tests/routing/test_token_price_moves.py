@@ -37,7 +37,7 @@ def pairs(seed: int, tokens: int = 6, pools: int = 20) -> dict[str, Pool]:
 
 
 @given(seeds)
-def test_the_moves_of_tokens_explain_what_arbitrage_did_to_their_pools(seed: int) -> None:
+def test_token_price_moves_explain_the_effect_of_arbitrage(seed: int) -> None:
     before, rng = pairs(seed), Random(seed)
     worths = {address: rng.gauss(0.0, 0.2) for pool in before.values() for address in pool.tokens}
     after = arbitraged(before, worths)
@@ -95,7 +95,7 @@ def test_nothing_known_means_nothing_moved() -> None:
     assert shift_market(market.pools, moves) == market.pools
 
 
-def test_a_path_through_a_token_that_nobody_looked_at_moves_with_its_ends() -> None:
+def test_a_path_through_an_unread_token_moves_with_its_ends() -> None:
     a, b, x = build_token(0), build_token(1), build_token(2)
     deep = 10**6 * UNIT
     between = build_constant_product(0, a, b, deep, deep, fee_ppm=1)

@@ -62,7 +62,7 @@ class Counting:
 @pytest.mark.parametrize(
     "seed", [pytest.param(seed, marks=[] if seed in WILDEST[::2] else pytest.mark.slow) for seed in WILDEST]
 )
-def test_a_quote_takes_bounded_work_and_pays_no_less_than_the_best_single_path(seed: int) -> None:
+def test_a_quote_is_bounded_work_and_no_worse_than_a_single_path(seed: int) -> None:
     market = flooded(seed)
     graph = graph_of(market)
     counting, problem = Counting(graph), problem_on(graph, AMOUNT)

@@ -24,12 +24,12 @@ ERRORS = {
 MOST_CODE_BYTES = 24_576
 
 
-def test_the_source_compiles_to_the_committed_artifact_byte_for_byte() -> None:
+def test_the_source_compiles_to_the_committed_artifact() -> None:
     assert build(ROUTER) == ROUTER.artifact.read_text()
 
 
 @pytest.mark.parametrize(("name", "expected"), PUBLISHED.items())
-def test_the_functions_have_the_published_selectors_and_are_in_the_abi(name: str, expected: str) -> None:
+def test_functions_have_the_published_selectors_and_abi(name: str, expected: str) -> None:
     assert selector(SIGNATURES[name]).hex() == expected
     contract = Contract(Chain(), "0x" + "0" * 40, Artifact(read_artifact().abi, b""))
     assert contract.calldata(SIGNATURES[name], *arguments(name))[:4].hex() == expected
@@ -42,7 +42,7 @@ def arguments(name: str) -> list[object]:
     return route + more.get(name, [])
 
 
-def test_nothing_can_be_called_but_swaps_and_the_callback_of_uniswap_v4() -> None:
+def test_only_swaps_and_the_v4_callback_are_callable() -> None:
     functions = {str(each["name"]) for each in read_artifact().abi if each["type"] == "function"}
     assert functions == {*PUBLISHED, "unlockCallback"}
 
@@ -57,7 +57,7 @@ def test_the_published_errors_and_the_event_are_there() -> None:
     assert [each["type"] for each in inputs] == ["address", "uint256", "uint256"]
 
 
-def test_the_code_fits_a_chain_and_holds_no_instruction_that_came_after_paris() -> None:
+def test_the_code_fits_the_size_limit_and_the_paris_opcodes() -> None:
     artifact = read_artifact()
     assert artifact.settings["evmVersion"] == "paris"
     chain = Chain()

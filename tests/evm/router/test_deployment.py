@@ -83,7 +83,7 @@ def refused(net: Network, match: str, key: str) -> None:
     assert caught.value.details["key"] == f"networks.{net.name}.{key}"
 
 
-def test_what_the_contract_cannot_be_told_is_refused_with_the_setting_to_look_at() -> None:
+def test_an_unsupported_deployment_names_the_setting() -> None:
     citrea = network("citrea")
     refused(replace(citrea, wrapped_native=None), "wrapped native token", "wrapped_native")
     refused(replace(citrea, protocols=(ProtocolInfo(128, "x", "X", "weighted"),)), "id 128, above 127", "protocols")

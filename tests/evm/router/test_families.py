@@ -23,9 +23,7 @@ ROUTES_A_SEED = 40
 SEEDS = range(6)
 
 
-def test_every_pool_in_every_direction_pays_what_it_should_and_is_left_as_it_should(
-    world: ContractFixture, market: Market
-) -> None:
+def test_every_pool_pays_and_ends_as_replayed_in_each_direction(world: ContractFixture, market: Market) -> None:
     rng = Random("every pool")
     tried = 0
     for pool in market.pools.values():
@@ -87,7 +85,7 @@ def test_wrapping_and_unwrapping_are_one_to_one(world: ContractFixture, market: 
     assert carry_out(world, built.payload) == 12_345
 
 
-def test_native_goes_in_and_comes_out_while_the_route_holds_it_wrapped(world: ContractFixture, market: Market) -> None:
+def test_native_input_and_output_are_wrapped_on_the_route(world: ContractFixture, market: Market) -> None:
     usdc = world.address("USDC")
     first = single(pool_of(market, "uniswapV3", weth(world), usdc), weth(world), usdc)
     there = build(market, first, 10**18, SwapType.NATIVE_TO_TOKEN)
@@ -110,9 +108,7 @@ def test_a_pool_of_native_currency_trades_from_token_to_token(world: ContractFix
     assert carry_out(world, built.payload) == built.replay.amount_out
 
 
-def test_a_pool_that_is_used_twice_trades_on_the_state_that_the_first_use_left(
-    world: ContractFixture, market: Market
-) -> None:
+def test_a_reused_pool_trades_on_the_state_after_its_first_use(world: ContractFixture, market: Market) -> None:
     usdc, usdt, dai = (world.address(each) for each in ("USDC", "USDT", "DAI"))
     curve = pool_of(market, "curveFi", usdc, dai)
     direct = ((Swap(curve, usdc, dai, SHARES_PER_HOP),),)

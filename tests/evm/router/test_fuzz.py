@@ -79,9 +79,7 @@ def wealth(world: ContractFixture, owner: str) -> dict[str, int]:
 
 @settings(max_examples=examples(150, full=400))
 @given(seed=st.integers(0, 2**64))
-def test_no_call_moves_anything_but_the_callers_input_and_his_output(
-    world: ContractFixture, market: Market, seed: int
-) -> None:
+def test_a_call_moves_only_the_callers_input_and_output(world: ContractFixture, market: Market, seed: int) -> None:
     call = random_call(Random(seed), world, market)
     with world.chain.revert_after():
         prepare(world)

@@ -65,9 +65,7 @@ def payment(token: str, amount: int) -> bytes:
 
 
 @pytest.mark.parametrize("name", CALLBACKS)
-def test_a_pool_is_paid_once_what_it_was_sold_whatever_its_callback_is_called(
-    world: ContractFixture, name: str
-) -> None:
+def test_a_pool_is_paid_once_under_any_callback_name(world: ContractFixture, name: str) -> None:
     attack = Attack(world)
     good = (attack.router, callback(name, AMOUNT, -1, payment(attack.usdc, AMOUNT)))
     other_side = (attack.router, callback(name, -1, AMOUNT, payment(attack.usdc, AMOUNT)))
@@ -116,7 +114,7 @@ def test_another_contract_cannot_collect_in_a_pools_place(world: ContractFixture
     assert attack.outcome() == error("UnexpectedCaller(address)", thief.address)
 
 
-def test_a_pool_cannot_pass_for_uniswap_v4_nor_anybody_for_its_manager(world: ContractFixture) -> None:
+def test_no_one_can_impersonate_the_v4_pool_manager(world: ContractFixture) -> None:
     attack = Attack(world)
     key = (attack.usdc, attack.dai, 500, 10, NATIVE)
     data = encode(["(address,address,uint24,int24,address)", "bool", "uint256"], [key, True, AMOUNT])
@@ -128,7 +126,7 @@ def test_a_pool_cannot_pass_for_uniswap_v4_nor_anybody_for_its_manager(world: Co
     assert caught.value.data == error("UnexpectedCaller(address)", MALLORY)
 
 
-def test_the_manager_of_uniswap_v4_calls_back_only_when_it_was_called_and_only_with_what_it_was_given(
+def test_the_v4_callback_runs_only_in_a_swap_with_its_own_data(
     world: ContractFixture,
 ) -> None:
     manager = world.chain.deploy(compile_solidity("hostile.sol")["Script"])
@@ -184,7 +182,7 @@ def test_nobody_enters_the_router_while_it_works(world: ContractFixture, functio
     assert attack.outcome() == error("Reentered()")
 
 
-def test_a_token_that_calls_in_the_middle_of_its_transfer_changes_nothing(world: ContractFixture) -> None:
+def test_a_token_that_reenters_during_a_transfer_gains_nothing(world: ContractFixture) -> None:
     """On the way in and on the way out it tries to enter, or to be taken for a pool."""
     sources = compile_solidity("hostile.sol")
     coin, script = world.chain.deploy(sources["HookedCoin"]), world.chain.deploy(sources["Script"])
@@ -227,7 +225,7 @@ def test_a_token_that_takes_a_cut_counts_as_it_arrives(world: ContractFixture) -
     assert send_raw(world, attack.call) == received
 
 
-def test_native_currency_that_is_slipped_in_on_the_way_is_not_kept(world: ContractFixture) -> None:
+def test_native_currency_sent_in_during_a_swap_is_not_retained(world: ContractFixture) -> None:
     attack = Attack(world)
     bomb = world.chain.deploy(compile_solidity("hostile.sol")["Bomb"])
     world.chain.send(bomb.address, b"", value=1)
@@ -266,7 +264,7 @@ def test_a_pool_that_does_not_use_its_approval_is_refused(world: ContractFixture
     assert attack.outcome() == error("PartlyTaken(address)", attack.pool.address)
 
 
-def test_a_pool_that_takes_its_approval_twice_is_refused_by_the_token(world: ContractFixture) -> None:
+def test_a_pool_cannot_spend_its_approval_twice(world: ContractFixture) -> None:
     attack = Attack(world, CURVE, b"\0\1")
     world.give("USDC", attack.router, 10 * AMOUNT)
     take = world.contracts["USDC"].calldata("transferFrom", attack.router, MALLORY, AMOUNT)
@@ -333,7 +331,7 @@ def test_nobody_can_spend_the_approval_of_another(world: ContractFixture, market
     assert world.balance(usdc, ALICE) == AMOUNT
 
 
-def test_a_pair_of_native_currency_and_its_wrapped_form_trades_no_third_token(world: ContractFixture) -> None:
+def test_a_native_wrapped_pair_trades_no_third_token(world: ContractFixture) -> None:
     key = encode(["address", "address", "uint24", "int24", "address"], [NATIVE, weth(world), 500, 10, NATIVE])
     attack = Attack(world, V4, key)
     swap = attack.call.swaps[0]._replace(pool_address=world.manager.address)

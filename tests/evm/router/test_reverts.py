@@ -125,7 +125,7 @@ def test_extra_data_of_a_wrong_shape_is_refused(
     assert raw_refusal(world, swapped(call, extra_data=extra)) == error(signature)
 
 
-def test_a_key_of_uniswap_v4_must_be_of_the_tokens_that_are_traded(world: ContractFixture, market: Market) -> None:
+def test_a_v4_pool_key_must_match_the_traded_tokens(world: ContractFixture, market: Market) -> None:
     usdt, wbtc, tkn = (world.address(each) for each in ("USDT", "WBTC", "TKN"))
     call = build(market, single(pool_of(market, "uniswapV4", usdt, wbtc), wbtc, usdt), 10**6).call
     for tokens in ((tkn, usdt), (wbtc, tkn), (usdt, usdt), (wbtc, wbtc)):
@@ -167,7 +167,7 @@ def test_only_the_wrapped_token_wraps(world: ContractFixture, sound: Built) -> N
 
 
 @pytest.mark.parametrize("protocol", ["uniswapV3", "pancakeSwapV3", "slipstream", "algebra", "uniswapV4"])
-def test_a_pool_that_runs_out_is_refused_rather_than_paid_in_part(
+def test_a_pool_that_runs_out_reverts_instead_of_a_partial_fill(
     world: ContractFixture, market: Market, protocol: str
 ) -> None:
     """A router that keeps the rest would lose it to the next caller."""
@@ -238,9 +238,7 @@ def test_what_was_not_approved_or_is_not_there_is_not_taken(world: ContractFixtu
         assert caught.value.data == error("TokenRefused(address)", world.address("USDC"))
 
 
-def test_a_later_market_that_pays_less_is_refused_and_one_that_pays_more_is_not(
-    world: ContractFixture, market: Market
-) -> None:
+def test_a_worse_price_reverts_and_a_better_one_is_paid_out(world: ContractFixture, market: Market) -> None:
     usdc, dai = world.address("USDC"), world.address("DAI")
     curve = pool_of(market, "curveFi", usdc, dai)
     promised = build(market, single(curve, usdc, dai), AMOUNT)

@@ -48,9 +48,7 @@ def provide(world: ContractFixture, symbol: str, amount: int) -> int:
 
 @pytest.mark.parametrize("family", FAMILIES)
 @pytest.mark.parametrize("is_sold", [True, False])
-def test_a_share_token_is_swapped_with_every_family_that_takes_one(
-    odd: ContractFixture, family: str, is_sold: bool
-) -> None:
+def test_every_family_that_accepts_share_tokens_swaps_them(odd: ContractFixture, family: str, is_sold: bool) -> None:
     market = read_market(odd)
     sold, bought = ("ODD", "DAI") if is_sold else ("DAI", "ODD")
     pool = next(each for each in market.pools.values() if each.protocol == family and odd.address("ODD") in each.tokens)
@@ -83,9 +81,7 @@ def check_swap(world: ContractFixture, market: Market, built: Built, amount: int
 
 @settings(max_examples=60)
 @given(seed=st.integers(0, 2**64), pot=st.integers(10**29, 2 * 10**30))
-def test_random_routes_through_share_tokens_settle_at_whatever_a_share_is_worth(
-    shared: ContractFixture, seed: int, pot: int
-) -> None:
+def test_random_share_token_routes_settle_at_any_share_value(shared: ContractFixture, seed: int, pot: int) -> None:
     rng = Random(seed)
     with shared.chain.revert_after():
         try:

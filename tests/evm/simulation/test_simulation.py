@@ -75,7 +75,7 @@ def scene() -> Scene:
     return Scene()
 
 
-def test_the_source_compiles_to_the_committed_artifact_byte_for_byte() -> None:
+def test_the_source_compiles_to_the_committed_artifact() -> None:
     assert build(SIMULATION) == SIMULATION.artifact.read_text()
 
 
@@ -119,9 +119,7 @@ def test_a_loss_is_told_as_one(scene: Scene) -> None:
 
 @pytest.mark.parametrize(("allowed", "needed"), [(0, 1_000), (1, 1_000), (999, 1_000), (1_000, 1_000), (10**9, 1_000)])
 @pytest.mark.parametrize("token", ["coin", "tether"])
-def test_whatever_allowance_there_is_the_router_may_take_the_input(
-    scene: Scene, token: str, allowed: int, needed: int
-) -> None:
+def test_the_router_may_take_the_input_under_any_allowance(scene: Scene, token: str, allowed: int, needed: int) -> None:
     sold: Contract = getattr(scene, token)
     sold.send("approve", scene.router.address, allowed, sender=ALICE)
     run = scene.simulate(scene.trade(sold.address, ZERO_ADDRESS, taken=needed))

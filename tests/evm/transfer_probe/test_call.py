@@ -38,7 +38,7 @@ PROBE, OWN, ONE, OTHER = (f"0x{digit * 40}" for digit in "abcd")
 addresses = st.binary(min_size=20, max_size=20).map(lambda raw: f"0x{raw.hex()}")
 
 
-def test_the_source_compiles_to_the_committed_artifact_byte_for_byte() -> None:
+def test_the_source_compiles_to_the_committed_artifact() -> None:
     assert build(TRANSFER_PROBE) == TRANSFER_PROBE.artifact.read_text()
 
 
@@ -118,7 +118,7 @@ def test_what_a_trial_shows(found: TrialResult, expected: TransferBehaviour) -> 
     assert classify_transfers(found) == expected
 
 
-def test_a_direction_that_failed_is_told_from_one_that_was_not_tried() -> None:
+def test_a_failed_direction_differs_from_an_untried_one() -> None:
     assert not trial(*[(BIG, BIG, BIG)] * 3).is_refused
     assert not trial(*[(0, 0, 0)] * 3, failed=(0, 1, 2)).is_refused
     assert trial(*[(BIG, BIG, BIG)] * 3, failed=(2,)).is_refused

@@ -33,7 +33,7 @@ BRIDGE = (
 
 
 @given(seeds, st.floats(1, 1e6))
-def test_a_slice_brings_no_more_for_a_unit_than_a_vanishing_order(seed: int, order_value: float) -> None:
+def test_a_slice_pays_no_more_per_unit_than_the_spot_price(seed: int, order_value: float) -> None:
     market = graph_of(build_random_market(seed, every_family=True))
     values = reference_values(market, usd_prices(market, {1: 1.0}))
     sized = SpotPrices(market, 1, 6, {t: order_value * UNIT / value for t, value in values.items()})
@@ -77,7 +77,7 @@ def test_a_pool_far_from_the_others_has_no_say_in_a_mid_rate() -> None:
     assert mid_rate(graph(DEEP, absurd), 0, 1) == mid_rate(graph(DEEP), 0, 1)
 
 
-def test_tokens_that_no_dollar_reaches_have_reference_values_among_themselves() -> None:
+def test_tokens_without_usd_prices_get_relative_values() -> None:
     market = graph(build_constant_product(0, C, D, 10**3 * UNIT, 5 * 10**3 * UNIT))
     values = reference_values(market, usd_prices(market, {1: 1.0}))
     assert values[2] / values[3] == pytest.approx(5.0)

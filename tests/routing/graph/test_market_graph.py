@@ -52,7 +52,7 @@ def test_every_direction_of_every_pool_is_an_arc_of_its_own(market: Market) -> N
         assert arc.rate == arc.pool.curve(token_in, token_out).start_rate > 0.0
 
 
-def test_a_drained_pool_joins_nothing_in_the_direction_that_it_cannot_sell() -> None:
+def test_a_drained_pool_has_no_arc_in_its_empty_direction() -> None:
     a, b = build_token(0), build_token(1)
     graph = graph_of(build_market([build_constant_product(0, a, b, 10**24, 0)], [a, b]))
     assert list(graph.arcs()) == []
@@ -60,7 +60,7 @@ def test_a_drained_pool_joins_nothing_in_the_direction_that_it_cannot_sell() -> 
 
 
 @given(graphs)
-def test_arcs_of_a_pair_stand_best_rate_first_and_the_first_is_the_best_of_the_pair(graph: MarketGraph) -> None:
+def test_arcs_of_a_pair_are_sorted_best_rate_first(graph: MarketGraph) -> None:
     for i, targets in enumerate(graph.arcs_by_pair):
         assert graph.best_rate_out[i].keys() == targets.keys()
         for j, arcs in targets.items():
@@ -105,7 +105,7 @@ def test_between_core_tokens_only_core_tokens_lie(graph: MarketGraph) -> None:
 
 
 @given(graphs)
-def test_the_core_is_what_is_left_when_dead_ends_are_cut_off_one_by_one(graph: MarketGraph) -> None:
+def test_the_two_core_is_what_remains_after_pruning_dead_ends(graph: MarketGraph) -> None:
     left = set(range(len(graph.addresses)))
     while dead_ends := {t for t in left if len(graph.neighbours(t) & left) <= 1}:
         left -= dead_ends
@@ -113,7 +113,7 @@ def test_the_core_is_what_is_left_when_dead_ends_are_cut_off_one_by_one(graph: M
 
 
 @given(graphs)
-def test_every_path_from_a_dead_end_to_the_core_starts_with_its_way(graph: MarketGraph) -> None:
+def test_every_path_from_a_dead_end_starts_with_its_core_path(graph: MarketGraph) -> None:
     for t in range(len(graph.addresses)):
         way = graph.path_to_core(t)
         assert way[0] == t
@@ -140,14 +140,14 @@ def test_of_a_ring_with_a_tail_the_ring_is_the_core() -> None:
     assert [graph.path_to_core(t) for t in (1, 4, 5)] == [[1], [4, 3, 2], [5]]
 
 
-def test_of_a_tree_nothing_is_the_core_and_all_ways_lead_to_one_root() -> None:
+def test_a_tree_has_no_core_and_all_paths_lead_to_one_root() -> None:
     graph = joined((0, 1), (1, 2), (1, 3), tokens=4)
     assert graph.two_core == set()
     assert len({graph.path_to_core(t)[-1] for t in range(4)}) == 1
 
 
 @given(graphs)
-def test_best_rates_towards_and_from_the_core_leave_only_dead_ends_out(graph: MarketGraph) -> None:
+def test_best_rates_to_and_from_the_core_omit_only_dead_ends(graph: MarketGraph) -> None:
     for i, j in ((arc.token_in, arc.token_out) for arc in graph.arcs()):
         assert graph.core_rate_out[i].get(j) == (graph.best_rate_out[i][j] if j in graph.two_core else None)
         assert graph.core_rate_in[j].get(i) == (graph.best_rate_out[i][j] if i in graph.two_core else None)
@@ -205,7 +205,7 @@ def reported(graph: MarketGraph) -> object:
 
 
 @given(moves(), st.booleans())
-def test_a_graph_that_has_moved_is_the_one_that_is_built_from_what_became_of_its_pools(
+def test_a_changed_graph_equals_one_built_from_the_new_pools(
     move: tuple[Market, Market, frozenset[str]], is_known: bool
 ) -> None:
     before, after, changed = move

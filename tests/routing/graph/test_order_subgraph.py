@@ -35,9 +35,7 @@ def graphs(draw: st.DrawFn) -> MarketGraph:
 
 
 @given(graphs(), st.sets(st.integers(2, 6)), st.integers(1, 6))
-def test_every_arc_on_a_short_path_among_the_tokens_is_taken_and_no_useless_one(
-    graph: MarketGraph, between: set[int], max_hops: int
-) -> None:
+def test_exactly_the_arcs_on_short_paths_are_included(graph: MarketGraph, between: set[int], max_hops: int) -> None:
     tokens = {0, 1} | between
     taken = arcs_between(graph, tokens, (0, 1), max_hops)
     assert len({id(arc) for arc in taken}) == len(taken)
@@ -150,7 +148,7 @@ def test_whatever_is_offered_lies_on_a_path_that_is_short_enough(
         assert out[x] + back[x] <= max_hops
 
 
-def test_a_token_whose_detour_loses_or_carries_nothing_is_not_offered() -> None:
+def test_a_detour_that_loses_or_carries_nothing_is_not_offered() -> None:
     direct = build_constant_product(0, A, B, 10**24, 10**24)
     dear = [
         build_constant_product(1, A, C, 10**24, 10**24, 20_000),
@@ -179,13 +177,13 @@ def out_of_tune(*rates: tuple[Token, Token, float]) -> MarketGraph:
     ],
     ids=["beside the source", "beside the target"],
 )
-def test_arbitrage_between_the_pools_of_a_pair_hides_no_detour_over_it(rates: list[tuple[Token, Token, float]]) -> None:
+def test_arbitrage_within_a_pair_hides_no_detour_over_it(rates: list[tuple[Token, Token, float]]) -> None:
     """The source only sells and the target only buys, though their pools would have them do both."""
     assert set(profitable_detours(out_of_tune(*rates), {0: 1.0, 1: 1.0}, (0, 1), 1e20, 1)) == {2}
 
 
 @pytest.mark.parametrize(("price", "is_offered"), [(0.95, True), (1.2, False)])
-def test_a_neighbour_with_arbitrage_takes_the_side_that_suits_the_others(price: float, is_offered: bool) -> None:
+def test_a_neighbour_with_arbitrage_uses_the_side_that_helps(price: float, is_offered: bool) -> None:
     """d is inside at a price; it would sell c at price / 1.05 and buy it at the price, and b pays 1 for c."""
     graph = out_of_tune((A, B, 0.9), (A, D, 0.9), (D, B, 0.9), (D, C, 1.05), (D, C, 1.0), (C, B, 1.0))
     offers = profitable_detours(graph, {0: 1.0, 1: 1.0, 3: price}, (0, 1), 1e20, 1)

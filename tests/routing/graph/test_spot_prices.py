@@ -45,7 +45,7 @@ def brute_value(
 
 
 @given(graphs(), hop_limits)
-def test_values_are_the_best_product_over_all_paths_within_the_limit(graph: MarketGraph, max_hops: int) -> None:
+def test_values_are_the_best_product_of_rates_within_the_limit(graph: MarketGraph, max_hops: int) -> None:
     for target in range(min(3, len(graph.addresses))):
         spot = SpotPrices(graph, target, max_hops)
         for t in range(len(graph.addresses)):
@@ -54,7 +54,7 @@ def test_values_are_the_best_product_over_all_paths_within_the_limit(graph: Mark
 
 
 @given(graphs(), hop_limits)
-def test_the_path_has_the_value_and_keeps_the_limit_where_any_path_does(graph: MarketGraph, max_hops: int) -> None:
+def test_the_path_attains_the_value_within_the_hop_limit(graph: MarketGraph, max_hops: int) -> None:
     spot = SpotPrices(graph, 0, max_hops)
     for source in range(1, len(graph.addresses)):
         path = spot.path(source)
@@ -124,7 +124,7 @@ def test_the_target_is_worth_one_also_with_arbitrage(graph: MarketGraph, max_hop
 
 
 @given(graphs() | graphs(noise=30), hop_limits)
-def test_no_path_of_so_many_hops_brings_more_than_the_values_within_them(graph: MarketGraph, max_hops: int) -> None:
+def test_no_path_within_the_hop_limit_beats_the_values(graph: MarketGraph, max_hops: int) -> None:
     spot = SpotPrices(graph, 0, max_hops)
     assert spot.values_within(0) == {0: 1.0}
     assert spot.values_within(max_hops) == spot.values_within(max_hops + 3) == spot.values
@@ -135,7 +135,7 @@ def test_no_path_of_so_many_hops_brings_more_than_the_values_within_them(graph: 
                 assert known[source] >= product(graph, path) * (1 - 1e-12)
 
 
-def test_a_dead_end_further_than_the_limit_has_no_path_and_no_value() -> None:
+def test_a_dead_end_beyond_the_limit_has_no_path_or_value() -> None:
     chain = [build_token(k) for k in range(4)]
     pools = [build_constant_product(k, i, j, 10**24, 10**24) for k, (i, j) in enumerate(pairwise(chain))]
     graph = graph_of(build_market(pools, chain))

@@ -43,7 +43,7 @@ def test_the_mid_rate_of_one_pool_is_its_ratio_whatever_the_fee(of_a: float, of_
 
 
 @given(seeds, st.booleans())
-def test_the_mid_rate_lies_between_those_of_the_pools_and_the_depths_add_up(seed: int, every_family: bool) -> None:
+def test_a_mid_rate_is_within_the_pools_rates_and_depths_add_up(seed: int, every_family: bool) -> None:
     pair = graph_of(build_random_market(seed, tokens=2, pools=6, noise=30, every_family=every_family))
     rate, depth = mid_rate(pair, 0, 1)
     back = {arc.pool.key: arc for arc in pair.arcs_by_pair[1][0]}
@@ -85,7 +85,7 @@ def test_a_pool_that_trades_one_way_only_has_no_mid_rate() -> None:
 # --- the way
 
 
-def test_anchors_keep_their_prices_and_unreachable_tokens_have_none() -> None:
+def test_anchor_prices_stay_and_unreachable_tokens_have_none() -> None:
     prices = usd_prices(graph(pool(0, A, USD, 1, 3_000)), {1: 1.0, 2: 0.99})
     assert prices == {1: 1.0, 2: 0.99, 0: pytest.approx(3_000)}
 
@@ -97,7 +97,7 @@ def test_a_price_comes_over_several_pools() -> None:
 
 @pytest.mark.parametrize(("dollars_of_c", "expected"), [(2_000.0, 10.0), (20.0, 13.0)])
 @pytest.mark.parametrize("price_of_c", [0.02, 1.0, 50.0])
-def test_of_two_ways_the_one_whose_thinnest_pair_is_deeper_in_dollars_tells_the_price(
+def test_the_path_with_the_deeper_thinnest_pair_sets_the_price(
     dollars_of_c: float, expected: float, price_of_c: float
 ) -> None:
     """Directly a is worth 13 dollars in a pool of 100; over c 10 dollars, in a pool of more or fewer of them."""
@@ -107,7 +107,7 @@ def test_of_two_ways_the_one_whose_thinnest_pair_is_deeper_in_dollars_tells_the_
 
 
 @given(seeds)
-def test_of_a_tree_every_price_is_the_product_of_the_mid_rates_on_the_way(seed: int) -> None:
+def test_prices_in_a_tree_are_products_of_mid_rates(seed: int) -> None:
     rng, known = random.Random(seed), [build_token(k) for k in range(8)]
     joins = [(k, rng.randrange(k)) for k in range(1, 8)]
     tree = [
@@ -123,7 +123,7 @@ def test_of_a_tree_every_price_is_the_product_of_the_mid_rates_on_the_way(seed: 
 
 
 @given(seeds, st.booleans())
-def test_without_arbitrage_prices_agree_with_every_pool_up_to_fees(seed: int, every_family: bool) -> None:
+def test_prices_without_arbitrage_match_every_pool_up_to_fees(seed: int, every_family: bool) -> None:
     market = graph_of(build_random_market(seed, every_family=every_family))
     prices = usd_prices(market, {1: 1.0})
     for arc in market.arcs():
@@ -151,7 +151,7 @@ def test_a_router_prices_whole_tokens_whatever_their_decimals() -> None:
 
 
 @given(seeds)
-def test_a_router_gives_the_same_prices_when_first_asked_and_later(seed: int) -> None:
+def test_a_router_returns_the_same_prices_on_every_call(seed: int) -> None:
     market = build_random_market(seed, tokens=8)
     tokens = list(market.tokens.values())
     router = Router(market)

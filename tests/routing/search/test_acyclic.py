@@ -37,7 +37,7 @@ def notable_pools(problem: RoutingProblem, found: CandidateSolution) -> list[str
 
 
 @given(seeds, amounts, noises, hop_limits)
-def test_the_flow_is_acyclic_uses_no_pool_twice_and_keeps_the_hop_limit(
+def test_the_flow_is_acyclic_within_hops_and_reuses_no_pool(
     seed: int, amount: int, noise: float, max_hops: int
 ) -> None:
     drawn = solved_market(seed, amount, noise, max_hops)
@@ -56,7 +56,7 @@ def test_the_flow_is_acyclic_uses_no_pool_twice_and_keeps_the_hop_limit(
 
 
 @given(seeds, amounts, noises)
-def test_only_arcs_that_were_banned_are_missing_and_none_of_them_trades(seed: int, amount: int, noise: float) -> None:
+def test_exactly_the_banned_arcs_are_missing_and_never_trade(seed: int, amount: int, noise: float) -> None:
     drawn = solved_market(seed, amount, noise, 6)
     if drawn is None:
         return
@@ -75,7 +75,7 @@ def test_fewer_arcs_never_raise_the_dual(seed: int, amount: int) -> None:
 
 
 @given(seeds, amounts)
-def test_without_arbitrage_a_settled_flow_loses_no_more_than_what_is_not_looked_at(seed: int, amount: int) -> None:
+def test_without_arbitrage_a_settled_flow_drops_only_small_parts(seed: int, amount: int) -> None:
     problem = problem_of(build_random_market(seed, pools=18), amount)
     found = solved(problem, 1e-6)
     if found and found.solution.residual <= 1e-6:
@@ -103,7 +103,7 @@ def test_a_ring_that_gains_is_opened() -> None:
     assert result.solution.value >= single * (1 - 1e-9)
 
 
-def test_hops_below_a_ten_thousandth_of_the_order_are_not_notable() -> None:
+def test_hops_below_one_basis_point_of_the_order_are_ignored() -> None:
     a, b = build_token(0), build_token(1)
     deep, thin = (build_constant_product(k, a, b, x, x, 3000) for k, x in enumerate((10**24, 10**18)))
     around = [

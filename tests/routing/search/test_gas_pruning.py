@@ -52,7 +52,7 @@ def problems(draw: st.DrawFn) -> tuple[RoutingProblem, CandidateSolution]:
 
 
 @given(problems())
-def test_they_are_some_of_the_pools_each_set_once_and_those_that_promise_most_first(
+def test_candidates_are_unique_pool_sets_sorted_by_estimate(
     drawn: tuple[RoutingProblem, CandidateSolution],
 ) -> None:
     problem, found = drawn
@@ -67,7 +67,7 @@ def test_they_are_some_of_the_pools_each_set_once_and_those_that_promise_most_fi
 
 
 @given(problems())
-def test_a_promise_is_the_value_less_the_gas_of_each_pool_and_each_token_between(
+def test_an_estimate_is_the_value_less_the_gas_of_its_hops(
     drawn: tuple[RoutingProblem, CandidateSolution],
 ) -> None:
     problem, found = drawn
@@ -86,7 +86,7 @@ def test_where_gas_is_free_or_next_to_nothing_every_pool_stays(seed: int, amount
         assert prune_for_gas(problem, found, MOST) == []
 
 
-def test_of_many_alike_as_many_stay_as_gas_allows_and_fewer_the_dearer_it_is() -> None:
+def test_gas_limits_the_number_of_similar_pools() -> None:
     """Sixteen pools of one pair, from deep to shallow."""
     pools = [build_constant_product(k, A, B, 10**24 >> k // 2, 10**24 >> k // 2) for k in range(16)]
     market = build_market(pools, [A, B])
@@ -97,7 +97,7 @@ def test_of_many_alike_as_many_stay_as_gas_allows_and_fewer_the_dearer_it_is() -
     assert counts[0] == 16 > counts[1] > counts[2] > counts[3] == 1, counts
 
 
-def test_a_pair_of_pools_that_none_of_the_two_is_worth_alone_is_left_out_together() -> None:
+def test_two_pools_that_cannot_pay_their_gas_are_pruned_together() -> None:
     """Over c there is a little to gain, but a transaction over c pays for two more pools."""
     pools = [
         build_constant_product(0, A, B, 10**24, 10**24),

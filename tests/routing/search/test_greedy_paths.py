@@ -43,7 +43,7 @@ def delivered(path: list[Arc], amount: float) -> float:
 
 
 @given(graphs(), amounts, hop_limits, slice_counts)
-def test_the_source_comes_first_the_target_last_and_no_token_twice(
+def test_the_source_is_first_the_target_last_and_tokens_unique(
     graph: MarketGraph, amount: float, max_hops: int, slices: int
 ) -> None:
     order = acyclic_order(graph.arcs(), (0, 1), amount, max_hops, slices)
@@ -55,7 +55,7 @@ def test_the_source_comes_first_the_target_last_and_no_token_twice(
 
 
 @given(graphs(), amounts, hop_limits, slice_counts)
-def test_every_token_lies_on_a_path_within_the_limit_that_leads_forward(
+def test_every_token_is_on_a_forward_path_within_the_limit(
     graph: MarketGraph, amount: float, max_hops: int, slices: int
 ) -> None:
     order = acyclic_order(graph.arcs(), (0, 1), amount, max_hops, slices)
@@ -98,7 +98,7 @@ def sliced(graph: MarketGraph, amount: float, max_hops: int, slices: int) -> set
 
 
 @given(seeds, amounts, st.integers(1, 3), st.integers(1, 6))
-def test_without_arbitrage_every_slice_takes_the_best_of_all_paths(
+def test_every_slice_without_arbitrage_takes_the_best_path(
     seed: int, amount: float, max_hops: int, slices: int
 ) -> None:
     graph = graph_of(build_random_market(seed, tokens=5, pools=9))

@@ -82,7 +82,7 @@ def test_without_its_breakers_a_flow_is_acyclic(links: Mapping[TokenPair, float]
 
 
 @given(networks)
-def test_an_acyclic_flow_has_no_breakers_and_no_breaker_lies_off_every_cycle(links: Mapping[TokenPair, float]) -> None:
+def test_feedback_arcs_lie_on_cycles_and_acyclic_flows_have_none(links: Mapping[TokenPair, float]) -> None:
     breakers = feedback_arcs(links)
     assert breakers or acyclic(links)
     for i, j in breakers:
@@ -116,9 +116,7 @@ def test_a_hop_on_a_path_within_the_limit_is_never_beyond_reach(
 
 
 @given(dags, st.integers(1, 5))
-def test_of_an_acyclic_flow_all_hops_but_those_on_such_paths_are_beyond_reach(
-    links: Mapping[TokenPair, float], max_hops: int
-) -> None:
+def test_hops_off_every_short_path_are_unreachable(links: Mapping[TokenPair, float], max_hops: int) -> None:
     on_paths = {link for path in paths(links, 0, 6, max_hops) for link in pairwise(path)}
     assert unreachable_within(links, (0, 6), max_hops) == links.keys() - on_paths
 
@@ -176,7 +174,7 @@ def test_a_trade_at_its_own_price_is_worth_as_much_on_both_sides(drawn: tuple[li
 
 
 @given(trades())
-def test_trades_of_the_same_two_tokens_go_together_and_their_values_add_up(drawn: tuple[list[Trade], Prices]) -> None:
+def test_trades_of_one_token_pair_are_grouped_and_summed(drawn: tuple[list[Trade], Prices]) -> None:
     made, prices = drawn
     together = trades_by_pair(made)
     assert sorted(map(id, (t for group in together.values() for t in group))) == sorted(map(id, made))
@@ -213,7 +211,7 @@ def through(flow: Flow) -> dict[TokenPair, float]:
 
 
 @given(carried())
-def test_shares_of_a_flow_are_one_at_both_ends_and_conserved_between(
+def test_flow_shares_are_one_at_the_ends_and_conserved_between(
     drawn: tuple[Flow, dict[TokenPair, float], MarketGraph, float, float],
 ) -> None:
     flow = drawn[0]
@@ -229,7 +227,7 @@ def test_shares_of_a_flow_are_one_at_both_ends_and_conserved_between(
 
 
 @given(carried())
-def test_a_flow_divides_a_token_in_proportion_to_its_values_and_drops_what_leads_nowhere(
+def test_a_flow_splits_by_value_and_drops_dead_ends(
     drawn: tuple[Flow, dict[TokenPair, float], MarketGraph, float, float],
 ) -> None:
     flow, requested, _, _, least = drawn

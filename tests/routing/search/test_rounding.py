@@ -124,7 +124,7 @@ def assert_carries(percents: Mapping[TokenPair, int], ends: tuple[int, int]) -> 
 
 
 @given(flows(), headrooms)
-def test_a_rounded_flow_carries_a_hundred_percent_from_end_to_end(drawn: Rounded, headroom: float) -> None:
+def test_a_rounded_flow_carries_100_percent_end_to_end(drawn: Rounded, headroom: float) -> None:
     problem, flow, prices = drawn
     percents = rounded(flow, prices, headroom)
     assert percents.keys() <= set(links_of(flow))
@@ -144,9 +144,7 @@ def test_never_loses_more_than_rounding_each_path(drawn: Rounded, headroom: floa
 
 
 @given(flows(), headrooms, seeds)
-def test_moving_percents_from_one_path_to_another_never_lowers_the_loss(
-    drawn: Rounded, headroom: float, seed: int
-) -> None:
+def test_moving_percents_between_paths_never_lowers_the_loss(drawn: Rounded, headroom: float, seed: int) -> None:
     problem, flow, prices = drawn
     percents, rng = rounded(flow, prices, headroom), random.Random(seed)
     loss, scale = model_loss(flow, prices, headroom), stake_of(flow, prices)
@@ -215,7 +213,7 @@ def test_no_rounding_over_a_bridge_loses_less(depths: tuple[float, ...], size: f
     assert lost == pytest.approx(least, rel=1e-9, abs=1e-11 * scale)
 
 
-def test_no_hop_is_filled_beyond_its_headroom_where_another_has_room() -> None:
+def test_no_hop_exceeds_its_headroom_while_another_has_room() -> None:
     a, b, c = (build_token(k) for k in range(3))
     narrow = build_concentrated(0, a, b, 10**21, 1.0, 600)
     wide = [
@@ -245,7 +243,7 @@ def test_no_hop_stops_at_being_taken_up_and_down() -> None:
 
 
 @pytest.mark.parametrize("part", [0.0333, 0.005, 0.099])
-def test_a_pool_that_a_huge_order_fills_gets_no_more_than_it_takes(part: float) -> None:
+def test_a_pool_filled_by_a_huge_order_gets_at_most_its_capacity(part: float) -> None:
     """Rounding up would leave the rest in the router, however little that is worth at the end."""
     a, b, c = (build_token(k) for k in range(3))
     narrow = build_concentrated(0, a, b, 10**21, 1.0, 600)
@@ -264,7 +262,7 @@ def test_a_pool_that_a_huge_order_fills_gets_no_more_than_it_takes(part: float) 
 
 
 @given(st.lists(st.floats(0.001, 1), min_size=1, max_size=20), st.sampled_from([100, 10_000]))
-def test_rounding_to_a_sum_gives_the_sum_and_moves_no_part_by_a_whole(weights: list[float], total: int) -> None:
+def test_rounding_to_a_sum_moves_each_part_by_less_than_one(weights: list[float], total: int) -> None:
     exact = [weight * total / sum(weights) for weight in weights]
     whole = largest_remainder(exact, total)
     assert sum(whole) == total
@@ -386,7 +384,7 @@ def test_a_route_carries_its_percents_over_paths_from_end_to_end(drawn: Built) -
 
 
 @given(built())
-def test_a_hop_has_the_same_pools_and_shares_wherever_it_appears_and_they_sum_to_10_000(drawn: Built) -> None:
+def test_a_repeated_hop_has_equal_shares_that_sum_to_10_000(drawn: Built) -> None:
     hops = [hop for segment in drawn[0].segments for hop in segment.hops]
     for hop in hops:
         assert sum(swap.share for swap in hop) == 10_000
@@ -398,7 +396,7 @@ def test_a_hop_has_the_same_pools_and_shares_wherever_it_appears_and_they_sum_to
 
 
 @given(built())
-def test_no_pool_gets_more_than_its_headroom_where_the_hop_has_room(drawn: Built) -> None:
+def test_no_pool_exceeds_its_headroom_while_the_hop_has_room(drawn: Built) -> None:
     route, _, _, graph, amount, headroom = drawn
     for hop, sold, shares in arriving(route, graph, amount):
         if sum(int(min(1.0, headroom * arc.curve.capacity / sold) * 10_000) for arc in hop.arcs) >= 10_000:
@@ -407,7 +405,7 @@ def test_no_pool_gets_more_than_its_headroom_where_the_hop_has_room(drawn: Built
 
 
 @given(built())
-def test_pools_are_filled_for_what_reaches_them_to_the_hundredth_of_a_percent(drawn: Built) -> None:
+def test_pools_are_filled_to_a_hundredth_of_a_percent(drawn: Built) -> None:
     route, _, _, graph, amount, headroom = drawn
     for hop, sold, shares in arriving(route, graph, amount):
         exact = [x / sold * 10_000 for x in hop.split(sold)]

@@ -84,7 +84,7 @@ def pools_of(route: Route) -> set[str]:
 
 
 @pytest.mark.parametrize("size", [22, 23, 24, 25])
-def test_no_percent_would_bring_more_on_another_of_the_routes_paths(size: int) -> None:
+def test_no_percent_would_pay_more_on_another_path_of_the_route(size: int) -> None:
     """One deep pool behind thin ones, a thin one behind deep ones, and a thin short cut."""
     s, t, a, b = known = [build_token(k) for k in range(4)]
     pools = [

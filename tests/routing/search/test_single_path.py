@@ -79,7 +79,7 @@ def test_is_a_path_within_the_limit_also_with_arbitrage(seed: int, amount: int, 
 
 
 @given(seeds, amounts, hop_limits, st.booleans(), st.integers(5, 12))
-def test_a_better_one_anywhere_in_the_market_is_the_best_of_all_or_none_is_better(
+def test_the_best_single_path_is_found_or_none_is_better(
     seed: int, amount: int, max_hops: int, every_family: bool, tokens: int
 ) -> None:
     """From five tokens on nine pools to a dozen; many are dead ends."""
@@ -129,7 +129,7 @@ def test_a_hop_more_has_to_pay_for_its_gas() -> None:
         assert len(best_single_path(problem, graph.arcs())) == len(better_single_path(problem, -inf)) == hops
 
 
-def test_an_order_that_is_worth_less_than_any_gas_has_a_path_all_the_same() -> None:
+def test_an_order_below_the_gas_cost_still_has_a_path() -> None:
     a, b, c = build_token(0), build_token(1), build_token(2)
     graph = graph_of(
         build_market(
@@ -178,7 +178,7 @@ def test_a_pool_that_cannot_take_the_order_is_passed_by() -> None:
     assert [arc.pool for arc in found(graph, 10**21, 1)] == [dear]
 
 
-def test_a_coarse_token_between_the_two_costs_what_it_rounds_away() -> None:
+def test_an_intermediate_token_with_few_decimals_costs_rounding() -> None:
     """Over c the rates are better by half a percent, but c has so few units that a third of three gets lost."""
     a, b, c = build_token(0), build_token(1), build_token(2, decimals=0)
     direct = build_constant_product(0, a, b, 10**24, 10**24, fee_ppm=6_000)

@@ -136,7 +136,7 @@ def test_where_nothing_leads_nothing_can_be_moved() -> None:
 
 @settings(max_examples=30)
 @given(seeds, digits)
-def test_what_is_enough_ends_the_work_without_changing_the_verdict(seed: int, size: float) -> None:
+def test_stopping_early_does_not_change_the_result(seed: int, size: float) -> None:
     graph, amount = graph_of(build_random_market(seed, pools=18, every_family=True)), 10**size
     for bound in (max_input, max_output):
         known = bound(graph, ENDS, HOPS)

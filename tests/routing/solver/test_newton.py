@@ -80,7 +80,7 @@ def imbalance(solution: Solution, amount: float) -> dict[int, float]:
 
 
 @given(markets(), amounts)
-def test_the_value_is_the_dual_and_the_residual_the_worst_imbalance(market: Market, amount: int) -> None:
+def test_value_is_the_dual_and_residual_the_largest_imbalance(market: Market, amount: int) -> None:
     problem = problem_of(market, amount)
     solution, arcs, _ = found(problem)
     assert solution.prices[1] == 1.0
@@ -105,7 +105,7 @@ def test_prices_keep_to_their_ceilings(market: Market, amount: int) -> None:
 
 
 @given(markets(), amounts)
-def test_arcs_trade_exactly_when_it_pays_down_to_the_rate_of_the_prices(market: Market, amount: int) -> None:
+def test_arcs_trade_down_to_the_rate_of_the_prices(market: Market, amount: int) -> None:
     solution, arcs, _ = found(problem_of(market, amount))
     prices, used = solution.prices, {id(trade.arc) for trade in solution.trades}
     for trade in solution.trades:
@@ -140,7 +140,7 @@ def test_no_other_prices_lower_the_dual_of_a_settled_solution(
 
 
 @pytest.mark.parametrize("every_family", [False, True])
-def test_hardly_any_order_does_not_settle_and_none_takes_many_iterations(every_family: bool) -> None:
+def test_nearly_every_order_settles_in_few_iterations(every_family: bool) -> None:
     unsettled = []
     for seed in range(150):
         market = build_random_market(seed, pools=12, every_family=every_family)
@@ -163,7 +163,7 @@ def test_hardly_any_order_does_not_settle_and_none_takes_many_iterations(every_f
         (28, 5525275903426167832576),
     ],
 )
-def test_a_pool_that_is_deep_for_the_order_does_not_hold_the_prices(seed: int, amount: int) -> None:
+def test_a_pool_deep_for_the_order_does_not_lock_the_prices(seed: int, amount: int) -> None:
     """It locks two prices together: they can only move as one, and past the start of the next pool."""
     market = build_random_market(seed, pools=random.Random(seed).randint(6, 20))
     market = build_market(
@@ -194,9 +194,7 @@ sizes = st.floats(19, 22).map(lambda digits: int(10**digits))
 
 
 @given(st.lists(st.tuples(reserves, tilts, fees), min_size=2, max_size=3), sizes)
-def test_parallel_pools_deliver_as_much_as_the_best_of_all_splits(
-    pools: list[tuple[int, float, int]], amount: int
-) -> None:
+def test_parallel_pools_pay_as_much_as_the_best_split(pools: list[tuple[int, float, int]], amount: int) -> None:
     market = build_market(
         [build_constant_product(k, A, B, x, int(x * tilt), fee) for k, (x, tilt, fee) in enumerate(pools)], [A, B]
     )
@@ -215,7 +213,7 @@ def test_parallel_pools_deliver_as_much_as_the_best_of_all_splits(
 
 
 @given(st.tuples(reserves, reserves, reserves), fees, sizes)
-def test_a_direct_pool_beside_a_path_of_two_is_split_as_well_as_any(
+def test_a_direct_pool_and_a_two_hop_path_are_split_optimally(
     depths: tuple[int, int, int], fee: int, amount: int
 ) -> None:
     pairs = [(A, B), (A, C), (C, B)]

@@ -57,7 +57,7 @@ def test_in_the_model_an_idle_arc_starts_at_its_start_rate(drawn: Drawn) -> None
 
 
 @given(points())
-def test_a_step_balances_every_token_over_flows_that_are_not_negative(drawn: Drawn) -> None:
+def test_a_step_balances_every_token_with_nonnegative_flows(drawn: Drawn) -> None:
     """What flows in and out after the step adds up, but for what the resistance to ground takes."""
     dual, point = drawn
     model = complete(dual, point)

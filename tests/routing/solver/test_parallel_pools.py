@@ -72,7 +72,7 @@ def test_the_parts_sum_to_the_amount_and_none_exceeds_its_pool(hop: Hop, part: f
 
 
 @given(hops(), parts)
-def test_no_pool_would_take_a_little_of_another_s_part_at_a_better_rate(hop: Hop, part: float) -> None:
+def test_no_pool_offers_a_better_rate_for_part_of_another(hop: Hop, part: float) -> None:
     amount = amount_for(hop, part)
     split = hop.split(amount)
     given_up = [arc.curve.rate(x * (1 - 1e-8)) for arc, x in zip(hop.arcs, split, strict=True) if x > 1e-8 * amount]
@@ -107,7 +107,7 @@ def test_moving_a_thousandth_between_two_pools_gains_nothing(hop: Hop, part: flo
 
 
 @given(hops(most=3), parts)
-def test_two_pools_split_as_well_as_the_best_of_a_thousand_splits(hop: Hop, part: float) -> None:
+def test_two_pools_match_the_best_of_a_thousand_splits(hop: Hop, part: float) -> None:
     assume(len(hop.arcs) == 2)
     amount = amount_for(hop, part)
     one, other = (arc.curve for arc in hop.arcs)
@@ -117,7 +117,7 @@ def test_two_pools_split_as_well_as_the_best_of_a_thousand_splits(hop: Hop, part
 
 
 @given(hops(), parts, parts)
-def test_output_is_increasing_and_concave_and_the_rate_is_its_slope(hop: Hop, part: float, growth: float) -> None:
+def test_output_is_increasing_concave_and_has_the_rate_as_slope(hop: Hop, part: float, growth: float) -> None:
     low = amount_for(hop, part)
     high = min(low * (1 + growth), 0.9999 * hop.capacity)
     assume(high > low * (1 + 1e-5))
@@ -176,7 +176,7 @@ def test_a_hop_with_a_pool_near_parity_is_filled_level(seed: int, part: float) -
 NARROW = (build_concentrated(0, A, B, 10**21, 1.0, 600), build_concentrated(1, A, B, 10**22, 1.001, 1200))
 
 
-def test_at_capacity_every_pool_is_full_and_beyond_there_is_no_output() -> None:
+def test_every_pool_is_full_at_capacity_and_more_adds_no_output() -> None:
     hop = hop_of(*NARROW)
     assert hop.capacity == sum(arc.curve.capacity for arc in hop.arcs)
     assert hop.split(hop.capacity) == pytest.approx([arc.curve.capacity for arc in hop.arcs])
@@ -203,7 +203,7 @@ def test_a_pool_that_is_full_leaves_the_rest_to_the_others(part: float) -> None:
 
 
 @pytest.mark.parametrize("part", [0.5, 0.999, 1.5, 100])
-def test_the_rate_of_a_hop_with_a_full_pool_is_that_of_the_others(part: float) -> None:
+def test_a_hop_with_a_full_pool_has_the_rate_of_the_others(part: float) -> None:
     narrow, deep = build_concentrated(0, A, B, 10**21, 1.0, 600), build_constant_product(1, A, B, 10**26, 10**24)
     hop = hop_of(narrow, deep)
     amount = part * narrow.curve(A.address, B.address).capacity
@@ -234,7 +234,7 @@ def beside(native_reserve: int, wrapped_reserve: int) -> Pool:
 
 
 @given(st.floats(0.01, 1e3))
-def test_a_pool_without_limit_takes_what_others_would_do_at_a_worse_rate(part: float) -> None:
+def test_an_unlimited_pool_takes_what_others_price_worse(part: float) -> None:
     better = beside(10**24, 2 * 10**24)
     hop = wrapping(better)
     down_to_parity = better.curve(ZERO_ADDRESS, A.address).trade_to_marginal_rate(1.0)[0]
