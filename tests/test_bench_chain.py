@@ -23,7 +23,7 @@ from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.settings import url_of, write_settings
-from tests.chain.sync.oracle import connected
+from tests.chain.sync.expected_state import connected
 from tests.contracts.evm import RevertedError
 from tests.store.build import reopen
 

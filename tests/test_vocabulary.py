@@ -100,7 +100,7 @@ PROSE = {
 """Turns of phrase that are not to be in docstrings, comments and messages."""
 
 PENDING: tuple[str, ...] = (
-    "tests/bench", "tests/chain/node", "tests/chain/sync", "tests/config", "tests/engine", "tests/evm", "tests/markets",
+    "tests/bench", "tests/config", "tests/engine", "tests/evm", "tests/markets",
     "tests/networks", "tests/pools", "tests/test_bench.py", "tests/test_bench_chain.py", "tests/test_bench_report.py",
     "tests/test_bench_store.py",
 )  # fmt: skip

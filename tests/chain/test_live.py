@@ -43,7 +43,7 @@ from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.failure_modes import connect_without_pauses
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.node.test_anvil import node_of
+from tests.chain.node.test_rpc_node_on_anvil import node_of
 from tests.chain.proxy import ignores_block_numbers, open_proxy
 from tests.chain.random_routes import random_route
 from tests.chain.trader import USER, Trade, Trader, random_amount

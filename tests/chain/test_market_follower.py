@@ -21,7 +21,7 @@ from swapcli.errors import UpstreamError
 from swapcli.model.market import Provenance
 from tests.chain.anvil import running_anvil
 from tests.chain.small_chain import SmallTestChain
-from tests.chain.sync.oracle import connected, fresh, store_at, synced
+from tests.chain.sync.expected_state import connected, fresh, store_at, synced
 from tests.store.build import only
 
 STEPS = 25

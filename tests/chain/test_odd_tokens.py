@@ -31,7 +31,7 @@ from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import DECIMALS, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.node.test_anvil import node_of
+from tests.chain.node.test_rpc_node_on_anvil import node_of
 from tests.chain.odd_tokens import STETH_POT, UNIT, WHOLE, add_token, open_curve, open_pair
 from tests.chain.trader import USER, Trader
 from tests.store.build import create, reopen

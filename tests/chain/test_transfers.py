@@ -33,7 +33,7 @@ from tests.chain.anvil import AnvilChain
 from tests.chain.contract_fixture import DECIMALS, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import BLOCK, EvmNode
-from tests.chain.node.test_anvil import node_of
+from tests.chain.node.test_rpc_node_on_anvil import node_of
 from tests.chain.odd_tokens import STETH_POT, WHOLE, add_token, forget_tokens, open_pair, sources
 from tests.contracts.evm import Chain, Contract, RevertedError, selector
 
@@ -109,7 +109,7 @@ def test_tokens_of_the_contract_fixture_are_ordinary(world: ContractFixture) -> 
     node = EvmNode(world.chain)
     report = run_transfer_trials(node, BLOCK, questions)
     assert report == TransferReport(dict.fromkeys(market.tokens, ORDINARY))
-    assert node.asked == [1], "all in one call"
+    assert node.batch_sizes == [1], "all in one call"
     manager = [TransferTrial(world.address(symbol), world.manager.address) for symbol in ("TKN", "USDT", "WBTC")]
     assert set(run_transfer_trials(node, BLOCK, manager).behaviours.values()) == {ORDINARY}
 

@@ -28,7 +28,7 @@ from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.sync.oracle import connected, fresh
+from tests.chain.sync.expected_state import connected, fresh
 from tests.store.build import create
 
 EVERY = (1, 10)

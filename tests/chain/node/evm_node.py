@@ -1,4 +1,4 @@
-"""The EVM in process as a node: it answers calls from its one state, whatever the block, and counts its round trips."""
+"""An in-process EVM as a node: it has one state for every block, and counts its round trips."""
 
 from __future__ import annotations
 
@@ -25,19 +25,19 @@ from swapcli.errors import UpstreamError
 from tests.contracts.evm import Artifact, BaseChain, Chain, RevertedError, parse_bytecode, run_solc
 
 BLOCK = 1
-"""Of the EVM in process, which never mines another."""
+"""The only block of the in-process EVM."""
 _HERE = Path(__file__).parent
 
 
 class EvmNode:
-    """`logs` are those that a test puts there; `asked` has the number of calls of each round trip."""
+    """A test adds the `emitted_logs`; `batch_sizes` has the number of calls of each round trip."""
 
     shown = "an EVM in process"
 
     def __init__(self, chain: BaseChain) -> None:
         self.chain = chain
-        self.kept: list[Log] = []
-        self.asked: list[int] = []
+        self.emitted_logs: list[Log] = []
+        self.batch_sizes: list[int] = []
 
     def head(self) -> ChainHead:
         block = self.block(BLOCK)
@@ -56,7 +56,7 @@ class EvmNode:
 
     def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         assert block_number(at) == BLOCK
-        self.asked.append(len(calls))
+        self.batch_sizes.append(len(calls))
         return [self._answer(call) for call in calls]
 
     def account(self, address: str, at: BlockId) -> Account:
@@ -66,36 +66,36 @@ class EvmNode:
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         assert block_number(at) == BLOCK
-        self.asked.append(len(calls))
-        return [self._supposed(each) for each in calls]
+        self.batch_sizes.append(len(calls))
+        return [self._call_with_overrides(call) for call in calls]
 
-    def _supposed(self, supposed: HypotheticalCall) -> ReturnData:
-        """With other code at some addresses: all that is asked for in process."""
+    def _call_with_overrides(self, hypothetical: HypotheticalCall) -> ReturnData:
+        """Call with other code at some addresses; no other override is supported here."""
         chain = self.chain
         assert isinstance(chain, Chain)
-        assert all((each.balance_wei, each.slots) == (None, ()) for each in supposed.overrides)
-        before = {each.address: chain.code(each.address) for each in supposed.overrides}
+        assert all((each.balance_wei, each.slots) == (None, ()) for each in hypothetical.overrides)
+        before = {each.address: chain.code(each.address) for each in hypothetical.overrides}
         try:
-            for each in supposed.overrides:
+            for each in hypothetical.overrides:
                 chain.set_code(each.address, each.code or b"")
-            return self._answer(supposed.call)
+            return self._answer(hypothetical.call)
         finally:
             for address, code in before.items():  # a snapshot does not bring back code
                 chain.set_code(address, code)
 
     def use_spare(self, error: UpstreamError) -> bool:
-        """There is but one."""
+        """Return False: there is no spare."""
         del error
         return False
 
     def blooms(self, first: int, last: int) -> list[int]:
-        """As on networks that do not fill them."""
+        """Return empty blooms, as networks do that do not fill them."""
         return [0] * (last - first + 1)
 
     def logs(self, query: LogFilter) -> list[Log]:
         return [
             log
-            for log in self.kept
+            for log in self.emitted_logs
             if query.from_block <= log.block_number <= query.to_block
             and log.topics[0] in query.topics
             and (not query.addresses or log.address in query.addresses)
@@ -114,13 +114,13 @@ class EvmNode:
 
 
 def view_of(chain: BaseChain, multicall: str | None = None) -> BlockReader:
-    """The chain as it is now."""
+    """Return a reader of the chain at its only block."""
     return BlockReader(EvmNode(chain), BLOCK, multicall)
 
 
 @cache
 def sources() -> dict[str, Artifact]:
-    """The contracts beside this file, by name."""
+    """Compile the contracts beside this file; return them by name."""
     settings = {"evmVersion": "cancun", "optimizer": {"enabled": True, "runs": 200}}
     contracts = json.loads(run_solc(["odd.sol"], settings, _HERE))
     return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}

@@ -1,4 +1,4 @@
-"""Real factories of every kind on one chain, behind one question: make a pool of two tokens."""
+"""Real factories of every kind on one chain, with one interface: create a pool of two tokens."""
 
 from __future__ import annotations
 
@@ -56,7 +56,7 @@ def solidly(chain: BaseChain) -> FactoryFixture:
 
 
 def uniswap_v3(chain: BaseChain) -> FactoryFixture:
-    """With a fee that its governance added."""
+    """Deploy with a fee tier that governance added."""
     contract = chain.deploy(load_artifact(_UNISWAP_V3))
     contract.send("enableFeeAmount", 200, 4)
     return _by_fee(contract, V3, (200, 500, 3_000, 10_000))
@@ -75,19 +75,19 @@ def _by_fee(contract: Contract, protocol: ProtocolInfo, fees: Sequence[int]) -> 
 
 
 def slipstream(chain: BaseChain) -> FactoryFixture:
-    """With a voter, and an older factory, that know of nothing."""
-    nobody = chain.deploy(sources()["OddToken"])
+    """Deploy with a voter and a legacy factory that know no pools."""
+    placeholder = chain.deploy(sources()["OddToken"])
     for signature in ("factoryRegistry()", "getPool(address,address,int24)"):
-        nobody.send("say", signature, bytes(32))
+        placeholder.send("say", signature, bytes(32))
     artifact = compile_solidity(_SLIPSTREAM, solc=OLD_SOLC)["CLFactory"]
-    contract = chain.deploy(artifact, nobody.address, nobody.address, chain.deploy(slipstream_pool()).address)
+    contract = chain.deploy(artifact, placeholder.address, placeholder.address, chain.deploy(slipstream_pool()).address)
     contract.send("enableTickSpacing", 60, 2_500)
     home = Factory(contract.address, ContractKind.UNISWAP_V3, SLIPSTREAM)
     return FactoryFixture(home, (1, 50, 60, 2_000), lambda a, b, key: contract.send("createPool", a, b, key, _PRICE))
 
 
 def algebra(chain: BaseChain) -> FactoryFixture:
-    """The factory and its deployer must know each other's address before they are there."""
+    """Deploy factory and pool deployer, which need each other's address in their constructors."""
     deployer = load_artifact(f"{_ALGEBRA}/AlgebraPoolDeployer.sol/AlgebraPoolDeployer.json")
     artifact = load_artifact(f"{_ALGEBRA}/AlgebraFactory.sol/AlgebraFactory.json")
     with chain.revert_after():
@@ -99,7 +99,7 @@ def algebra(chain: BaseChain) -> FactoryFixture:
 
 
 def uniswap_v4(chain: BaseChain, wrapped: str) -> FactoryFixture:
-    """A negative fee makes the pool with native currency where one of the tokens is `wrapped`."""
+    """Deploy the pool manager. A negative fee creates a native-currency pool if one token is `wrapped`."""
     manager = chain.deploy(load_artifact(_V4), DEPLOYER)
 
     def make(a: str, b: str, key: int) -> None:

@@ -1,4 +1,4 @@
-"""A node on a socket that misbehaves as it is told: what the network does to answers cannot be had from a library."""
+"""A JSON-RPC server on loopback with network failures that a test selects."""
 
 from __future__ import annotations
 
@@ -15,18 +15,18 @@ from typing import Any
 from swapcli.chain.rpc_node import RpcNode
 
 CHAIN_ID = 8453
-SECRET = "a-key-nobody-may-see"
+SECRET = "a-secret-api-key"
 SHOWN = "node.example"
 
 RpcRequest = dict[str, Any]
 RpcAnswer = dict[str, Any]
 Answering = Callable[[RpcRequest], object]
 Failure = Callable[["Handler"], bool]
-"""Does something to an exchange; False lets it go on as if nothing was."""
+"""Disturb an exchange; return False to continue normally."""
 
 
 class Refused(Exception):
-    """Answered as an error object of JSON-RPC."""
+    """Become an error object of JSON-RPC."""
 
     def __init__(self, code: int, message: str) -> None:
         super().__init__(message)
@@ -46,13 +46,13 @@ class Server(ThreadingHTTPServer):
         self.always: Failure | None = None
         self.exchanges: list[int] = []
         self.headers: list[dict[str, str]] = []
-        self.most_requests: int | None = None
+        self.max_requests: int | None = None
 
-    def answer(self, asked: Sequence[RpcRequest]) -> list[RpcAnswer]:
-        """What is answered to each request, in order."""
-        return [self._told(request) for request in asked]
+    def answer(self, requests: Sequence[RpcRequest]) -> list[RpcAnswer]:
+        """Return the response to each request, in order."""
+        return [self._respond(request) for request in requests]
 
-    def _told(self, request: RpcRequest) -> RpcAnswer:
+    def _respond(self, request: RpcRequest) -> RpcAnswer:
         try:
             result = self.answering(request)
         except Refused as error:
@@ -60,7 +60,7 @@ class Server(ThreadingHTTPServer):
         return {"jsonrpc": "2.0", "id": request["id"], "result": result}
 
     def handle_error(self, request: Any, client_address: Any) -> None:
-        """Says nothing of those who hang up before they are answered."""
+        """Ignore clients that disconnect before the response."""
         if not isinstance(sys.exception(), OSError):
             super().handle_error(request, client_address)
 
@@ -83,13 +83,13 @@ class Handler(BaseHTTPRequestHandler):
         failure = server.failures.pop(0) if server.failures else server.always
         if failure and failure(self):
             return
-        if server.most_requests is not None and len(self.requests) > server.most_requests:
+        if server.max_requests is not None and len(self.requests) > server.max_requests:
             self.answer({"jsonrpc": "2.0", "id": None, "error": {"code": -32600, "message": "batch too large"}})
             return
         self.answer_all(server.answer(self.requests))
 
     def answer_all(self, answers: Sequence[RpcAnswer]) -> None:
-        """As a batch where a batch was asked."""
+        """Send a batch if the request was a batch."""
         self.answer(answers if isinstance(self.content, list) or not answers else answers[0])
 
     def answer(self, content: object, status: int = 200, **headers: str) -> None:
@@ -104,7 +104,7 @@ class Handler(BaseHTTPRequestHandler):
         self.wfile.write(body)
 
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        """Discard the log line."""
 
 
 def hangs_up(handler: Handler) -> bool:
@@ -149,7 +149,7 @@ def says(status: int, body: bytes = b"", **headers: str) -> Failure:
 
 
 def closes_afterwards(handler: Handler) -> bool:
-    """Without a word, as servers do with connections that stay unused."""
+    """Close the connection after the response, as servers do with idle connections."""
     handler.close_connection = True
     return False
 
@@ -167,7 +167,7 @@ def serving(answering: Answering) -> Iterator[Server]:
 
 
 class Pauses(list[float]):
-    """Notes how long it was asked to wait, and does not wait."""
+    """A `pause` function that records the durations instead of sleeping."""
 
     def __call__(self, seconds: float) -> None:
         self.append(seconds)

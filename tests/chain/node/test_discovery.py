@@ -1,4 +1,4 @@
-"""Pools that real factories make are found, in their lists or in their events, and can be read from what was found."""
+"""Pools of real factories are found by lists or events, and their references can be read."""
 
 from __future__ import annotations
 
@@ -59,7 +59,7 @@ _SOLIDLY = "sphere-mezo-solidity-files/domains/aerodrome/contracts"
 
 
 class Scene:
-    """A chain with tokens, whose events are kept as they happen."""
+    """A chain with tokens; `record_events` adds its events to the node."""
 
     def __init__(self, chain: Chain | None = None) -> None:
         self.chain = chain or Chain()
@@ -72,12 +72,12 @@ class Scene:
     def view(self) -> BlockReader:
         return BlockReader(self.node, BLOCK, None)
 
-    def noted(self, done: object) -> None:
-        """Keeps the events of what has just been done."""
-        del done
-        number = len(self.node.kept) + 1
+    def record_events(self, result: object) -> None:
+        """Add the events of the last transaction to the node."""
+        del result
+        number = len(self.node.emitted_logs) + 1
         for position, (address, topics, content) in enumerate(self.chain.logs):
-            self.node.kept.append(Log(address, tuple(topics), content, number, position))
+            self.node.emitted_logs.append(Log(address, tuple(topics), content, number, position))
 
     def created(self, *found: Factory, wrapped: str | None = WETH) -> list[PoolRef | SkippedItem]:
         query = creation_filter(found, 0, 10**6)
@@ -114,7 +114,7 @@ def test_all_pairs_of_a_factory_are_found_and_read(scene: Scene) -> None:
     assert [str(type(pool).__name__) for pool in read(scene, found)] == ["ConstantProduct"] * 3
 
 
-def test_stable_and_volatile_pairs_of_one_factory_are_told_apart(scene: Scene) -> None:
+def test_stable_and_volatile_pairs_of_a_factory_differ(scene: Scene) -> None:
     pool = compile_solidity(f"{_SOLIDLY}/Pool.sol")["Pool"]
     factory = scene.chain.deploy(
         compile_solidity(f"{_SOLIDLY}/factories/PoolFactory.sol")["PoolFactory"], scene.chain.deploy(pool).address
@@ -131,26 +131,28 @@ def test_stable_and_volatile_pairs_of_one_factory_are_told_apart(scene: Scene) -
     pools = read(scene, found)
     assert [getattr(pool, "family", None) for pool in pools] == ["solidly_stable", "constant_product"]
     assert [getattr(pool, "fee_ppm", None) for pool in pools] == [500, 3_000]
-    (skipped, kept) = read_listed_pools(scene.view, listing._replace(factory=home._replace(stable_protocol=None)), 0, 2)
+    skipped, found_ref = read_listed_pools(
+        scene.view, listing._replace(factory=home._replace(stable_protocol=None)), 0, 2
+    )
     assert isinstance(skipped, SkippedItem)
     assert skipped.reason.endswith("the catalogue has no protocol for it")
-    assert kept == found[1]
+    assert found_ref == found[1]
 
 
-def test_lists_of_many_factories_take_one_round_and_one_that_keeps_none_is_skipped(scene: Scene) -> None:
+def test_pool_lists_of_many_factories_take_one_round(scene: Scene) -> None:
     factory = scene.chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
     good, bad = (Factory(address, ContractKind.UNISWAP_V2, V2) for address in (factory.address, scene.tokens[0]))
     found, skipped, again = read_pool_lists(scene.view, [good, bad, good])
     assert found == again == PoolList(good, 0, "allPairs(uint256)")
     assert skipped == SkippedItem(bad.address, f"{bad.address}: the factory keeps no list of its pools")
-    assert scene.node.asked == [6]
+    assert scene.node.batch_sizes == [6]
 
 
-def test_pools_of_uniswap_v3_are_found_by_the_events_of_its_real_factory(scene: Scene) -> None:
+def test_uniswap_v3_pools_are_found_by_factory_events(scene: Scene) -> None:
     factory = scene.chain.deploy(load_artifact(_V3))
     a, b, c, _ = scene.tokens
     for first, second, fee in ((a, b, 500), (c, b, 3_000), (a, c, 10_000)):
-        scene.noted(factory.send("createPool", first, second, fee))
+        scene.record_events(factory.send("createPool", first, second, fee))
     found = scene.created(Factory(factory.address, ContractKind.UNISWAP_V3, V3))
     places = [place for place in found if isinstance(place, PoolRef)]
     assert [(place.tokens, place.fee_ppm, place.tick_spacing) for place in places] == [
@@ -165,11 +167,13 @@ def test_pools_of_uniswap_v3_are_found_by_the_events_of_its_real_factory(scene: 
     assert all(isinstance(pool, Concentrated) for pool in read(scene, places))
 
 
-def test_pools_of_uniswap_v4_are_found_by_the_events_of_the_real_manager(scene: Scene) -> None:
+def test_uniswap_v4_pools_are_found_by_manager_events(scene: Scene) -> None:
     manager = scene.chain.deploy(load_artifact(_V4), DEPLOYER)
     a, b, _, _ = scene.tokens
     for first, second, fee, spacing in ((a, b, 500, 10), (ZERO_ADDRESS, a, 3_000, 60)):
-        scene.noted(manager.send("initialize", (first, second, fee, spacing, ZERO_ADDRESS), sqrt_ratio_at_tick(5)))
+        scene.record_events(
+            manager.send("initialize", (first, second, fee, spacing, ZERO_ADDRESS), sqrt_ratio_at_tick(5))
+        )
     home = Factory(manager.address, ContractKind.UNISWAP_V4, V4)
     plain, native = scene.created(home)
     assert plain == PoolRef(
@@ -199,27 +203,27 @@ def test_pools_of_uniswap_v4_are_found_by_the_events_of_the_real_manager(scene: 
         (0x800000, ZERO_ADDRESS, "fee: only pools with a con"),
     ],
 )
-def test_pools_of_uniswap_v4_that_are_not_supported_are_skipped_with_the_reason(
+def test_unsupported_uniswap_v4_pools_are_skipped_with_a_reason(
     scene: Scene, fee: int, hooks: str, reason: str
 ) -> None:
     manager, pool_id = "0x" + "44" * 20, "0x" + "55" * 32
     content = encode(["uint24", "int24", "address", "uint160", "int24"], [fee, 60, hooks, 2**96, 0])
     topics = (INITIALIZE, pool_id, topic(scene.tokens[0]), topic(scene.tokens[1]))
-    scene.node.kept.append(Log(manager, topics, content, 1, 0))
+    scene.node.emitted_logs.append(Log(manager, topics, content, 1, 0))
     (skipped,) = scene.created(Factory(manager, ContractKind.UNISWAP_V4, V4))
     assert isinstance(skipped, SkippedItem)
     assert skipped.key == pool_id
     assert skipped.reason.startswith(reason)
 
 
-def test_events_of_slipstream_and_algebra_are_understood(scene: Scene) -> None:
+def test_events_of_slipstream_and_algebra_are_decoded(scene: Scene) -> None:
     a, b, pool, other = scene.tokens
     homes_of = (
         Factory("0x" + "11" * 20, ContractKind.UNISWAP_V3, SLIPSTREAM),
         Factory("0x" + "22" * 20, ContractKind.ALGEBRA, ALGEBRA),
     )
     spacing = "0x" + (200).to_bytes(32).hex()
-    scene.node.kept = [
+    scene.node.emitted_logs = [
         Log(
             homes_of[0].address,
             (POOL_CREATED_SLIPSTREAM, topic(a), topic(b), spacing),
@@ -236,17 +240,17 @@ def test_events_of_slipstream_and_algebra_are_understood(scene: Scene) -> None:
     ]
 
 
-def test_weighted_pools_are_found_among_all_that_a_real_vault_registers() -> None:
+def test_weighted_pools_are_found_among_vault_registrations() -> None:
     rng = Random("registered")
     balancer = Balancer()
     scene = Scene(balancer.chain)
     known = random_pool(rng, balancer, "v3")
     contract = balancer.deploy("v3", list(known.tokens), list(known.weights), known.fee_ppm)
-    scene.noted(None)
+    scene.record_events(None)
     vault = balancer.vault.address
     (pool_id,) = contract.call("getPoolId")
     other = Log(vault, (POOL_REGISTERED, "0x" + "99" * 32, topic(scene.tokens[0])), bytes(32), 9, 0)
-    scene.node.kept.append(other)
+    scene.node.emitted_logs.append(other)
     found, skipped = scene.created(Factory(vault, ContractKind.WEIGHTED, WEIGHTED))
     assert found == PoolRef(
         contract.address,
@@ -262,17 +266,17 @@ def test_weighted_pools_are_found_among_all_that_a_real_vault_registers() -> Non
 
 
 @pytest.mark.parametrize("kind", [POOL_CREATED, POOL_CREATED_SLIPSTREAM, POOL, INITIALIZE, POOL_REGISTERED])
-def test_no_event_of_a_stranger_does_more_than_be_skipped(scene: Scene, kind: str) -> None:
+def test_forged_events_are_skipped(scene: Scene, kind: str) -> None:
     rng = Random(kind)
     home = Factory("0x" + "11" * 20, ContractKind.UNISWAP_V3, V3)
     for topics in range(4):
         words = tuple(f"0x{rng.randbytes(32).hex()}" for _ in range(topics))
-        scene.node.kept = [Log(home.address, (kind, *words), rng.randbytes(rng.randint(0, 200)), 1, 0)]
+        scene.node.emitted_logs = [Log(home.address, (kind, *words), rng.randbytes(rng.randint(0, 200)), 1, 0)]
         (skipped,) = scene.created(home)
         assert isinstance(skipped, SkippedItem)
 
 
-def test_event_kinds_are_the_hashes_of_their_signatures() -> None:
+def test_topics_are_the_hashes_of_their_signatures() -> None:
     signatures = {
         POOL_CREATED: b"PoolCreated(address,address,uint24,int24,address)",
         POOL_CREATED_SLIPSTREAM: b"PoolCreated(address,address,int24,address)",
@@ -283,7 +287,7 @@ def test_event_kinds_are_the_hashes_of_their_signatures() -> None:
     assert all(kind == f"0x{keccak256(signature).hex()}" for kind, signature in signatures.items())
 
 
-def test_a_place_is_completed_by_its_tokens_or_left_out_for_one_that_is_missing(scene: Scene) -> None:
+def test_a_pool_ref_needs_the_decimals_of_all_its_tokens(scene: Scene) -> None:
     a, b, _, _ = scene.tokens
     place = PoolRef("0x" + "01" * 20, "v2", "constant_product", ContractKind.UNISWAP_V2, (a, b), ())
     tokens = {a: Token(a, "A", "A", 6), b: Token(b, "B", "B", 8)}
@@ -292,7 +296,7 @@ def test_a_place_is_completed_by_its_tokens_or_left_out_for_one_that_is_missing(
     assert with_decimals(place, tokens) == SkippedItem(place.key, f"its token {b} is not known or was skipped")
 
 
-def test_the_catalogue_of_base_says_where_pools_come_from_or_why_not() -> None:
+def test_base_has_a_factory_or_a_reason_for_each_protocol() -> None:
     found, skipped = find_factories(network("base"))
     by_protocol = {home.protocol.amm_name: home for home in found if home.protocol}
     assert by_protocol["uniswapV2"].fee_ppm == 3_000
@@ -306,7 +310,7 @@ def test_the_catalogue_of_base_says_where_pools_come_from_or_why_not() -> None:
     assert none == []
 
 
-def test_a_factory_whose_fee_nobody_knows_is_left_out_with_the_reason() -> None:
+def test_a_factory_with_an_unknown_fee_is_skipped_with_a_reason() -> None:
     base = network("base")
     bare = tuple(replace_fees(each) for each in base.deployments)
     _, skipped = find_factories(replace(base, deployments=bare), ["uniswapV2"])

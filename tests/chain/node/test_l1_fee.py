@@ -1,4 +1,4 @@
-"""What data costs on L1 is read as the network's own contracts tell it, in the round in which pools are read."""
+"""L1 fee parameters are read from the network's own contracts, in the same round as pools."""
 
 from __future__ import annotations
 
@@ -20,49 +20,49 @@ SCALAR = st.integers(0, 2**32 - 1)
 REAL = RealOracle()
 
 
-def read(chain: BaseChain, *, in_company: bool = False) -> tuple[L1FeeParams | SkippedItem | None, list[int]]:
-    """The terms, and how many calls each exchange had."""
+def read(chain: BaseChain, *, with_multicall: bool = False) -> tuple[L1FeeParams | SkippedItem | None, list[int]]:
+    """Return the parameters and the size of each batch."""
     node = EvmNode(chain)
-    view = BlockReader(node, BLOCK, deploy_multicall(chain) if in_company else None)
-    (terms,) = run_batched([("l1", read_l1_fee_params(ORACLE))], view.call)
-    return terms, node.asked
+    view = BlockReader(node, BLOCK, deploy_multicall(chain) if with_multicall else None)
+    (params,) = run_batched([("l1", read_l1_fee_params(ORACLE))], view.call)
+    return params, node.batch_sizes
 
 
 @given(st.builds(L1FeeParams, WORD, WORD, SCALAR, SCALAR))
-def test_the_terms_are_the_contracts(terms: L1FeeParams) -> None:
-    REAL.set(terms)
-    assert read(REAL.chain) == (terms, [4])
+def test_params_equal_those_of_the_contract(params: L1FeeParams) -> None:
+    REAL.set(params)
+    assert read(REAL.chain) == (params, [4])
 
 
-def test_they_are_asked_in_one_exchange_together_with_whatever_else_is() -> None:
-    terms = L1FeeParams(7 * 10**9, 1, 2_269, 1_055_762)
+def test_params_share_one_round_trip_with_other_reads() -> None:
+    params = L1FeeParams(7 * 10**9, 1, 2_269, 1_055_762)
     oracle = RealOracle()
-    oracle.set(terms)
-    assert read(oracle.chain, in_company=True) == (terms, [1])
+    oracle.set(params)
+    assert read(oracle.chain, with_multicall=True) == (params, [1])
 
 
-def test_without_an_oracle_or_one_that_tells_all_there_are_none() -> None:
+def test_a_missing_or_partial_oracle_gives_none() -> None:
     chain = Chain()
     assert read(chain) == (None, [4])
     chain.place(ORACLE, l1_block())
     assert read(chain) == (None, [4])
 
 
-def test_a_contract_that_tells_something_else_is_not_believed() -> None:
-    def ask(calls: object) -> list[ReturnData]:
+def test_invalid_return_data_is_skipped() -> None:
+    def return_large_words(calls: object) -> list[ReturnData]:
         del calls
         return [(2**32).to_bytes(32)] * 4
 
-    def ask_briefly(calls: object) -> list[ReturnData]:
+    def return_short_data(calls: object) -> list[ReturnData]:
         del calls
         return [b"short"] * 4
 
-    for asked, reason in ((ask, "32 bits"), (ask_briefly, "returned 5 bytes")):
-        (found,) = run_batched([("l1", read_l1_fee_params(ORACLE))], asked)
+    for call, reason in ((return_large_words, "32 bits"), (return_short_data, "returned 5 bytes")):
+        (found,) = run_batched([("l1", read_l1_fee_params(ORACLE))], call)
         assert isinstance(found, SkippedItem)
         assert reason in found.reason
 
 
-def test_base_names_its_oracle_and_networks_that_are_no_rollups_have_none() -> None:
+def test_only_rollups_have_an_l1_fee_oracle() -> None:
     assert network("base").l1_fee_oracle == ORACLE
     assert [network(name).l1_fee_oracle for name in ("monad", "hyperevm", "citrea")] == [None] * 3

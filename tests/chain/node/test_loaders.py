@@ -1,6 +1,6 @@
-"""What is read through a node is the pool: swaps computed from it equal the contracts' own, to the unit.
+"""Swaps of a pool that was read through a node equal those of its contract, to the unit.
 
-Contracts are the published bytecode in an EVM in process; seeds are fixed.
+The contracts are published bytecode in an in-process EVM; seeds are fixed.
 """
 
 from __future__ import annotations
@@ -53,7 +53,7 @@ def why_skipped(chain: BaseChain, place: PoolRef) -> str:
 
 
 def place_of_real(real: RealConcentrated) -> PoolRef:
-    """What discovery would know of it."""
+    """Return the reference that discovery would find."""
     identity = real.identity()
     kinds = {AlgebraIntegral: ContractKind.ALGEBRA, UniswapV4: ContractKind.UNISWAP_V4}
     place = PoolRef(
@@ -76,18 +76,18 @@ def chain_of(real: RealConcentrated) -> BaseChain:
     return real.world.chain
 
 
-def sold(pool: Pool, down: bool, amount_in: int) -> tuple[int, Pool]:
-    """As `Pool.swap`, of the first token where it goes down."""
+def swap(pool: Pool, down: bool, amount_in: int) -> tuple[int, Pool]:
+    """Swap as `Pool.swap` does; `down` sells the first token."""
     first, second = pool.tokens
     return pool.swap(first, second, amount_in) if down else pool.swap(second, first, amount_in)
 
 
 def compare_one_swap(rng: Random, real: RealConcentrated, pool: Pool) -> bool:
-    """Whether the swap went through, on both sides alike or beyond what was read."""
+    """Return whether the pool executed the swap; if so, it equals that of the contract."""
     down = rng.random() < 0.5
     amount_in = max(1, int(2 ** rng.uniform(10, 100)))
     try:
-        amount_out, after = sold(pool, down, amount_in)
+        amount_out, after = swap(pool, down, amount_in)
     except PoolError:
         return False
     outcome = real.swap(down, amount_in)
@@ -103,7 +103,7 @@ def compare_one_swap(rng: Random, real: RealConcentrated, pool: Pool) -> bool:
 
 @pytest.mark.parametrize("seed", range(4))
 @pytest.mark.parametrize("contract", CONCENTRATED)
-def test_concentrated_pools_that_were_read_swap_as_the_contract_does(contract: type[UniswapV3], seed: int) -> None:
+def test_concentrated_pools_swap_as_their_contract(contract: type[UniswapV3], seed: int) -> None:
     rng = Random(f"{contract.__name__} {seed}")
     done = 0
     for _ in range(12):
@@ -119,7 +119,7 @@ def test_concentrated_pools_that_were_read_swap_as_the_contract_does(contract: t
 
 
 @pytest.mark.parametrize("contract", CONCENTRATED)
-def test_a_pool_within_reach_is_read_whole(contract: type[UniswapV3]) -> None:
+def test_a_pool_within_the_read_range_is_complete(contract: type[UniswapV3]) -> None:
     rng = Random(contract.__name__)
     for _ in range(5):
         real = contract(ContractFixture(), 3_000, 60, sqrt_ratio_at_tick(rng.randint(-9_000, 9_000)))
@@ -135,7 +135,7 @@ def test_a_pool_within_reach_is_read_whole(contract: type[UniswapV3]) -> None:
         assert (pool.sqrt_price_x96, pool.tick, pool.liquidity) == (known.sqrt_price_x96, known.tick, known.liquidity)
 
 
-def test_a_swap_that_would_leave_what_was_read_is_refused_and_never_guessed() -> None:
+def test_a_swap_beyond_the_read_ticks_is_refused() -> None:
     real = UniswapV3(ContractFixture(), 100, 1, sqrt_ratio_at_tick(0))
     real.mint(-800_000, 800_000, 10**15)
     real.mint(-100, 100, 10**18)
@@ -144,13 +144,13 @@ def test_a_swap_that_would_leave_what_was_read_is_refused_and_never_guessed() ->
     window = words_around(0, 1, REACH)
     assert pool.tick_list.ticks == (256 * window.first, -100, 100, 256 * window.last + 255)
     fits, beyond = 503 * 10**13, 10**18
-    assert real.swap(True, fits).got == sold(pool, True, fits)[0]
+    assert real.swap(True, fits).got == swap(pool, True, fits)[0]
     with pytest.raises(InsufficientLiquidity):
-        sold(pool, True, beyond)
+        swap(pool, True, beyond)
     assert real.swap(True, beyond).paid == beyond
 
 
-def test_positions_at_the_ends_of_all_ticks_are_found_where_the_reach_touches_them() -> None:
+def test_positions_at_the_outermost_ticks_are_found() -> None:
     spacing = 200
     most = MAX_TICK // spacing * spacing
     real = UniswapV3(ContractFixture(), 10_000, spacing, sqrt_ratio_at_tick(most - 500))
@@ -162,7 +162,7 @@ def test_positions_at_the_ends_of_all_ticks_are_found_where_the_reach_touches_th
 
 
 @pytest.mark.parametrize("contract", [UniswapV3, UniswapV4])
-def test_knowing_about_where_the_price_is_saves_a_round(contract: type[UniswapV3]) -> None:
+def test_a_known_tick_saves_a_round(contract: type[UniswapV3]) -> None:
     real = contract(ContractFixture(), 3_000, 60, sqrt_ratio_at_tick(1_000))
     real.mint(-60_000, 60_000, 10**20)
     place = place_of_real(real)
@@ -170,13 +170,13 @@ def test_knowing_about_where_the_price_is_saves_a_round(contract: type[UniswapV3
     for near in (None, 1_000, 16_000, -500_000):
         node = EvmNode(chain_of(real))
         (pool,) = load_pools(BlockReader(node, BLOCK, None), [place._replace(last_tick=near)])
-        found[near] = len(node.asked), pool
+        found[near] = len(node.batch_sizes), pool
     assert [rounds for rounds, _ in found.values()] == [3, 2, 3, 3]
     assert len({repr(pool) for _, pool in found.values()}) == 1
 
 
 @pytest.mark.parametrize("contract", CONCENTRATED)
-def test_knowing_the_ticks_saves_all_rounds_but_one_and_wrong_ones_change_nothing(
+def test_known_ticks_save_rounds_and_wrong_ones_do_no_harm(
     contract: type[UniswapV3],
 ) -> None:
     real = contract(ContractFixture(), 3_000, 60, sqrt_ratio_at_tick(1_000))
@@ -190,7 +190,7 @@ def test_knowing_the_ticks_saves_all_rounds_but_one_and_wrong_ones_change_nothin
     for known in (again.known_ticks, again.known_ticks[1:], (*again.known_ticks, 7_200), (-887_220, 120)):
         node = EvmNode(chain_of(real))
         assert list(load_pools(BlockReader(node, BLOCK, None), [again._replace(known_ticks=known)])) == [pool]
-        rounds.append(len(node.asked))
+        rounds.append(len(node.batch_sizes))
     assert rounds[0] == 1
     real.mint(120, 180, 10**20)
     (after,) = read(chain_of(real), place_of_real(real))
@@ -205,28 +205,30 @@ def test_an_empty_pool_is_read_as_empty() -> None:
         assert (pool.liquidity, pool.tick_list.ticks) == (0, ())
 
 
-def test_a_spacing_that_nobody_knows_is_asked_for() -> None:
+def test_an_unknown_tick_spacing_is_read() -> None:
     real = UniswapV3(ContractFixture(), 500, 10, sqrt_ratio_at_tick(0))
     real.mint(-1_000, 1_000, 10**18)
     place = place_of_real(real)
     assert read(real.world.chain, place._replace(tick_spacing=0)) == read(real.world.chain, place)
 
 
-def test_a_pool_that_has_no_price_yet_is_skipped_with_the_reason() -> None:
+def test_an_uninitialized_pool_is_skipped_with_a_reason() -> None:
     world = ContractFixture()
     real = UniswapV3(world, 500, 10, sqrt_ratio_at_tick(0))
     place = place_of_real(real)
-    assert "sqrt_price_x96: 0 is outside" in why_skipped(world.chain, place._replace(address=unborn(world)))
+    assert "sqrt_price_x96: 0 is outside" in why_skipped(
+        world.chain, place._replace(address=deploy_uninitialized(world))
+    )
 
 
-def unborn(world: ContractFixture) -> str:
-    """A pool that was deployed and not initialised."""
+def deploy_uninitialized(world: ContractFixture) -> str:
+    """Deploy a pool without initializing it; return its address."""
     (address,) = world.host.send("deploy", load_artifact(UniswapV3.path).bytecode, *world.tokens, 500, 10)
     return str(address)
 
 
 @pytest.mark.parametrize("solidly", [False, True])
-def test_pairs_that_were_read_swap_as_the_contract_does(solidly: bool) -> None:
+def test_pairs_swap_as_their_contract(solidly: bool) -> None:
     rng = Random(f"pairs {solidly}")
     done = 0
     for _ in range(25):
@@ -240,7 +242,7 @@ def test_pairs_that_were_read_swap_as_the_contract_does(solidly: bool) -> None:
         for _ in range(6):
             down, amount_in = rng.random() < 0.5, int(2 ** rng.uniform(8, 90))
             try:
-                amount_out, after = sold(pool, down, amount_in)
+                amount_out, after = swap(pool, down, amount_in)
             except PoolError:
                 continue
             with pytest.raises(RevertedError), real.world.chain.revert_after():
@@ -252,23 +254,23 @@ def test_pairs_that_were_read_swap_as_the_contract_does(solidly: bool) -> None:
     assert done >= 60
 
 
-def test_a_place_without_a_contract_is_skipped_and_the_others_are_read() -> None:
+def test_an_address_without_a_contract_skips_only_its_pool() -> None:
     real = RealPair(ContractFixture())
     real.fill(10**20, 10**20)
     identity = real.world.identity(real.contract.address, 3_000)
     place = PoolRef(
         identity.address, "test", "constant_product", ContractKind.UNISWAP_V2, identity.tokens, identity.decimals, 3_000
     )
-    nobody = place._replace(address="0x" + "ee" * 20)
+    missing = place._replace(address="0x" + "ee" * 20)
     token = place._replace(address=identity.tokens[0])
     chain = real.world.chain
-    found = list(load_pools(view_of(chain, deploy_multicall(chain)), [nobody, place, token]))
+    found = list(load_pools(view_of(chain, deploy_multicall(chain)), [missing, place, token]))
     assert [isinstance(each, SkippedItem) for each in found] == [True, False, True]
-    assert found[0] == SkippedItem(nobody.key, "getReserves(): returned 0 bytes, expected at least 64")
+    assert found[0] == SkippedItem(missing.key, "getReserves(): returned 0 bytes, expected at least 64")
     assert found[2] == SkippedItem(token.key, "getReserves(): the contract reverts")
 
 
-def test_a_pool_that_was_read_says_where_to_read_it_again() -> None:
+def test_a_read_pool_gives_its_own_reference() -> None:
     for contract in CONCENTRATED:
         real = contract(ContractFixture(), 3_000, 60, sqrt_ratio_at_tick(77))
         real.mint(-60_000, 60_000, 10**20)

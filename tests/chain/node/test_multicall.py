@@ -1,4 +1,4 @@
-"""Many calls in few give what each call gives alone."""
+"""Batched calls return what each call returns alone."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ FAILING, ANSWERING = encode_call("token0()"), encode_call("token1()")
 
 
 class Strict(EvmNode):
-    """Refuses what is too large for it, as nodes do."""
+    """Refuses calldata over `max_bytes`, as nodes do."""
 
-    most_bytes = 10**9
+    max_bytes = 10**9
 
     def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        if any(len(call.calldata) > self.most_bytes for call in calls):
+        if any(len(call.calldata) > self.max_bytes for call in calls):
             raise UpstreamRejected("the node refuses: request too large")
         return super().batch(calls, at)
 
@@ -33,59 +33,59 @@ def chain() -> Chain:
     return Chain()
 
 
-def questions(chain: Chain, count: int) -> list[ContractCall]:
-    """A contract that answers, one that burns all gas, and an address without code, in turn."""
+def mixed_calls(chain: Chain, count: int) -> list[ContractCall]:
+    """Return calls of a contract that answers, one that burns all gas, and an address without code, in turn."""
     burner = chain.deploy(sources()["Burner"]).address
     kinds = [ContractCall(burner, ANSWERING), ContractCall(burner, FAILING), ContractCall(NOWHERE, ANSWERING)]
     return [kinds[k % 3] for k in range(count)]
 
 
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
-def test_answers_are_those_of_the_calls_alone(chain: Chain, count: int) -> None:
-    asked = questions(chain, count)
-    alone = EvmNode(chain).batch(asked, BLOCK)
-    assert BlockReader(EvmNode(chain), BLOCK, deploy_multicall(chain)).call(asked) == alone
+def test_results_equal_those_of_single_calls(chain: Chain, count: int) -> None:
+    calls = mixed_calls(chain, count)
+    alone = EvmNode(chain).batch(calls, BLOCK)
+    assert BlockReader(EvmNode(chain), BLOCK, deploy_multicall(chain)).call(calls) == alone
 
 
-def test_many_calls_go_in_one_and_only_those_that_failed_are_asked_again(chain: Chain) -> None:
+def test_calls_share_a_multicall_and_only_failures_repeat(chain: Chain) -> None:
     node = EvmNode(chain)
-    answering = [each for each in questions(chain, 300) if each.calldata == ANSWERING]
+    answering = [each for each in mixed_calls(chain, 300) if each.calldata == ANSWERING]
     BlockReader(node, BLOCK, deploy_multicall(chain)).call(answering)
-    assert node.asked == [1]
+    assert node.batch_sizes == [1]
     BlockReader(node, BLOCK, deploy_multicall(chain)).call([*answering, ContractCall(answering[0].to, b"")])
-    assert node.asked == [1, 1, 1]
+    assert node.batch_sizes == [1, 1, 1]
 
 
-def test_without_the_contract_calls_go_as_they_are(chain: Chain) -> None:
-    asked = questions(chain, 6)
+def test_without_the_contract_calls_go_alone(chain: Chain) -> None:
+    calls = mixed_calls(chain, 6)
     node = EvmNode(chain)
     view = BlockReader(node, BLOCK, NOWHERE)
-    alone = EvmNode(chain).batch(asked, BLOCK)
-    assert view.call(asked) == alone
-    assert view.call(asked) == alone
-    assert node.asked == [1, 1, 6, 6], "that it is missing is found once"
+    alone = EvmNode(chain).batch(calls, BLOCK)
+    assert view.call(calls) == alone
+    assert view.call(calls) == alone
+    assert node.batch_sizes == [1, 1, 6, 6], "the missing multicall is detected once"
 
 
-def test_what_is_too_large_for_the_node_is_asked_in_smaller_parts(chain: Chain) -> None:
+def test_calls_too_large_for_the_node_are_split(chain: Chain) -> None:
     node = Strict(chain)
-    node.most_bytes = 10_000
-    asked = [each for each in questions(chain, 600) if each.calldata == ANSWERING]
-    assert BlockReader(node, BLOCK, deploy_multicall(chain)).call(asked) == EvmNode(chain).batch(asked, BLOCK)
+    node.max_bytes = 10_000
+    calls = [each for each in mixed_calls(chain, 600) if each.calldata == ANSWERING]
+    assert BlockReader(node, BLOCK, deploy_multicall(chain)).call(calls) == EvmNode(chain).batch(calls, BLOCK)
 
 
-def test_a_node_that_refuses_everything_is_given_up(chain: Chain) -> None:
+def test_a_node_that_refuses_everything_raises(chain: Chain) -> None:
     node = Strict(chain)
-    node.most_bytes = 0
+    node.max_bytes = 0
     with pytest.raises(UpstreamRejected, match="too large"):
-        BlockReader(node, BLOCK, deploy_multicall(chain)).call(questions(chain, 3))
+        BlockReader(node, BLOCK, deploy_multicall(chain)).call(mixed_calls(chain, 3))
 
 
-def test_a_node_that_is_down_is_not_asked_for_ever_less(chain: Chain) -> None:
+def test_calls_are_not_split_when_the_node_is_down(chain: Chain) -> None:
     class Down(Strict):
         def block(self, number: int) -> BlockHeader | None:
             raise Unreachable(f"no connection, not even for block {number}")
 
     node = Down(chain)
-    node.most_bytes = 0
+    node.max_bytes = 0
     with pytest.raises(Unreachable):
-        BlockReader(node, BLOCK, deploy_multicall(chain)).call(questions(chain, 3))
+        BlockReader(node, BLOCK, deploy_multicall(chain)).call(mixed_calls(chain, 3))

@@ -1,4 +1,4 @@
-"""Tokens in all the ways they describe themselves; those that cannot be used are skipped with the reason."""
+"""Tokens are read with strings or bytes32 texts; unusable tokens are skipped with the reason."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ def test_real_tokens_are_read_as_they_are(chain: Chain) -> None:
     assert loaded(chain, weth, plain) == [Token(weth, "WETH", "Wrapped Ether", 18), Token(plain, "TKN", "Token", 6)]
 
 
-def test_texts_in_32_bytes_are_read_like_strings(chain: Chain) -> None:
+def test_bytes32_texts_are_read_like_strings(chain: Chain) -> None:
     address = odd(chain, b"MKR".ljust(32, b"\0"), b"Maker".ljust(32, b"\0"), number(18))
     assert loaded(chain, address) == [Token(address, "MKR", "Maker", 18)]
 
@@ -76,15 +76,15 @@ def test_a_token_without_a_usable_name_goes_by_its_symbol(chain: Chain, name: by
         (bytes(32), number(18), "symbol(): nothing that can be shown"),
     ],
 )
-def test_what_cannot_be_used_is_skipped_with_the_reason(
+def test_an_unusable_token_is_skipped_with_the_reason(
     chain: Chain, symbol: bytes | None, decimals: bytes | None, reason: str
 ) -> None:
     address, fine = odd(chain, symbol, text("A"), decimals), odd(chain, text("OK"), text("Ok"), number(0))
-    skipped, kept = loaded(chain, address, fine)
+    skipped, loaded_token = loaded(chain, address, fine)
     assert isinstance(skipped, SkippedItem)
     assert skipped.key == address
     assert skipped.reason.startswith(reason)
-    assert kept == Token(fine, "OK", "Ok", 0)
+    assert loaded_token == Token(fine, "OK", "Ok", 0)
 
 
 def test_an_address_without_a_contract_is_no_token(chain: Chain) -> None:
@@ -93,16 +93,16 @@ def test_an_address_without_a_contract_is_no_token(chain: Chain) -> None:
     assert skipped == SkippedItem(nowhere, "decimals(): returned 0 bytes, expected at least 32")
 
 
-def test_no_token_takes_another_one_with_it_by_burning_gas(chain: Chain) -> None:
+def test_a_token_that_burns_gas_affects_no_other(chain: Chain) -> None:
     burner = chain.deploy(sources()["Burner"]).address
     fine = odd(chain, text("OK"), text("Ok"), number(6))
     assert [isinstance(each, Token) for each in loaded(chain, burner, fine, burner)] == [False, True, False]
 
 
 @given(st.text(max_size=300), st.integers(1, 40))
-def test_a_cleaned_text_shows_what_it_says_on_one_line(raw: str, most: int) -> None:
+def test_a_sanitized_text_is_one_printable_line(raw: str, most: int) -> None:
     shown = sanitize_text(raw, most)
     assert len(shown) <= most
-    assert not any(category(letter).startswith("C") for letter in shown)
+    assert not any(category(character).startswith("C") for character in shown)
     assert shown == " ".join(shown.split())
     assert sanitize_text(shown, most) == shown

@@ -11,8 +11,8 @@ import pytest
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
+from tests.chain.sync.expected_state import connected, store_at, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, TestChain
-from tests.chain.sync.oracle import connected, store_at, synced
 
 
 @pytest.fixture

@@ -13,8 +13,8 @@ from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import SyncFilter, sync
 from swapcli.model.market import Provenance
 from tests.chain.anvil import running_anvil
+from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, TestChain
-from tests.chain.sync.oracle import check_true, store_at, synced
 
 
 @pytest.fixture(scope="module")

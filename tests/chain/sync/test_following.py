@@ -9,8 +9,8 @@ import pytest
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import follow
 from swapcli.store import Store
+from tests.chain.sync.expected_state import check_true
 from tests.chain.sync.factory_chain import CONCENTRATED, EVERY_PROTOCOL, PAIRS, TestChain
-from tests.chain.sync.oracle import check_true
 
 
 def test_pools_of_every_protocol_are_followed(local_chain: TestChain, node: RpcNode, store: Store) -> None:

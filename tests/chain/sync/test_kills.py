@@ -18,9 +18,9 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.sync import SyncFilter, follow, sync
 from swapcli.errors import ConfigError, UpstreamError
 from tests.chain.anvil import running_anvil
+from tests.chain.sync.expected_state import check_true, connected, followed, store_at, synced
 from tests.chain.sync.factory_chain import TestChain
 from tests.chain.sync.nodes import LockedNode, turn
-from tests.chain.sync.oracle import check_true, connected, followed, store_at, synced
 from tests.examples import examples
 from tests.store.build import is_sound
 

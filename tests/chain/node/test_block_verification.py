@@ -1,4 +1,4 @@
-"""Whichever block a node answers from, we know it: what is of another block is never taken for what was asked."""
+"""State of another block than the requested one is always detected."""
 
 from __future__ import annotations
 
@@ -25,7 +25,7 @@ from tests.chain.small_chain import SmallTestChain
 
 
 class Place(NamedTuple):
-    """A small_chain, and a node of it behind a proxy."""
+    """A small chain and a connection to its node through a proxy."""
 
     small_chain: SmallTestChain
     proxy: Proxy
@@ -59,7 +59,7 @@ def place(whole_place: tuple[SmallTestChain, Proxy]) -> Iterator[Place]:
 
 
 @pytest.mark.parametrize("has_multicall", [True, False])
-def test_answers_of_the_block_are_known_to_be_of_it(place: Place, has_multicall: bool) -> None:
+def test_results_of_the_block_are_verified(place: Place, has_multicall: bool) -> None:
     block = place.node.head().block
     expected = place.node.batch(place.calls(), block)
     place.small_chain.run_random_activity(Random(7))
@@ -68,7 +68,7 @@ def test_answers_of_the_block_are_known_to_be_of_it(place: Place, has_multicall:
     assert view.verify_block()
 
 
-def test_a_node_that_ignores_block_numbers_is_noticed_in_each_bundle(place: Place) -> None:
+def test_a_node_that_ignores_block_numbers_is_detected(place: Place) -> None:
     block = place.node.head().block
     place.proxy.always = failures.ignores_block_numbers()
     view = BlockReader(place.node, block, place.multicall)
@@ -80,7 +80,7 @@ def test_a_node_that_ignores_block_numbers_is_noticed_in_each_bundle(place: Plac
     assert caught.value.details == {"block": block.number, "answered": block.number + 1}
 
 
-def test_without_a_multicall_it_is_noticed_in_the_end(place: Place) -> None:
+def test_without_a_multicall_verify_block_detects_it(place: Place) -> None:
     block = place.node.head().block
     place.proxy.always = failures.ignores_block_numbers()
     view = BlockReader(place.node, block, None)
@@ -89,7 +89,7 @@ def test_without_a_multicall_it_is_noticed_in_the_end(place: Place) -> None:
         view.verify_block()
 
 
-def test_a_contract_that_tells_another_number_altogether_proves_nothing(place: Place) -> None:
+def test_a_multicall_with_a_wrong_block_number_proves_nothing(place: Place) -> None:
     """Like networks whose contracts see the block number of another chain."""
     block = place.node.head().block
     view = BlockReader(_At(place.node, block.number), block.number + 20_000, place.multicall)
@@ -98,7 +98,7 @@ def test_a_contract_that_tells_another_number_altogether_proves_nothing(place: P
 
 
 class _At(RpcNode):
-    """Answers from one block, whatever it is asked about."""
+    """Answers every request from one block."""
 
     def __init__(self, node: RpcNode, number: int) -> None:
         self.__dict__.update(node.__dict__)
@@ -109,7 +109,7 @@ class _At(RpcNode):
         return super().batch(calls, self._answered)
 
 
-def test_nothing_for_an_answer_is_not_believed_where_there_is_a_contract(place: Place) -> None:
+def test_an_empty_multicall_result_is_not_trusted(place: Place) -> None:
     block = place.node.head().block
     place.proxy.always = failures.empties_calls(Random(1))
     with pytest.raises(InvalidUpstreamResponse, match="though there are contracts"):
@@ -119,7 +119,7 @@ def test_nothing_for_an_answer_is_not_believed_where_there_is_a_contract(place: 
     assert view.contracts_without_output == {call.to for call in place.calls()}
 
 
-def test_where_no_multicall_is_deployed_the_calls_go_as_they_are(place: Place) -> None:
+def test_calls_go_alone_where_no_multicall_is_deployed(place: Place) -> None:
     block = place.node.head().block
     view = BlockReader(place.node, block, NOWHERE)
     assert view.call(place.calls()) == place.node.batch(place.calls(), block)
@@ -127,7 +127,7 @@ def test_where_no_multicall_is_deployed_the_calls_go_as_they_are(place: Place) -
     assert view.contracts_without_output == set()
 
 
-def test_the_filter_of_a_header_is_that_of_its_events(place: Place) -> None:
+def test_the_bloom_of_a_header_is_that_of_its_events(place: Place) -> None:
     head = place.node.head().block.number
     blooms = place.node.blooms(0, head)
     for number, bloom in enumerate(blooms):
@@ -140,7 +140,7 @@ def test_the_filter_of_a_header_is_that_of_its_events(place: Place) -> None:
     assert not is_selective(0)
 
 
-def test_a_header_hints_at_every_pool_that_an_event_tells_of(place: Place) -> None:
+def test_a_bloom_reports_every_pool_that_has_an_event(place: Place) -> None:
     head = place.node.head().block.number
     pools = [(pair.address, pair.address, "constant_product") for pair in place.small_chain.pairs]
     pools += [(pool.address, pool.address, "concentrated") for pool in place.small_chain.pools]
@@ -159,13 +159,13 @@ def test_a_header_hints_at_every_pool_that_an_event_tells_of(place: Place) -> No
 
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
-def test_a_node_that_leaves_events_out_is_found_out(place: Place, share: float) -> None:
+def test_a_node_that_withholds_events_is_detected(place: Place, share: float) -> None:
     head = place.node.head().block.number
     place.proxy.always = failures.withholds_logs(Random(3), share)
     assert (find_withheld_block(place.node, head) is None) is (share == 0.0)
 
 
-def test_events_that_were_left_out_are_found_where_headers_tell_of_them(place: Place) -> None:
+def test_omitted_events_are_detected_by_header_blooms(place: Place) -> None:
     head = place.node.head().block.number
     factory = place.small_chain.factory.address
     query = LogFilter((factory,), (POOL_CREATED,), 0, head)
@@ -176,4 +176,4 @@ def test_events_that_were_left_out_are_found_where_headers_tell_of_them(place: P
     assert find_missing_logs(place.node, 0, blooms, emitters, found_logs[1:]) == found_logs[:1]
     place.proxy.always = failures.withholds_logs(Random(3), 1.0)
     assert find_missing_logs(place.node, 0, blooms, emitters, []) is None
-    assert find_missing_logs(place.node, 0, [0] * len(blooms), emitters, []) == [], "a filter of 0 tells nothing"
+    assert find_missing_logs(place.node, 0, [0] * len(blooms), emitters, []) == [], "an empty bloom proves nothing"

@@ -1,4 +1,4 @@
-"""What factories are asked for equals what their lists and events tell, among the same tokens; no lie is believed."""
+"""A lookup by tokens finds the same pools as lists and events do; invalid responses are skipped."""
 
 from __future__ import annotations
 
@@ -61,20 +61,20 @@ EVERY_KIND = (
 A, B, C = ("0x" + digits * 20 for digits in ("a1", "b2", "c3"))
 
 
-class Hearing(EvmNode):
-    """Keeps what it is asked, round by round. With `told`, that is what contracts say."""
+class RecordingNode(EvmNode):
+    """Records the calls of each round. `respond`, if set, answers instead of the contracts."""
 
-    def __init__(self, chain: Chain, told: Callable[[ContractCall], ReturnData] | None = None) -> None:
+    def __init__(self, chain: Chain, respond: Callable[[ContractCall], ReturnData] | None = None) -> None:
         super().__init__(chain)
-        self._told = told
-        self.heard: list[Sequence[ContractCall]] = []
+        self._respond = respond
+        self.rounds: list[Sequence[ContractCall]] = []
 
     def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        self.heard.append(calls)
+        self.rounds.append(calls)
         return super().batch(calls, at)
 
     def _answer(self, call: ContractCall) -> ReturnData:
-        return self._told(call) if self._told else super()._answer(call)
+        return self._respond(call) if self._respond else super()._answer(call)
 
 
 @pytest.fixture
@@ -89,8 +89,8 @@ def found(
     return list(find_pair_pools(scene.view, [home], tokens, wrapped))
 
 
-def told(scene: Scene, home: Factory, wrapped: str) -> list[PoolRef | SkippedItem]:
-    """By its list or its events."""
+def enumerated(scene: Scene, home: Factory, wrapped: str) -> list[PoolRef | SkippedItem]:
+    """Return the pools of a factory from its list or its events."""
     if home.is_enumerable:
         (listing,) = read_pool_lists(scene.view, [home])
         assert isinstance(listing, PoolList)
@@ -99,24 +99,24 @@ def told(scene: Scene, home: Factory, wrapped: str) -> list[PoolRef | SkippedIte
 
 
 def fill(rng: Random, scene: Scene, factory: FactoryFixture, count: int) -> None:
-    """Up to `count` random pools of a factory, which makes none twice."""
+    """Create up to `count` random pools; a factory refuses duplicates."""
     for _ in range(count):
         a, b = rng.sample(scene.tokens, 2)
         try:
-            scene.noted(factory.make(a, b, rng.choice(factory.keys)))
+            scene.record_events(factory.make(a, b, rng.choice(factory.keys)))
         except RevertedError:
             continue
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_what_is_found_is_what_lists_and_events_tell_among_the_same_tokens(scene: Scene, seed: int) -> None:
+def test_lookup_finds_the_same_pools_as_lists_and_events(scene: Scene, seed: int) -> None:
     rng = Random(f"lookup {seed}")
     wrapped = rng.choice(scene.tokens)
     makers = (uniswap_v2, solidly, uniswap_v3, pancake_v3, slipstream, algebra)
     made = [*(maker(scene.chain) for maker in makers), uniswap_v4(scene.chain, wrapped)]
     for factory in made:
         fill(rng, scene, factory, 12)
-    every = [place for factory in made for place in told(scene, factory.home, wrapped)]
+    every = [place for factory in made for place in enumerated(scene, factory.home, wrapped)]
     assert len(every) >= 30
     for size in (2, 3, len(scene.tokens)):
         tokens = rng.sample(scene.tokens, size)
@@ -149,7 +149,7 @@ def test_what_is_found_can_be_read(scene: Scene) -> None:
     assert {frozenset(place.tokens) for place in whole} == {frozenset((a, wrapped))}
 
 
-def test_it_does_not_matter_how_tokens_are_given(scene: Scene) -> None:
+def test_order_and_duplicates_of_tokens_do_not_matter(scene: Scene) -> None:
     a, b, c, _ = scene.tokens
     factory = uniswap_v2(scene.chain)
     for pair in ((a, b), (b, c)):
@@ -160,10 +160,10 @@ def test_it_does_not_matter_how_tokens_are_given(scene: Scene) -> None:
     node = EvmNode(scene.chain)
     for tokens in ((), (a,), (a, a), (a, ZERO_ADDRESS)):
         assert list(find_pair_pools(BlockReader(node, BLOCK, None), [factory.home], tokens, a)) == []
-    assert node.asked == []
+    assert node.batch_sizes == []
 
 
-def test_native_currency_is_looked_for_where_its_wrapped_form_is_among_the_tokens(scene: Scene) -> None:
+def test_wrapped_native_also_finds_pools_of_native_currency(scene: Scene) -> None:
     a, b, wrapped, _ = scene.tokens
     factory = uniswap_v4(scene.chain, wrapped)
     for key in (500, -500):
@@ -179,8 +179,8 @@ def test_native_currency_is_looked_for_where_its_wrapped_form_is_among_the_token
     assert natives((wrapped, b), wrapped) == []
 
 
-def test_many_pairs_are_asked_for_in_few_rounds_of_bounded_size(scene: Scene) -> None:
-    """However many tokens, at most 2,000 questions wait at a time; who stops taking stops the asking."""
+def test_many_pairs_take_few_rounds_of_bounded_size(scene: Scene) -> None:
+    """A round has at most 2,000 calls, for any number of tokens."""
     tokens = [f"0x{number:040x}" for number in range(1, 61)]
     made = [uniswap_v2(scene.chain), uniswap_v3(scene.chain), uniswap_v4(scene.chain, tokens[0])]
     node = EvmNode(scene.chain)
@@ -188,24 +188,24 @@ def test_many_pairs_are_asked_for_in_few_rounds_of_bounded_size(scene: Scene) ->
     assert list(lookup) == []
     pairs, natives = 60 * 59 // 2, 59
     questions = (1 + len(made[1].keys) + 1) * pairs + natives
-    assert sum(node.asked[2:]) == questions
-    assert len(node.asked) == 2 + -(-questions // 2_000)
-    assert max(node.asked) <= 2_000
+    assert sum(node.batch_sizes[2:]) == questions
+    assert len(node.batch_sizes) == 2 + -(-questions // 2_000)
+    assert max(node.batch_sizes) <= 2_000
 
 
-def test_a_few_tokens_cost_four_rounds(scene: Scene) -> None:
+def test_a_few_tokens_take_four_rounds(scene: Scene) -> None:
     made = [maker(scene.chain) for maker in (uniswap_v2, solidly, uniswap_v3, pancake_v3, slipstream, algebra)]
     for factory in made:
         factory.make(scene.tokens[0], scene.tokens[1], factory.keys[0])
     node = EvmNode(scene.chain)
     view = BlockReader(node, BLOCK, deploy_multicall(scene.chain))
     assert len(list(find_pair_pools(view, [factory.home for factory in made], scene.tokens, None))) == len(made)
-    assert len(node.asked) == 4, "which questions, which fees, where, and what is there"
+    assert len(node.batch_sizes) == 4, "functions, fees, addresses, and pools"
 
 
 @pytest.fixture
 def odd(scene: Scene) -> Contract:
-    """A factory that says what it is told to, whatever the tokens."""
+    """Deploy a factory whose return data `say` sets, for all tokens."""
     return scene.chain.deploy(sources()["OddToken"])
 
 
@@ -214,7 +214,7 @@ def say(contract: Contract, signature: str, *values: int | str) -> None:
     contract.send("say", signature, b"".join(word.to_bytes(32) for word in words))
 
 
-def test_a_pair_of_other_tokens_is_not_believed_to_be_of_those_asked_for(scene: Scene, odd: Contract) -> None:
+def test_a_pair_of_other_tokens_is_skipped(scene: Scene, odd: Contract) -> None:
     a, b, c, _ = scene.tokens
     real = uniswap_v2(scene.chain)
     real.make(a, b, 0)
@@ -222,13 +222,13 @@ def test_a_pair_of_other_tokens_is_not_believed_to_be_of_those_asked_for(scene: 
     assert isinstance(place, PoolRef)
     say(odd, "getPair(address,address)", place.address)
     home = real.home._replace(address=odd.address)
-    kept, *skipped = found(scene, home, [a, b, c])
-    assert kept == place
+    found_ref, *skipped = found(scene, home, [a, b, c])
+    assert found_ref == place
     reason = f"{place.address}: a pool of other tokens than the requested ones"
     assert skipped == [SkippedItem(f"{odd.address} {pair}", reason) for pair in (f"{a} {c}", f"{b} {c}")]
 
 
-def test_a_pool_that_a_factory_gives_for_every_fee_is_found_once(scene: Scene, odd: Contract) -> None:
+def test_a_pool_returned_for_every_fee_is_found_once(scene: Scene, odd: Contract) -> None:
     a, b, _, _ = scene.tokens
     real = uniswap_v3(scene.chain)
     real.make(a, b, 500)
@@ -249,7 +249,7 @@ def test_a_pool_that_a_factory_gives_for_every_fee_is_found_once(scene: Scene, o
         (None, "getPair(address,address): the factory does not answer"),
     ],
 )
-def test_what_is_no_pool_is_skipped_with_the_reason(
+def test_an_invalid_pool_is_skipped_with_the_reason(
     scene: Scene, odd: Contract, answer: str | None, reason: str
 ) -> None:
     a, b, _, _ = scene.tokens
@@ -262,13 +262,13 @@ def test_what_is_no_pool_is_skipped_with_the_reason(
 
 
 @pytest.mark.parametrize("home", EVERY_KIND, ids=lambda home: str(home.protocol.amm_name))
-def test_a_home_without_a_contract_is_skipped_once_however_many_tokens_there_are(scene: Scene, home: Factory) -> None:
+def test_a_factory_without_a_contract_is_skipped_once(scene: Scene, home: Factory) -> None:
     tokens = [f"0x{number:040x}" for number in range(1, 31)]
     node = EvmNode(scene.chain)
     (skipped,) = find_pair_pools(BlockReader(node, BLOCK, None), [home], tokens, tokens[3])
     assert isinstance(skipped, SkippedItem)
     assert skipped.key == home.address
-    assert len(node.asked) == 1
+    assert len(node.batch_sizes) == 1
 
 
 def test_a_factory_of_solidly_may_call_its_pools_pairs(scene: Scene, odd: Contract) -> None:
@@ -285,19 +285,17 @@ def test_a_factory_of_solidly_may_call_its_pools_pairs(scene: Scene, odd: Contra
     assert skipped.reason == f"{place.address}: the catalogue has no protocol for it"
 
 
-def test_fees_are_those_of_the_catalogue_or_the_common_ones_where_the_factory_tells_none(
-    scene: Scene, odd: Contract
-) -> None:
+def test_fees_fall_back_to_the_catalogue_or_common_ones(scene: Scene, odd: Contract) -> None:
     say(odd, "getPool(address,address,uint24)", 0)
     home = Factory(odd.address, ContractKind.UNISWAP_V3, V3)
-    assert keys_asked(scene, home) == [100, 500, 2_500, 3_000, 10_000]
-    assert keys_asked(scene, home._replace(fee_tiers={77: 3, 500: 10})) == [77, 500]
+    assert requested_keys(scene, home) == [100, 500, 2_500, 3_000, 10_000]
+    assert requested_keys(scene, home._replace(fee_tiers={77: 3, 500: 10})) == [77, 500]
     say(odd, "feeAmountTickSpacing(uint24)", 0)
-    assert keys_asked(scene, home._replace(fee_tiers={77: 3, 500: 10})) == [77, 500]
+    assert requested_keys(scene, home._replace(fee_tiers={77: 3, 500: 10})) == [77, 500]
 
 
 @pytest.mark.parametrize(
-    ("listed", "asked"),
+    ("listed", "requested"),
     [
         ([1, 60, 16_383], [1, 60, 16_383]),
         ([60, 0, 60, 2**256 - 1, 16_384], [60]),
@@ -308,34 +306,34 @@ def test_fees_are_those_of_the_catalogue_or_the_common_ones_where_the_factory_te
     ],
 )
 @pytest.mark.parametrize("protocol", [SLIPSTREAM, V3], ids=lambda protocol: str(protocol.amm_name))
-def test_tick_spacings_are_those_that_the_factory_lists_if_they_can_be_used(
-    scene: Scene, odd: Contract, listed: list[int] | None, asked: list[int], protocol: ProtocolInfo
+def test_valid_tick_spacings_of_the_factory_are_requested(
+    scene: Scene, odd: Contract, listed: list[int] | None, requested: list[int], protocol: ProtocolInfo
 ) -> None:
-    """A factory that is asked by tick spacing is known by that, also where the catalogue errs."""
+    """The functions of a factory decide the lookup key, even against the catalogue."""
     say(odd, "getPool(address,address,int24)", 0)
     if listed is not None:
         odd.send("say", "tickSpacings()", encode(["uint256[]"], [listed]))
-    assert keys_asked(scene, Factory(odd.address, ContractKind.UNISWAP_V3, protocol)) == asked
+    assert requested_keys(scene, Factory(odd.address, ContractKind.UNISWAP_V3, protocol)) == requested
 
 
-def keys_asked(scene: Scene, home: Factory) -> list[int]:
-    """What a factory is asked with in the last round, after it has been tried."""
-    node = Hearing(scene.chain)
+def requested_keys(scene: Scene, home: Factory) -> list[int]:
+    """Return the keys that the last round requests from a factory."""
+    node = RecordingNode(scene.chain)
     assert list(find_pair_pools(BlockReader(node, BLOCK, None), [home], scene.tokens[:2], None)) == []
-    return [int.from_bytes(call.calldata[-32:]) for call in node.heard[-1]]
+    return [int.from_bytes(call.calldata[-32:]) for call in node.rounds[-1]]
 
 
 @pytest.mark.parametrize("kind", [ContractKind.WEIGHTED, ContractKind.STABLESWAP])
-def test_kinds_that_cannot_be_asked_by_tokens_are_skipped_with_the_reason(scene: Scene, kind: ContractKind) -> None:
+def test_kinds_without_pair_lookup_are_skipped_with_a_reason(scene: Scene, kind: ContractKind) -> None:
     home = Factory("0x" + "12" * 20, kind, V2)
     reason = f"{kind}: such pools cannot be looked up by their tokens"
     assert found(scene, home, scene.tokens) == [SkippedItem(home.address, reason)]
 
 
-def test_all_homes_of_the_catalogue_can_be_asked_but_for_those_without_pairs() -> None:
+def test_every_factory_with_pairs_in_the_catalogue_is_queryable() -> None:
     for name in ("base", "citrea", "hyperevm", "monad"):
         every, _ = find_factories(network(name))
-        node = Hearing(Chain(), lambda _: bytes(32 * 40))
+        node = RecordingNode(Chain(), lambda _: bytes(32 * 40))
         skipped = list(find_pair_pools(BlockReader(node, BLOCK, None), every, [A, B, C], A))
         cannot = {
             home.address
@@ -344,7 +342,7 @@ def test_all_homes_of_the_catalogue_can_be_asked_but_for_those_without_pairs() -
         }
         assert {each.key for each in skipped if isinstance(each, SkippedItem)} == cannot
         tried = {home.address for home in every if home.kind not in (ContractKind.WEIGHTED, ContractKind.STABLESWAP)}
-        assert {call.to for call in node.heard[0]} == tried
+        assert {call.to for call in node.rounds[0]} == tried
 
 
 words = st.one_of(
@@ -359,17 +357,17 @@ answers = st.one_of(
 
 @settings(max_examples=examples(80, full=200), deadline=None)
 @given(st.lists(answers, min_size=1, max_size=12), st.integers(0, 2**32))
-def test_whatever_contracts_answer_only_pools_of_the_tokens_are_found_and_the_asking_is_bounded(
-    said: list[ReturnData], salt: int
-) -> None:
-    node = Hearing(Chain(), lambda call: said[crc32(call.calldata + call.to.encode(), salt) % len(said)])
-    told_of = list(find_pair_pools(BlockReader(node, BLOCK, None), EVERY_KIND, [A, B, C], B))
-    for each in told_of:
+def test_any_return_data_yields_only_pools_of_the_tokens(return_data: list[ReturnData], salt: int) -> None:
+    node = RecordingNode(
+        Chain(), lambda call: return_data[crc32(call.calldata + call.to.encode(), salt) % len(return_data)]
+    )
+    lookup = list(find_pair_pools(BlockReader(node, BLOCK, None), EVERY_KIND, [A, B, C], B))
+    for each in lookup:
         if isinstance(each, PoolRef):
             assert each.tokens in {(A, B), (A, C), (B, C), (B, A)}
             assert each.decimals == ()
         else:
             assert each.reason
-    keys = [each.key for each in told_of if isinstance(each, PoolRef)]
+    keys = [each.key for each in lookup if isinstance(each, PoolRef)]
     assert len(keys) == len({*keys})
-    assert sum(node.asked) <= 6 * 40 + 3 * 4 * (1 + 2 + 2 * 32 + 1 + 5)
+    assert sum(node.batch_sizes) <= 6 * 40 + 3 * 4 * (1 + 2 + 2 * 32 + 1 + 5)

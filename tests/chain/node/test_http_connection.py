@@ -1,4 +1,4 @@
-"""On the way to a node: headers of one's own, proxies of the environment, packed answers, and nodes that stand in."""
+"""Custom headers, proxies, compressed responses and spare nodes."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from swapcli.chain.http_proxy import find_proxy
 from swapcli.chain.node import LogFilter
 from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
 from swapcli.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected
-from tests.chain.node.answers import NUMBER, TOPIC, answer, echo_calls
+from tests.chain.node.responses import NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import (
     CHAIN_ID,
     SECRET,
@@ -54,7 +54,7 @@ def url_of(server: Server) -> str:
 
 
 def node_at(*servers: Server, reported: list[str] | None = None, **options: Any) -> RpcNode:
-    """The first, and the others in its place."""
+    """Connect to the first server, with the others as spares."""
     spares = [RpcEndpoint(url_of(each), f"spare {at}") for at, each in enumerate(servers[1:], 1)]
     report = (lambda _: None) if reported is None else reported.append
     return RpcNode(
@@ -62,7 +62,7 @@ def node_at(*servers: Server, reported: list[str] | None = None, **options: Any)
     )
 
 
-def test_headers_go_with_every_request_in_the_place_of_our_own(server: Server) -> None:
+def test_custom_headers_replace_ours_in_every_request(server: Server) -> None:
     with closing(node_at(server, headers={"Authorization": f"Bearer {SECRET}", "accept": "*/*"})) as node:
         node.head()
         node.batch(echo_calls(2), NUMBER)
@@ -85,13 +85,13 @@ def test_no_error_repeats_a_header(server: Server) -> None:
 
 def packed(handler: Handler) -> bool:
     assert handler.headers["Accept-Encoding"] == "gzip"
-    told = handler.server.answer(handler.requests)
-    body = gzip.compress(json.dumps(told if isinstance(handler.content, list) else told[0]).encode())
+    responses = handler.server.answer(handler.requests)
+    body = gzip.compress(json.dumps(responses if isinstance(handler.content, list) else responses[0]).encode())
     handler.send(body, Content_Encoding="gzip")
     return True
 
 
-def test_packed_answers_are_read(server: Server) -> None:
+def test_gzip_responses_are_decoded(server: Server) -> None:
     server.always = packed
     with closing(node_at(server)) as node:
         assert node.head().block.number == NUMBER
@@ -113,7 +113,7 @@ def bomb() -> bytes:
         (says(200, bomb(), Content_Encoding="gzip"), "sent more than 64 MiB, which no answer needs"),
     ],
 )
-def test_what_is_badly_packed_is_refused(server: Server, failure: Failure, problem: str) -> None:
+def test_an_invalid_compressed_body_is_refused(server: Server, failure: Failure, problem: str) -> None:
     server.always = failure
     with (
         closing(node_at(server, attempts=1)) as node,
@@ -123,7 +123,7 @@ def test_what_is_badly_packed_is_refused(server: Server, failure: Failure, probl
 
 
 class HttpProxy(ThreadingHTTPServer):
-    """Passes on what it is asked for, and notes it."""
+    """Forwards every request and records it."""
 
     daemon_threads = True
 
@@ -142,11 +142,11 @@ class Passing(BaseHTTPRequestHandler):
         body = self.rfile.read(int(self.headers["Content-Length"]))
         with closing(HTTPConnection(host)) as onward:
             onward.request("POST", self.path.removeprefix(f"http://{host}"), body)
-            told = onward.getresponse().read()
+            body_out = onward.getresponse().read()
         self.send_response(200)
-        self.send_header("Content-Length", str(len(told)))
+        self.send_header("Content-Length", str(len(body_out)))
         self.end_headers()
-        self.wfile.write(told)
+        self.wfile.write(body_out)
 
     def do_CONNECT(self) -> None:
         assert isinstance(self.server, HttpProxy)
@@ -154,7 +154,7 @@ class Passing(BaseHTTPRequestHandler):
         self.send_error(502)
 
     def log_message(self, *_: object) -> None:
-        """Says nothing."""
+        """Discard the log line."""
 
 
 @contextmanager
@@ -169,7 +169,7 @@ def proxying() -> Iterator[HttpProxy]:
             thread.join()
 
 
-def test_a_proxy_is_asked_for_the_whole_address_with_its_own_credentials(server: Server) -> None:
+def test_a_proxy_gets_the_full_url_and_its_own_credentials(server: Server) -> None:
     with proxying() as proxy:
         named = f"http://me:{SECRET}@127.0.0.1:{proxy.server_port}"
         with closing(node_at(server, proxy=named)) as node:
@@ -190,7 +190,7 @@ def test_an_encrypted_connection_goes_through_a_tunnel() -> None:
 
 
 @pytest.mark.parametrize("proxy", ["socks5://127.0.0.1:1080", "https://proxy.example", "http://", "http://a b"])
-def test_what_is_no_http_proxy_is_refused_without_repeating_it(proxy: str) -> None:
+def test_an_invalid_proxy_is_refused_without_repeating_it(proxy: str) -> None:
     with pytest.raises(ConfigError) as caught:
         HttpConnection("http://h/", "a node", proxy=proxy)
     assert proxy.partition("//")[2] not in caught.value.message or proxy == "http://"
@@ -228,7 +228,7 @@ FAILING: list[tuple[Failure, str]] = [
 
 
 @pytest.mark.parametrize(("failure", "reason"), FAILING, ids=[reason for _, reason in FAILING])
-def test_another_node_stands_in_for_one_that_fails_and_the_reason_is_said_once(
+def test_a_spare_node_takes_over_and_the_reason_is_noted_once(
     server: Server, spare: Server, failure: Failure, reason: str
 ) -> None:
     reported: list[str] = []
@@ -242,7 +242,7 @@ def test_another_node_stands_in_for_one_that_fails_and_the_reason_is_said_once(
     assert reported == [f"{reason}; asking spare 1 from now on"]
 
 
-def test_where_all_fail_the_first_failure_is_told(server: Server, spare: Server) -> None:
+def test_if_all_nodes_fail_the_first_failure_is_raised(server: Server, spare: Server) -> None:
     server.always, spare.always = says(401), hangs_up
     with closing(node_at(server, spare)) as node:
         with pytest.raises(UpstreamRejected, match=r"^first answered with status 401$"):
@@ -251,15 +251,15 @@ def test_where_all_fail_the_first_failure_is_told(server: Server, spare: Server)
         assert node.head().block.number == NUMBER
 
 
-def test_a_node_of_another_chain_does_not_stand_in(server: Server, spare: Server) -> None:
+def test_a_spare_of_another_chain_is_refused(server: Server, spare: Server) -> None:
     server.always = hangs_up
     spare.answering = lambda request: "0x1" if request["method"] == "eth_chainId" else answer(request)
     with closing(node_at(server, spare)) as node, pytest.raises(Unreachable, match="first"):
         node.head()
 
 
-def test_what_one_node_refuses_the_next_is_not_asked(server: Server, spare: Server) -> None:
-    """So that ranges of events become smaller, as they must, instead of wandering around."""
+def test_a_refusal_is_not_retried_on_a_spare(server: Server, spare: Server) -> None:
+    """The range of a log query must shrink instead of moving to another node."""
 
     def refusing(request: dict[str, Any]) -> object:
         if request["method"] == "eth_getLogs":

@@ -1,4 +1,4 @@
-"""Pools whose maths would not be the family's are left out, with the reason, instead of being quoted wrongly."""
+"""Pools that do not follow the maths of their family are skipped with the reason."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def load(chain: Chain, place: PoolRef) -> Pool | SkippedItem:
 
 @pytest.fixture
 def curve() -> Contract:
-    """Answers as a pool of StableSwap-NG with coins of 6 and 18 decimals, and 1,000 base units of each."""
+    """Deploy a contract that answers as a StableSwap-NG pool with coins of 6 and 18 decimals, 1,000 base units each."""
     pool = Chain().deploy(sources()["OddToken"])
     say(pool, "A()", 200)
     say(pool, "A_precise()", 20_000)
@@ -57,7 +57,7 @@ def read_curve(pool: Contract) -> Pool | SkippedItem:
     return load(pool.chain, PoolRef(pool.address, "curve", "stableswap", ContractKind.STABLESWAP, COINS, (6, 18)))
 
 
-def test_rates_and_fees_of_stableswap_ng_are_read_in_the_units_of_the_family(curve: Contract) -> None:
+def test_stableswap_ng_rates_and_fees_use_the_family_units(curve: Contract) -> None:
     assert read_curve(curve) == StableSwap(
         curve.address, "curve", COINS, (6, 18), 400, (1_000, 1_000), 200, (WAD, 11 * 10**17), 2 * 10**10
     )
@@ -75,9 +75,7 @@ def test_rates_and_fees_of_stableswap_ng_are_read_in_the_units_of_the_family(cur
         ("balances(uint256)", 2**130, "reserves[0]: expected an integer"),
     ],
 )
-def test_stableswap_pools_that_would_be_quoted_wrongly_are_skipped(
-    curve: Contract, signature: str, value: int, reason: str
-) -> None:
+def test_unsupported_stableswap_pools_are_skipped(curve: Contract, signature: str, value: int, reason: str) -> None:
     say(curve, signature, value)
     found = read_curve(curve)
     assert isinstance(found, SkippedItem)
@@ -85,7 +83,7 @@ def test_stableswap_pools_that_would_be_quoted_wrongly_are_skipped(
 
 
 @pytest.mark.parametrize("rates", [[10**30], [10**30, WAD, WAD], [10**30 + 1, WAD], [10**30, 0]])
-def test_stableswap_pools_whose_rates_do_not_fit_are_skipped(curve: Contract, rates: list[int]) -> None:
+def test_stableswap_pools_with_invalid_rates_are_skipped(curve: Contract, rates: list[int]) -> None:
     curve.send("say", "stored_rates()", encode(["uint256[]"], [rates]))
     found = read_curve(curve)
     assert isinstance(found, SkippedItem)
@@ -93,7 +91,7 @@ def test_stableswap_pools_whose_rates_do_not_fit_are_skipped(curve: Contract, ra
 
 
 @pytest.mark.parametrize("protocol_fee", [500, 500 << 12, 500 << 12 | 500])
-def test_a_pool_of_uniswap_v4_with_a_fee_for_the_protocol_is_skipped(protocol_fee: int) -> None:
+def test_a_uniswap_v4_pool_with_a_protocol_fee_is_skipped(protocol_fee: int) -> None:
     chain = Chain()
     manager = chain.deploy(load_artifact("@uniswap/v4-core/out/PoolManager.sol/PoolManager.json"), DEPLOYER)
     key = (*COINS, 3_000, 60, ZERO_ADDRESS)
@@ -121,7 +119,7 @@ def test_the_words_of_a_bitmap_cover_every_tick(spacing: int) -> None:
         assert initialized_ticks(bitmap, spacing) == [tick]
 
 
-def test_liquidity_that_does_not_add_up_is_refused_where_nothing_is_left_to_explain_it() -> None:
+def test_inconsistent_liquidity_over_all_ticks_is_refused() -> None:
     spacing = 200
     everything, position = all_words(spacing), PriceState(sqrt_ratio_at_tick(5), 5, 100, 500)
     assert close_liquidity({0: 100, 200: -100}, position, everything, spacing) == {0: 100, 200: -100}
@@ -133,13 +131,13 @@ def test_liquidity_that_does_not_add_up_is_refused_where_nothing_is_left_to_expl
     assert close_liquidity({0: 99, 200: -99}, position, around, spacing) == {-51_200: 1, 0: 99, 200: -99, 102_200: -1}
 
 
-def test_a_tick_at_the_end_of_what_was_read_takes_the_rest_with_it() -> None:
+def test_a_tick_at_the_end_of_the_range_closes_the_liquidity() -> None:
     position = PriceState(sqrt_ratio_at_tick(5), 5, 100, 500)
     ladder = close_liquidity({-256: 30, 511: -40}, position, WordRange(-1, 1), 1)
     assert ladder == {-256: 100, 511: -100}
 
 
-def test_no_contract_has_millions_of_ticks_asked() -> None:
+def test_the_number_of_ticks_that_are_read_is_limited() -> None:
     pool = Chain().deploy(sources()["OddToken"])
     pool.send("say", "globalState()", sqrt_ratio_at_tick(0).to_bytes(32) + bytes(32))
     for signature, value in (("liquidity()", 1), ("fee()", 100), ("tickSpacing()", 1), ("tickTreeRoot()", 1)):
@@ -162,9 +160,7 @@ def test_no_contract_has_millions_of_ticks_asked() -> None:
         ContractKind.WEIGHTED,
     ],
 )
-def test_a_contract_that_answers_everything_with_one_word_is_skipped_or_worthless(
-    kind: ContractKind, word: int
-) -> None:
+def test_a_contract_returning_one_word_is_skipped_or_worthless(kind: ContractKind, word: int) -> None:
     pool = Chain().deploy(sources()["OddToken"])
     for signature in SELECTORS:
         pool.send("say", signature, word.to_bytes(32) * 4)

@@ -1,4 +1,4 @@
-"""What passes is told from what does not, and nobody's words give a key away."""
+"""Temporary failures are retried, permanent ones are not, and no message shows a key."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swapcli.chain.http_connection import HttpConnection
 from swapcli.chain.node import LogFilter
 from swapcli.chain.rpc_node import ATTEMPTS
 from swapcli.errors import UpstreamRejected
-from tests.chain.node.answers import ECHO, NUMBER, TOPIC, answer, echo_calls
+from tests.chain.node.responses import ECHO, NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import SECRET, SHOWN, Handler, Refused, Server, node_of, serving
 
 
@@ -21,7 +21,7 @@ def server() -> Iterator[Server]:
         yield running
 
 
-def test_words_that_repeat_the_key_are_shown_without_it(server: Server) -> None:
+def test_a_refusal_is_shown_without_the_key(server: Server) -> None:
     def refusing(_: dict[str, Any]) -> object:
         raise Refused(-32_000, f"user {SECRET} may not ask /{SECRET}?key={SECRET}: no credit")
 
@@ -42,11 +42,11 @@ def test_words_that_repeat_the_key_are_shown_without_it(server: Server) -> None:
         ("http://h/", "see https://h/some/where now", "see now"),
     ],
 )
-def test_no_part_of_an_address_that_may_be_a_key_is_shown(url: str, words: str, shown: str) -> None:
+def test_no_part_of_a_url_that_may_be_a_key_is_shown(url: str, words: str, shown: str) -> None:
     assert HttpConnection(url, SHOWN).redact(words) == shown
 
 
-def test_a_status_for_one_of_a_batch_does_not_make_batches_smaller(server: Server) -> None:
+def test_an_error_status_with_full_results_keeps_the_batch_size(server: Server) -> None:
     def as_bad_request(handler: Handler) -> bool:
         handler.answer(server.answer(handler.requests), 400)
         return True
@@ -58,19 +58,19 @@ def test_a_status_for_one_of_a_batch_does_not_make_batches_smaller(server: Serve
 
 
 @pytest.mark.parametrize("method", ["eth_chainId", "eth_gasPrice", "eth_call", "eth_getLogs", "latest"])
-def test_null_where_it_is_no_answer_is_asked_again(server: Server, method: str) -> None:
-    asked: list[str] = []
+def test_an_unexpected_null_is_requested_again(server: Server, method: str) -> None:
+    requested: list[str] = []
 
     def knows_nothing_yet(request: dict[str, Any]) -> object:
-        asked.append(request["params"][0] if request["params"] == ["latest", False] else request["method"])
-        return None if asked[-1] == method and asked.count(method) == 1 else answer(request)
+        requested.append(request["params"][0] if request["params"] == ["latest", False] else request["method"])
+        return None if requested[-1] == method and requested.count(method) == 1 else answer(request)
 
     server.answering = knows_nothing_yet
     with node_of(server) as node:
         assert node.head().block.number == NUMBER
         assert node.call(ECHO, b"\1", NUMBER) == b"\1"
         assert len(node.logs(LogFilter((ECHO,), (TOPIC,), 5, 6))) == 3
-    assert asked.count(method) == 2
+    assert requested.count(method) == 2
 
 
 @pytest.mark.parametrize(
@@ -85,7 +85,7 @@ def test_null_where_it_is_no_answer_is_asked_again(server: Server, method: str) 
         (-32_000, "service unavailable"),
     ],
 )
-def test_refusals_that_pass_are_told_from_those_that_do_not(server: Server, code: int, message: str) -> None:
+def test_temporary_refusals_are_retried(server: Server, code: int, message: str) -> None:
     def refusing(_: dict[str, Any]) -> object:
         raise Refused(code, message)
 
@@ -96,18 +96,18 @@ def test_refusals_that_pass_are_told_from_those_that_do_not(server: Server, code
 
 
 @pytest.mark.parametrize("missing", [0, 1, ATTEMPTS - 1, ATTEMPTS])
-def test_a_block_that_the_node_has_told_of_is_asked_for_a_few_times(server: Server, missing: int) -> None:
-    asked: list[str] = []
+def test_a_block_the_node_announced_is_requested_again(server: Server, missing: int) -> None:
+    requested: list[str] = []
 
     def some_are_behind(request: dict[str, Any]) -> object:
-        asked.append(request["params"][0] if request["params"] else "")
-        return None if 0 < asked.count(hex(NUMBER)) <= missing else answer(request)
+        requested.append(request["params"][0] if request["params"] else "")
+        return None if 0 < requested.count(hex(NUMBER)) <= missing else answer(request)
 
     server.answering = some_are_behind
     with node_of(server) as node:
         node.head()
         assert (node.block(NUMBER) is None) == (missing == ATTEMPTS)
-        assert asked.count(hex(NUMBER)) == min(missing + 1, ATTEMPTS)
-        before = len(asked)
+        assert requested.count(hex(NUMBER)) == min(missing + 1, ATTEMPTS)
+        before = len(requested)
         assert node.block(NUMBER + 1) is None
-        assert len(asked) == before + 1, "of a later block it may truly not know"
+        assert len(requested) == before + 1, "it may not know a later block"

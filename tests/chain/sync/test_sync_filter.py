@@ -12,9 +12,9 @@ from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import SyncFilter, count_skipped, follow
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
+from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, PAIRS, CreatedPool, TestChain
 from tests.chain.sync.nodes import FlakyNode, LimitedNode, NoLogsNode
-from tests.chain.sync.oracle import check_true, store_at, synced
 
 QUERYABLE = {*PAIRS, "v3", "pancake", "slipstream", "algebra"}
 AUDITED = 3

@@ -1,4 +1,4 @@
-"""Why calls revert, in words, whatever they return."""
+"""Revert data is described in words, for any bytes."""
 
 from __future__ import annotations
 
@@ -16,7 +16,7 @@ def word(value: int) -> bytes:
     return value.to_bytes(32)
 
 
-def test_why_calls_revert_is_told_in_words() -> None:
+def test_revert_reasons_are_described_in_words() -> None:
     address = "0x" + "ab" * 20
     reasons = {
         b"": "no reason given",
@@ -41,7 +41,7 @@ def test_why_calls_revert_is_told_in_words() -> None:
 
 
 @given(st.sampled_from([ERROR, PANIC, selector("WrongPool(address)"), b""]), st.binary(max_size=200))
-def test_whatever_is_returned_gives_one_printable_line(beginning: bytes, rest: bytes) -> None:
+def test_any_revert_data_gives_one_printable_line(beginning: bytes, rest: bytes) -> None:
     reason_text = describe_revert(beginning + rest)
     assert reason_text.isprintable()
     assert 0 < len(reason_text) < 200

@@ -1,4 +1,4 @@
-"""A node over a real socket: right answers in few exchanges, and every failure either passes or is one sentence."""
+"""A node over a real socket: few round trips, and every failure is retried or is one sentence."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ from swapcli.errors import (
     UpstreamRejected,
     UpstreamTimeout,
 )
-from tests.chain.node.answers import ECHO, NUMBER, OUT_OF_GAS, REVERTING, TOPIC, answer, block_json, echo_calls
+from tests.chain.node.responses import ECHO, NUMBER, OUT_OF_GAS, REVERTING, TOPIC, answer, block_json, echo_calls
 from tests.chain.node.server import (
     CHAIN_ID,
     SECRET,
@@ -77,13 +77,13 @@ def test_many_calls_go_in_few_exchanges_over_one_connection(server: Server) -> N
 
 @pytest.mark.parametrize(("most", "exchanges"), [(60, 5 + 2), (1, 100 + 6)])
 def test_batches_shrink_to_what_the_node_takes(server: Server, most: int, exchanges: int) -> None:
-    server.most_requests = most
+    server.max_requests = most
     with node_of(server) as node:
         assert node.batch(echo_calls(100), NUMBER) == [call.calldata for call in echo_calls(100)]
         assert len(server.exchanges) <= exchanges
         before = len(server.exchanges)
         node.batch(echo_calls(most), NUMBER)
-        assert max(server.exchanges[before:]) <= most, "what it takes is remembered"
+        assert max(server.exchanges[before:]) <= most, "the limit is remembered"
 
 
 def test_events_come_in_the_order_of_the_chain(server: Server) -> None:
@@ -102,7 +102,7 @@ def test_events_of_other_blocks_are_refused(server: Server) -> None:
         node.logs(LogFilter((ECHO,), (TOPIC,), 5, 5))
 
 
-def test_a_node_of_another_chain_is_not_believed(server: Server) -> None:
+def test_a_node_of_another_chain_is_refused(server: Server) -> None:
     server.answering = lambda request: "0x1" if request["method"] == "eth_chainId" else answer(request)
     with node_of(server) as node, pytest.raises(InvalidUpstreamResponse) as caught:
         node.head()
@@ -129,7 +129,7 @@ SLOW = (stays_silent, drips)
 
 
 @pytest.mark.parametrize("failure", SLOW)
-def test_a_node_that_takes_all_the_time_is_asked_twice(server: Server, failure: Failure) -> None:
+def test_a_node_that_times_out_is_tried_twice(server: Server, failure: Failure) -> None:
     server.failures = [failure] * ATTEMPTS
     with node_of(server, 0.2, Pauses()) as node, pytest.raises(UpstreamTimeout):
         node.batch(echo_calls(3), NUMBER)
@@ -137,7 +137,7 @@ def test_a_node_that_takes_all_the_time_is_asked_twice(server: Server, failure: 
 
 
 @pytest.mark.parametrize("failure", PASSING)
-def test_what_passes_is_waited_out(server: Server, failure: Failure) -> None:
+def test_temporary_failures_are_retried(server: Server, failure: Failure) -> None:
     pauses = Pauses()
     server.failures = [failure] * (1 if failure in SLOW else ATTEMPTS - 1)
     with node_of(server, 0.4, pauses) as node:
@@ -160,7 +160,7 @@ def test_what_passes_is_waited_out(server: Server, failure: Failure) -> None:
         (says(302, b"", Location="http://elsewhere.example"), UpstreamRejected, f"{SHOWN} answered with status 302"),
     ],
 )
-def test_what_does_not_pass_is_one_sentence_that_names_the_node(
+def test_a_lasting_failure_is_one_sentence_naming_the_node(
     server: Server, failure: Failure, kind: type[UpstreamError], sentence: str
 ) -> None:
     server.always = failure
@@ -169,7 +169,7 @@ def test_what_does_not_pass_is_one_sentence_that_names_the_node(
     assert caught.value.message == sentence
 
 
-def test_a_server_that_drips_cannot_hold_anyone_longer_than_the_timeout(server: Server) -> None:
+def test_a_dripping_server_cannot_exceed_the_timeout(server: Server) -> None:
     server.always = drips
     started = monotonic()
     with node_of(server, 0.2) as node, pytest.raises(UpstreamTimeout):
@@ -177,7 +177,7 @@ def test_a_server_that_drips_cannot_hold_anyone_longer_than_the_timeout(server: 
     assert monotonic() - started < ATTEMPTS * 0.2 + 2.0
 
 
-def test_what_the_node_asks_to_wait_is_waited_up_to_a_limit(server: Server) -> None:
+def test_retry_after_is_followed_up_to_a_limit(server: Server) -> None:
     pauses = Pauses()
     server.failures = [says(429, Retry_After="3"), says(429, Retry_After="999999"), says(429, Retry_After="soon")]
     with node_of(server, pauses=pauses) as node:
@@ -185,7 +185,7 @@ def test_what_the_node_asks_to_wait_is_waited_up_to_a_limit(server: Server) -> N
     assert pauses == [3.0, 10.0, 1.0]
 
 
-def test_a_connection_that_was_closed_while_unused_costs_no_pause(server: Server) -> None:
+def test_a_closed_idle_connection_is_reopened_without_a_pause(server: Server) -> None:
     pauses = Pauses()
     server.always = closes_afterwards
     with node_of(server, pauses=pauses) as node:
@@ -194,7 +194,7 @@ def test_a_connection_that_was_closed_while_unused_costs_no_pause(server: Server
     assert pauses == []
 
 
-def test_only_the_calls_that_failed_for_now_are_asked_again(server: Server) -> None:
+def test_only_temporarily_failed_calls_are_repeated(server: Server) -> None:
     seen: list[str] = []
 
     def flaky(request: dict[str, Any]) -> object:
@@ -210,7 +210,7 @@ def test_only_the_calls_that_failed_for_now_are_asked_again(server: Server) -> N
     assert [seen.count(data) for data in ("0x00000000", "0x00000001")] == [1, 2]
 
 
-def test_what_the_node_refuses_for_good_is_said_at_once_and_without_addresses(server: Server) -> None:
+def test_a_permanent_refusal_is_reported_once_without_urls(server: Server) -> None:
     def refusing(_: dict[str, Any]) -> object:
         raise Refused(-32602, f"query returned more than 10000 results at http://x.example/{SECRET}\n see docs\x1b[0m")
 
@@ -222,7 +222,7 @@ def test_what_the_node_refuses_for_good_is_said_at_once_and_without_addresses(se
 
 
 @pytest.mark.parametrize("failure", [*PASSING, says(401, b"no")])
-def test_no_error_shows_the_address(server: Server, failure: Failure) -> None:
+def test_no_error_shows_the_url(server: Server, failure: Failure) -> None:
     server.always = failure
     with node_of(server, 0.3) as node, pytest.raises(UpstreamError) as caught:
         node.head()
@@ -233,13 +233,13 @@ def test_no_error_shows_the_address(server: Server, failure: Failure) -> None:
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "node", "", "http://", "http://h:99999999/", "http://a b/", "http://h/\n"])
-def test_what_is_no_address_of_a_node_is_refused_without_repeating_it(url: str) -> None:
+def test_an_invalid_url_is_refused_without_repeating_it(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
         RpcNode(url, shown=SHOWN, chain_id=1)
     assert caught.value.message.startswith(SHOWN)
 
 
-def test_credentials_of_the_address_are_sent_as_such(server: Server) -> None:
+def test_credentials_of_the_url_are_sent_as_basic_auth(server: Server) -> None:
     with node_of(server) as node:
         node.head()
     expected = b64encode(f"user:{SECRET}".encode()).decode()
@@ -250,7 +250,7 @@ def test_credentials_of_the_address_are_sent_as_such(server: Server) -> None:
     "wrong",
     [None, 5, "0x", "0xzz", "5", [], {}, {"number": "0x5"}, {**block_json(5), "hash": "0x5"}, block_json(6)],
 )
-def test_a_block_that_makes_no_sense_is_refused(server: Server, wrong: object) -> None:
+def test_an_invalid_block_is_refused(server: Server, wrong: object) -> None:
     server.answering = lambda _: json.loads(json.dumps(wrong))
     with node_of(server) as node:
         if wrong is None:
@@ -263,7 +263,7 @@ def test_a_block_that_makes_no_sense_is_refused(server: Server, wrong: object) -
 @pytest.mark.parametrize(
     "wrong", [None, 5, "", "0x1", "0xzz", "12", "1234", "0X12", "0x12 34", "0x 12", "0x12 ", "0x12\t34", "0x１２", []]
 )
-def test_an_answer_that_is_no_hex_is_refused(server: Server, wrong: object) -> None:
+def test_return_data_that_is_no_hex_is_refused(server: Server, wrong: object) -> None:
     server.answering = lambda _: wrong
     with node_of(server) as node, pytest.raises(InvalidUpstreamResponse, match=f"^{SHOWN} answered eth_call with "):
         node.call(ECHO, b"", NUMBER)

@@ -1,4 +1,4 @@
-"""What a small made-up node answers when all is well."""
+"""Responses of a small healthy node."""
 
 from __future__ import annotations
 

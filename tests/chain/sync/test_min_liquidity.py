@@ -12,8 +12,8 @@ from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import SyncFilter, count_skipped, follow
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
+from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import TestChain
-from tests.chain.sync.oracle import check_true, store_at, synced
 
 PAIRS = 24
 

@@ -51,7 +51,7 @@ def test_weighted_pools_of_every_factory_are_read_as_they_are(factory: str) -> N
         at_home = place._replace(pool_id=f"0x{real.pool_id.hex()}", factory=real.vault.address)
         node = EvmNode(balancer.chain)
         assert list(load_pools(BlockReader(node, BLOCK, None), [at_home])) == [pool]
-        assert len(node.asked) == 1
+        assert len(node.batch_sizes) == 1
         swap_and_compare(rng, real, pool)
 
 
@@ -59,8 +59,8 @@ def swap_and_compare(rng: Random, real: RealWeighted, pool: Pool) -> None:
     done = 0
     for _ in range(200):
         token_in, token_out = rng.sample(pool.tokens, 2)
-        held = real.reserves()[pool.tokens.index(token_in)]
-        amount_in = max(1, int(held * rng.uniform(0, 0.25)))
+        reserve = real.reserves()[pool.tokens.index(token_in)]
+        amount_in = max(1, int(reserve * rng.uniform(0, 0.25)))
         try:
             amount_out, pool = pool.swap(token_in, token_out, amount_in)
         except PoolError:
@@ -72,7 +72,7 @@ def swap_and_compare(rng: Random, real: RealWeighted, pool: Pool) -> None:
 
 
 @pytest.mark.parametrize("symbols", [("USDC", "DAI"), ("USDC", "USDT", "DAI")])
-def test_stableswap_pools_that_were_read_swap_as_the_contract_does(symbols: tuple[str, ...]) -> None:
+def test_stableswap_pools_swap_as_their_contract(symbols: tuple[str, ...]) -> None:
     world = ContractFixture(Chain(), pools=False)
     real = world.open_stableswap(*symbols)
     decimals = tuple(world.tokens[symbol].decimals for symbol in symbols)
@@ -95,14 +95,14 @@ def exchanged(world: ContractFixture, pool: str, symbol: str, amount: int) -> tu
     return (int(got),)
 
 
-def test_every_family_but_the_wrapper_is_read_by_some_kind_of_contract() -> None:
-    read_families = {
+def test_every_family_but_the_wrapper_has_a_contract_kind() -> None:
+    families = {
         protocol.family
         for name in network_names()
         for protocol in network(name).protocols
         if contract_kind(protocol, network(name)) is not None
     }
-    assert read_families == set(FAMILIES) - {"wrapper"}
+    assert families == set(FAMILIES) - {"wrapper"}
 
 
 def test_the_catalogue_tells_how_each_protocol_is_read() -> None:

@@ -1,4 +1,4 @@
-"""What our client of a node says equals what web3.py says, asked the same of a real node."""
+"""Our RPC client returns what web3.py returns for the same requests to a real node."""
 
 from __future__ import annotations
 
@@ -18,16 +18,16 @@ from swapcli.encoding.abi import encode_word
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.node.evm_node import deploy_multicall, sources
-from tests.chain.node.test_anvil import node_of
+from tests.chain.node.test_rpc_node_on_anvil import node_of
 from tests.chain.settings import url_of
 
 CALLS = 100
 ANSWERED = ("token0()", "token1()", "fee()", "decimals()", "symbol()", "slot0()", "getReserves()", "tickBitmap(int16)")
-"""What many of the contracts have, with and without arguments that do not belong there."""
+"""Functions that many of the contracts have."""
 
 
 class Peers:
-    """Both clients of one node, and the chain that it has."""
+    """Both clients of one node, and its chain."""
 
     def __init__(self, world: ContractFixture, session: requests.Session) -> None:
         assert isinstance(world.chain, AnvilChain)
@@ -41,13 +41,13 @@ class Peers:
 
     @property
     def contracts(self) -> list[str]:
-        """Tokens, pools, the router, one that burns all gas, and addresses where nothing is."""
+        """Return tokens, pools, the router, a gas burner, and addresses without code."""
         places = {place.contract.address for place in self.world.places}
         tokens = {token.address for token in self.world.tokens.values()}
         return [*sorted(places | tokens), self.world.router.address, self.burner, "0x" + "77" * 20, "0x" + "00" * 20]
 
     def call(self, call: ContractCall, number: int) -> ReturnData:
-        """What web3 says."""
+        """Return the result of web3.py."""
         try:
             return bytes(self.theirs.eth.call(_transaction(call), number))
         except ContractLogicError:
@@ -81,7 +81,7 @@ def as_ours(found: Any) -> BlockHeader:
 
 
 def random_calls(rng: Random, peers: Peers) -> list[ContractCall]:
-    """Questions that pools and tokens answer, that they do not know, and that are nonsense."""
+    """Return calls that succeed, calls of unknown functions, and random calldata."""
     numbers = [0, 1, 2**255, *(int(address, 16) for address in peers.contracts)]
     known = [bytes.fromhex(SELECTORS[name]) for name in ANSWERED]
     every = [bytes.fromhex(code) for code in SELECTORS.values()]
@@ -101,7 +101,7 @@ def test_the_head_is_the_same(peers: Peers) -> None:
     assert peers.theirs.eth.chain_id == CHAIN_ID
 
 
-def test_every_block_is_the_same_and_those_to_come_are_known_to_neither(peers: Peers) -> None:
+def test_blocks_are_equal_and_future_ones_are_unknown(peers: Peers) -> None:
     for number in range(0, peers.last + 1, 3):
         assert peers.ours.block(number) == as_ours(peers.theirs.eth.get_block(number))
     for number in (peers.last + 1, peers.last + 1_000_000):
@@ -136,11 +136,11 @@ def every_kind(peers: Peers) -> list[str]:
 
 
 def their_logs(peers: Peers, query: LogFilter) -> list[Log]:
-    wanted: dict[str, Any] = {"fromBlock": query.from_block, "toBlock": query.to_block}
+    log_filter: dict[str, Any] = {"fromBlock": query.from_block, "toBlock": query.to_block}
     if query.topics:
-        wanted["topics"] = [list(query.topics)]
+        log_filter["topics"] = [list(query.topics)]
     if query.addresses:
-        wanted["address"] = [Web3.to_checksum_address(address) for address in query.addresses]
+        log_filter["address"] = [Web3.to_checksum_address(address) for address in query.addresses]
     return [
         Log(
             found["address"].lower(),
@@ -149,12 +149,12 @@ def their_logs(peers: Peers, query: LogFilter) -> list[Log]:
             found["blockNumber"],
             found["logIndex"],
         )
-        for found in peers.theirs.eth.get_logs(wanted)  # type: ignore[arg-type]
+        for found in peers.theirs.eth.get_logs(log_filter)  # type: ignore[arg-type]
     ]
 
 
 @pytest.mark.parametrize("seed", range(3))
-def test_calls_are_answered_or_reverted_alike_at_any_block(peers: Peers, seed: int) -> None:
+def test_calls_return_or_revert_alike_at_any_block(peers: Peers, seed: int) -> None:
     rng = Random(f"calls {seed}")
     number = rng.randrange(peers.last) if seed else peers.last
     calls = random_calls(rng, peers)
@@ -169,7 +169,7 @@ def test_calls_are_answered_or_reverted_alike_at_any_block(peers: Peers, seed: i
         assert BlockReader(peers.ours, block, peers.multicall).call(calls) == expected
 
 
-def test_every_way_to_revert_is_none_to_us_where_it_is_an_error_to_web3(peers: Peers) -> None:
+def test_every_web3_revert_error_is_none(peers: Peers) -> None:
     world = peers.world
     pool = next(place.contract for place in world.places if place.protocol == "uniswapV3")
     ways = {

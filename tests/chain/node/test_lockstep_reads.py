@@ -1,4 +1,4 @@
-"""Reading ahead: fewer rounds, and never another result."""
+"""Prefetching saves rounds and never changes a result."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ CALLS = [ContractCall(f"0x{k:040x}", bytes([k])) for k in range(12)]
 some_calls = st.lists(st.sampled_from(CALLS), max_size=6)
 
 
-class Asked:
+class EchoReader:
     """Answers each call with its own calldata, and counts rounds."""
 
     def __init__(self) -> None:
@@ -36,32 +36,32 @@ def walk(rounds: list[list[ContractCall]]) -> BatchRead[list[ReturnData]]:
 
 
 @given(st.lists(some_calls, min_size=1, max_size=5), some_calls)
-def test_guesses_change_nothing_but_the_rounds(rounds: list[list[ContractCall]], guessed: list[ContractCall]) -> None:
-    plain, ahead = Asked(), Asked()
+def test_prefetching_changes_only_the_rounds(rounds: list[list[ContractCall]], guessed: list[ContractCall]) -> None:
+    plain, ahead = EchoReader(), EchoReader()
     (expected,) = run_batched([("a", walk(rounds))], plain)
     assert run_batched([("a", with_prefetch(walk(rounds), guessed))], ahead) == [expected]
     assert ahead.rounds <= plain.rounds + (not rounds[0])
 
 
 @given(st.lists(some_calls, min_size=1, max_size=5))
-def test_one_round_is_enough_for_who_guesses_everything(rounds: list[list[ContractCall]]) -> None:
-    asked = Asked()
+def test_prefetching_everything_takes_one_round(rounds: list[list[ContractCall]]) -> None:
+    reader = EchoReader()
     whole = [call for calls in rounds for call in calls]
-    run_batched([("a", with_prefetch(walk(rounds), whole))], asked)
-    assert asked.rounds <= 1
+    run_batched([("a", with_prefetch(walk(rounds), whole))], reader)
+    assert reader.rounds <= 1
 
 
 @given(some_calls)
-def test_nothing_is_asked_twice(guessed: list[ContractCall]) -> None:
-    asked = Asked()
-    run_batched([("a", with_prefetch(walk([[CALLS[0]], guessed, guessed]), guessed))], asked)
-    assert len(asked.calls) == 1 + len(guessed)
+def test_no_call_is_sent_twice(guessed: list[ContractCall]) -> None:
+    reader = EchoReader()
+    run_batched([("a", with_prefetch(walk([[CALLS[0]], guessed, guessed]), guessed))], reader)
+    assert len(reader.calls) == 1 + len(guessed)
 
 
-def test_what_cannot_be_used_is_skipped_though_it_was_guessed() -> None:
+def test_an_invalid_prefetched_item_is_skipped() -> None:
     def refusing() -> BatchRead[int]:
         yield [CALLS[0]]
         raise InvalidUpstreamResponse("it says nothing of use")
 
-    (found,) = run_batched([("key", with_prefetch(refusing(), CALLS[1:3]))], Asked())
+    (found,) = run_batched([("key", with_prefetch(refusing(), CALLS[1:3]))], EchoReader())
     assert found == SkippedItem("key", "it says nothing of use")

@@ -18,7 +18,7 @@ from swapcli.store import Store
 from tests.chain.anvil import running_anvil
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_market
-from tests.chain.sync.oracle import check_true, connected, store_at, synced
+from tests.chain.sync.expected_state import check_true, connected, store_at, synced
 from tests.chain.trader import Trader
 from tests.store.build import pool
 

@@ -1,4 +1,4 @@
-"""Reading at one very block: what another chain answers is never taken for it, and it costs no round trip."""
+"""Reads at one block detect a reorganization, at no extra round trip."""
 
 from __future__ import annotations
 
@@ -27,17 +27,17 @@ LAGGING = ["header not found", "unknown block", "Block not found", "header for h
 
 
 class Chain:
-    """Answers as nodes do. `fork` is told by hashes; whoever asks about blocks after `known` learns nothing."""
+    """Answers as nodes do. `fork` changes the hashes; blocks after `known` do not exist yet."""
 
     def __init__(self) -> None:
         self.fork = 1
         self.known = NUMBER
         self.unknown: str | None = None
-        self.asked: list[str] = []
+        self.methods: list[str] = []
 
     def answer(self, request: dict[str, Any]) -> object:
         method, params = request["method"], request["params"]
-        self.asked.append(method)
+        self.methods.append(method)
         if method == "eth_getBlockByNumber":
             return self.block_json(NUMBER if params[0] == "latest" else int(params[0], 16))
         if method == "eth_getLogs":
@@ -81,22 +81,22 @@ def echoed(count: int) -> list[ReturnData]:
     return [call.calldata for call in echo_calls(count)]
 
 
-def test_the_block_is_asked_for_behind_the_calls_in_the_same_exchange(chain: Chain, server: Server) -> None:
+def test_the_block_is_requested_in_the_batch_of_the_calls(chain: Chain, server: Server) -> None:
     with node_of(server) as node:
         assert node.batch([*echo_calls(2), ContractCall(REVERTING, b"")], chain.block()) == [*echoed(2), None]
         assert node.call(ECHO, b"\1", chain.block()) == b"\1"
         assert node.batch([], chain.block()) == []
     assert server.exchanges == [4, 2]
-    assert chain.asked == ["eth_call"] * 3 + ["eth_getBlockByNumber", "eth_call", "eth_getBlockByNumber"]
+    assert chain.methods == ["eth_call"] * 3 + ["eth_getBlockByNumber", "eth_call", "eth_getBlockByNumber"]
 
 
-def test_a_mere_number_is_not_checked(server: Server) -> None:
+def test_a_block_number_alone_is_not_checked(server: Server) -> None:
     with node_of(server) as node:
         assert node.batch(echo_calls(3), NUMBER) == echoed(3)
     assert server.exchanges == [3]
 
 
-def test_another_block_of_that_number_is_told_at_once(chain: Chain, server: Server) -> None:
+def test_another_block_of_that_number_raises_at_once(chain: Chain, server: Server) -> None:
     lost, pauses = chain.block(), Pauses()
     chain.fork = 2
     with node_of(server, pauses=pauses) as node:
@@ -107,7 +107,7 @@ def test_another_block_of_that_number_is_told_at_once(chain: Chain, server: Serv
         assert node.batch(echo_calls(3), chain.block()) == echoed(3)
 
 
-def test_a_block_that_is_gone_for_good_is_told_after_some_waiting(chain: Chain, server: Server) -> None:
+def test_a_lost_block_is_reported_after_retries(chain: Chain, server: Server) -> None:
     chain.known = NUMBER - 1
     for chain.unknown in (None, "header not found"):
         pauses = Pauses()
@@ -133,7 +133,7 @@ def test_a_node_that_has_not_seen_the_block_yet_is_waited_for(
 
 
 @pytest.mark.parametrize(("unknown", "kind"), [(None, InvalidUpstreamResponse), ("unknown block", UpstreamRejected)])
-def test_a_mere_number_that_stays_unknown_is_refused(
+def test_an_unknown_block_number_is_refused(
     chain: Chain, server: Server, unknown: str | None, kind: type[UpstreamError]
 ) -> None:
     chain.unknown = unknown
@@ -142,36 +142,34 @@ def test_a_mere_number_that_stays_unknown_is_refused(
     assert len(server.exchanges) == ATTEMPTS
 
 
-def test_every_part_of_a_large_batch_carries_the_check(chain: Chain, server: Server) -> None:
+def test_every_part_of_a_large_batch_has_the_check(chain: Chain, server: Server) -> None:
     with node_of(server) as node:
         assert node.batch(echo_calls(450), chain.block()) == echoed(450)
     assert server.exchanges == [200, 200, 53]
-    assert chain.asked.count("eth_getBlockByNumber") == 3
+    assert chain.methods.count("eth_getBlockByNumber") == 3
 
 
 @given(st.integers(1, 40), st.integers(1, 30))
 @settings(deadline=None, max_examples=40, suppress_health_check=[HealthCheck.function_scoped_fixture])
 def test_batches_shrink_with_the_check_in_them(chain: Chain, server: Server, count: int, most: int) -> None:
-    server.most_requests = most
+    server.max_requests = most
     with node_of(server) as node:
         assert node.batch(echo_calls(count), chain.block()) == echoed(count)
         settled = len(server.exchanges)
         assert node.batch(echo_calls(count), chain.block()) == echoed(count)
         assert max(server.exchanges[settled:]) <= max(most, 1)
-        assert chain.asked[-1] == "eth_getBlockByNumber"
+        assert chain.methods[-1] == "eth_getBlockByNumber"
 
 
 @given(st.integers(1, 6), st.integers(0, 40), st.integers(1, 30))
 @settings(deadline=None, max_examples=80, suppress_health_check=[HealthCheck.function_scoped_fixture])
-def test_wherever_the_chain_turns_what_is_returned_is_of_the_block(
-    server: Server, most: int, turn: int, count: int
-) -> None:
+def test_results_are_of_the_block_wherever_a_reorg_happens(server: Server, most: int, turn: int, count: int) -> None:
     chain = Chain()
-    server.most_requests = most
+    server.max_requests = most
     pinned = chain.block()
 
     def turning(request: dict[str, Any]) -> object:
-        if len(chain.asked) == turn:
+        if len(chain.methods) == turn:
             chain.fork = 2
         result = chain.answer(request)
         return "0xbad0" if chain.fork == 2 and request["method"] == "eth_call" else result
@@ -181,8 +179,8 @@ def test_wherever_the_chain_turns_what_is_returned_is_of_the_block(
         assert node.batch(echo_calls(count), pinned) == echoed(count)
 
 
-def test_a_node_that_takes_no_batches_is_asked_for_the_block_at_the_end(chain: Chain, server: Server) -> None:
-    server.most_requests = 1
+def test_without_batches_the_block_is_requested_last(chain: Chain, server: Server) -> None:
+    server.max_requests = 1
     with node_of(server) as node:
         lost = chain.block()
         assert node.batch(echo_calls(3), lost) == echoed(3)
@@ -192,7 +190,7 @@ def test_a_node_that_takes_no_batches_is_asked_for_the_block_at_the_end(chain: C
             node.batch(echo_calls(3), lost)
 
 
-def test_the_check_itself_may_fail_for_a_while(chain: Chain, server: Server) -> None:
+def test_a_temporary_failure_of_the_check_is_retried(chain: Chain, server: Server) -> None:
     refused: list[int] = []
 
     def flaky(request: dict[str, Any]) -> object:
@@ -204,10 +202,10 @@ def test_the_check_itself_may_fail_for_a_while(chain: Chain, server: Server) -> 
     server.answering = flaky
     with node_of(server) as node:
         assert node.batch(echo_calls(3), chain.block()) == echoed(3)
-    assert server.exchanges == [4, 4, 4], "answers without their check are not believed"
+    assert server.exchanges == [4, 4, 4], "results without their check are not trusted"
 
 
-def test_a_check_that_makes_no_sense_is_refused(chain: Chain, server: Server) -> None:
+def test_an_invalid_block_in_the_check_is_refused(chain: Chain, server: Server) -> None:
     server.answering = lambda request: 5 if request["method"] == "eth_getBlockByNumber" else chain.answer(request)
     with (
         node_of(server) as node,
@@ -216,11 +214,11 @@ def test_a_check_that_makes_no_sense_is_refused(chain: Chain, server: Server) ->
         node.batch(echo_calls(3), chain.block())
 
 
-def test_as_long_as_some_calls_are_answered_the_rest_is_asked_again(chain: Chain, server: Server) -> None:
-    """One call of each exchange is answered: far more exchanges fail than attempts are made for nothing."""
+def test_missing_results_are_requested_again_while_some_arrive(chain: Chain, server: Server) -> None:
+    """One call of each batch is answered, over more batches than the limit of fruitless attempts."""
 
     def miserly(request: dict[str, Any]) -> object:
-        if request["method"] == "eth_call" and chain.asked[-1:] == ["eth_call"]:
+        if request["method"] == "eth_call" and chain.methods[-1:] == ["eth_call"]:
             raise Refused(-32_005, "too many requests")
         return chain.answer(request)
 
@@ -232,7 +230,7 @@ def test_as_long_as_some_calls_are_answered_the_rest_is_asked_again(chain: Chain
     assert set(pauses) == {0.25}
 
 
-def test_that_there_are_no_events_is_not_believed_of_a_node_that_has_not_seen_the_block(server: Server) -> None:
+def test_no_events_from_a_node_behind_the_block_is_not_trusted(server: Server) -> None:
     query = LogFilter((), (TOPIC,), 1, NUMBER)
     with node_of(server) as node:
         assert node.logs(query) == []
@@ -242,9 +240,7 @@ def test_that_there_are_no_events_is_not_believed_of_a_node_that_has_not_seen_th
     assert len(server.exchanges) == 1 + ATTEMPTS
 
 
-def test_events_up_to_the_newest_block_are_believed_only_of_a_chain_that_still_has_it(
-    chain: Chain, server: Server
-) -> None:
+def test_events_up_to_the_head_need_a_chain_that_has_it(chain: Chain, server: Server) -> None:
     query = LogFilter((), (TOPIC,), 1, NUMBER)
     with node_of(server) as node:
         assert node.head().block == chain.block()
@@ -264,24 +260,24 @@ def anvil() -> Iterator[AnvilChain]:
 
 
 @pytest.mark.parametrize("with_multicall", [True, False])
-def test_a_view_of_a_block_that_a_real_node_lost_says_so(anvil: AnvilChain, with_multicall: bool) -> None:
+def test_a_reorg_of_a_real_node_is_detected(anvil: AnvilChain, with_multicall: bool) -> None:
     multicall = deploy_multicall(anvil) if with_multicall else None
     burner = anvil.deploy(sources()["Burner"])
     anvil.node.ask("anvil_mine", "0x3")
-    asked = [ContractCall(burner.address, burner.calldata("token1"))] * 3
+    calls = [ContractCall(burner.address, burner.calldata("token1"))] * 3
     url = f"http://127.0.0.1:{anvil.node.port}"
     with closing(RpcNode(url, shown=SHOWN, chain_id=31_337, pause=Pauses())) as node:
         pinned = node.head().block
         view = BlockReader(node, pinned, multicall)
         assert view.block == pinned.number
         before = node.round_trips
-        answers = view.call(asked)
+        answers = view.call(calls)
         assert node.round_trips == before + 1
-        assert answers == BlockReader(node, pinned.number, multicall).call(asked)
+        assert answers == BlockReader(node, pinned.number, multicall).call(calls)
         anvil.node.ask("anvil_setCoinbase", "0x" + token_hex(20))  # or the same empty blocks come again
         anvil.node.ask("anvil_reorg", 2, [])
         assert node.head().block.number == pinned.number
         assert node.head().block.hash != pinned.hash
         with pytest.raises(ChainReorganized):
-            view.call(asked)
-        assert BlockReader(node, node.head().block, multicall).call(asked) == answers
+            view.call(calls)
+        assert BlockReader(node, node.head().block, multicall).call(calls) == answers

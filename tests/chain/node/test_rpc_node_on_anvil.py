@@ -1,4 +1,4 @@
-"""Against a real node: what is read over JSON-RPC equals what the contracts answer, with and without a Multicall3."""
+"""Reads over JSON-RPC from a real node equal the state of the contracts, with and without Multicall3."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.settings import url_of
 
 SYNC = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
-"""Of a pair: Sync(uint112,uint112)."""
+"""The topic of Sync(uint112,uint112), an event of a pair."""
 
 
 @pytest.fixture(scope="module")
@@ -46,29 +46,29 @@ def node_of(world: ContractFixture, chain_id: int = CHAIN_ID) -> RpcNode:
 
 
 def places(world: ContractFixture) -> dict[str, PoolRef]:
-    """Of every pool of the world, told by another reader, as if its tick were not known."""
+    """Return a reference to every pool, from an independent reader, without its tick."""
     found = {pool.key: ref_of_pool(pool) for pool in read_pools(world, world.places)}
     return {key: place._replace(last_tick=None) for key, place in found.items() if place}
 
 
-def read(node: RpcNode, wanted: list[PoolRef], multicall: str | None) -> list[Pool]:
-    found = list(load_pools(BlockReader(node, node.head().block.number, multicall), wanted))
+def read(node: RpcNode, pool_refs: list[PoolRef], multicall: str | None) -> list[Pool]:
+    found = list(load_pools(BlockReader(node, node.head().block.number, multicall), pool_refs))
     return [pool for pool in found if isinstance(pool, Pool)]
 
 
 @pytest.mark.parametrize("with_multicall", [True, False])
-def test_pools_of_all_families_are_read_as_another_reader_reads_them(
+def test_pools_of_all_families_match_an_independent_reader(
     world: ContractFixture, node: RpcNode, with_multicall: bool
 ) -> None:
     multicall = deploy_multicall(world.chain) if with_multicall else None
-    wanted = places(world)
-    assert {place.kind for place in wanted.values()} >= set(ContractKind) - {ContractKind.SOLIDLY}
-    pools = read(node, list(wanted.values()), multicall)
+    pool_refs = places(world)
+    assert {place.kind for place in pool_refs.values()} >= set(ContractKind) - {ContractKind.SOLIDLY}
+    pools = read(node, list(pool_refs.values()), multicall)
     expected = read_pools(world, world.places)
     assert len(pools) == len(expected)
     for pool, known in zip(pools, expected, strict=True):
         if isinstance(pool, Concentrated) and isinstance(known, Concentrated) and pool.tick_list != known.tick_list:
-            # A ladder that reaches farther than what is read around the price is closed at its ends.
+            # Liquidity beyond the ticks that are read around the price is closed at their ends.
             assert pool.tick_list.ticks[0] >= known.tick_list.ticks[0]
             assert set(pool.tick_list.ticks[1:-1]) <= set(known.tick_list.ticks)
             assert (pool.sqrt_price_x96, pool.tick, pool.liquidity) == (
@@ -80,16 +80,14 @@ def test_pools_of_all_families_are_read_as_another_reader_reads_them(
             assert pool == known
 
 
-def test_all_is_read_in_as_few_round_trips_as_the_slowest_family_has_rounds(
-    world: ContractFixture, node: RpcNode
-) -> None:
+def test_known_pools_are_read_in_two_round_trips(world: ContractFixture, node: RpcNode) -> None:
     multicall = deploy_multicall(world.chain)
-    wanted = [
+    pool_refs = [
         place
         for place in places(world).values()
         if place.kind in (ContractKind.UNISWAP_V2, ContractKind.UNISWAP_V3, ContractKind.UNISWAP_V4)
     ]
-    first = read(node, wanted, multicall)
+    first = read(node, pool_refs, multicall)
     again = [place for place in map(ref_of_pool, first) if place]
     before = node.round_trips
     assert read(node, again, multicall) == first
@@ -105,7 +103,7 @@ def test_tokens_are_read_over_the_wire(world: ContractFixture, node: RpcNode) ->
     ]
 
 
-def test_events_of_the_real_contracts_are_found_wherever_the_ranges_end(world: ContractFixture, node: RpcNode) -> None:
+def test_events_are_found_for_any_range_size(world: ContractFixture, node: RpcNode) -> None:
     last = node.head().block.number
     query = LogFilter((), (SYNC,), 0, last)
     assert query.to_block > 10
@@ -117,9 +115,7 @@ def test_events_of_the_real_contracts_are_found_wherever_the_ranges_end(world: C
     assert narrowed == [log for log in whole if log.address in pairs]
 
 
-def test_calls_that_revert_and_calls_that_burn_all_gas_give_none_over_the_wire(
-    world: ContractFixture, node: RpcNode
-) -> None:
+def test_calls_that_revert_or_burn_all_gas_return_none(world: ContractFixture, node: RpcNode) -> None:
     burner = world.chain.deploy(sources()["Burner"])
     fine, burning = (ContractCall(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
     multicall = deploy_multicall(world.chain)
@@ -128,18 +124,16 @@ def test_calls_that_revert_and_calls_that_burn_all_gas_give_none_over_the_wire(
         assert [answer is None for answer in answers] == [False, True, False, True, False]
 
 
-def test_those_behind_a_contract_that_burns_the_gas_of_all_are_still_answered(
-    world: ContractFixture, node: RpcNode
-) -> None:
+def test_calls_after_one_that_burns_all_gas_are_answered(world: ContractFixture, node: RpcNode) -> None:
     burner = world.chain.deploy(sources()["Burner"])
     multicall = deploy_multicall(world.chain)
     fine, burning = (ContractCall(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
-    asked = [*[burning] * 6, *[fine] * 20]
-    answers = BlockReader(node, node.head().block.number, multicall).call(asked)
+    calls = [*[burning] * 6, *[fine] * 20]
+    answers = BlockReader(node, node.head().block.number, multicall).call(calls)
     assert [answer is None for answer in answers] == [True] * 6 + [False] * 20
 
 
-def test_a_block_that_is_not_there_yet_is_refused_after_some_waiting(world: ContractFixture, node: RpcNode) -> None:
+def test_a_future_block_is_refused_after_retries(world: ContractFixture, node: RpcNode) -> None:
     with pytest.raises(UpstreamRejected, match=r"^the local node refused: "):
         node.call(world.address("USDC"), b"", node.head().block.number + 1_000)
     assert node.block(node.head().block.number + 1_000) is None

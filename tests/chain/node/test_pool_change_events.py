@@ -1,4 +1,4 @@
-"""Events of pools name the pool that they are about; whatever a stranger makes up does no harm."""
+"""Pool events identify their pool, and forged events do no harm."""
 
 from __future__ import annotations
 
@@ -53,7 +53,7 @@ ARTIFACTS = {
         f"{_BALANCER}/20230206-weighted-pool-v3/artifact/WeightedPool.json",
     ),
 }
-UNSEEN = {
+IGNORED = {
     *("Approval", "Transfer", "Collect", "CollectProtocol", "Flash", "IncreaseObservationCardinalityNext"),
     *("SetFeeProtocol", "SetLmPoolEvent", "Donate", "OperatorSet", "OwnershipTransferred"),
     *("ProtocolFeeControllerUpdated", "AuthorizerChanged", "ExternalBalanceTransfer", "FlashLoan"),
@@ -61,9 +61,9 @@ UNSEEN = {
     *("RecoveryModeStateChanged", "Plugin", "PluginConfig", "CommunityFee", "CommunityVault", "Skim", "BurnFee"),
     *("ExcessTokens", "SwapFee", "PoolRegistered", "TokensRegistered", "TokensDeregistered"),
 }
-"""Events of the real contracts after which a swap gives what it gave before, or that tell of a new pool."""
-OWN_UNSEEN = {ContractKind.UNISWAP_V2: {"Mint", "Burn", "Swap"}, ContractKind.UNISWAP_V4: {"Initialize"}}
-"""Those of a pair come with a Sync; a manager's is that of a new pool."""
+"""Events of the real contracts that change no swap, or that announce a new pool."""
+IGNORED_BY_KIND = {ContractKind.UNISWAP_V2: {"Mint", "Burn", "Swap"}, ContractKind.UNISWAP_V4: {"Initialize"}}
+"""Those of a pair come with a Sync; that of a manager announces a new pool."""
 
 
 def test_topics_are_the_hashes_of_their_signatures() -> None:
@@ -76,17 +76,17 @@ def test_topics_are_the_hashes_of_their_signatures() -> None:
 
 
 @pytest.mark.parametrize("kind", ARTIFACTS)
-def test_every_event_of_the_real_contracts_is_heard_or_changes_no_swap(kind: ContractKind) -> None:
+def test_every_event_is_followed_or_changes_no_swap(kind: ContractKind) -> None:
     for path in ARTIFACTS[kind]:
         for entry in load_artifact(path).abi:
             if entry["type"] != "event":
                 continue
             signature = f"{entry['name']}({','.join(each['type'] for each in entry['inputs'])})"
-            is_heard = f"0x{keccak256(signature.encode()).hex()}" in EVENTS[kind]
-            assert is_heard != (entry["name"] in UNSEEN | OWN_UNSEEN.get(kind, set())), signature
+            is_followed = f"0x{keccak256(signature.encode()).hex()}" in EVENTS[kind]
+            assert is_followed != (entry["name"] in IGNORED | IGNORED_BY_KIND.get(kind, set())), signature
 
 
-def test_solidly_and_slipstream_have_the_events_that_are_listened_for() -> None:
+def test_solidly_and_slipstream_emit_the_followed_events() -> None:
     pool = compile_solidity(f"{_SOLIDLY}/Pool.sol")["Pool"]
     factory = compile_solidity(f"{_SOLIDLY}/factories/PoolFactory.sol")["PoolFactory"]
     declared = {
@@ -102,7 +102,7 @@ def word(address: str) -> str:
     return f"0x{address[2:]:0>64}"
 
 
-def test_the_pool_is_named_by_the_event_as_the_store_names_it() -> None:
+def test_an_event_gives_the_key_of_its_pool() -> None:
     emitter, other, pool_id = "0x" + "aa" * 20, "0x" + "bb" * 20, "0x" + "bb" * 20 + "0002" + "00" * 10
     named = {
         pool_change_events._SYNC: emitter, pool_change_events._SYNC_SOLIDLY: emitter,
@@ -120,7 +120,7 @@ def test_the_pool_is_named_by_the_event_as_the_store_names_it() -> None:
         assert changed_pool(Log(emitter, (topic, word(other)), b"", 1, 0)) == other
 
 
-def test_no_event_of_a_stranger_raises() -> None:
+def test_no_forged_event_raises() -> None:
     rng = Random(3)
     topics = [*change_topics(FAMILIES), "0x" + "12" * 32]
     for topic in topics:
@@ -132,7 +132,7 @@ def test_no_event_of_a_stranger_raises() -> None:
     assert changed_pool(Log("0x" + "cc" * 20, (topics[-1],), b"", 1, 0)) is None
 
 
-def test_only_what_the_families_need_is_asked_for() -> None:
+def test_only_events_of_the_families_are_requested() -> None:
     assert set(change_topics(["constant_product"])) == {*EVENTS[ContractKind.UNISWAP_V2], *EVENTS[ContractKind.SOLIDLY]}
     assert set(change_topics(["solidly_stable"])) == set(EVENTS[ContractKind.SOLIDLY])
     assert change_topics(["stableswap"]) == ()
@@ -140,7 +140,7 @@ def test_only_what_the_families_need_is_asked_for() -> None:
     assert {name for name in FAMILIES if not emits_events(name)} == {"stableswap"}
 
 
-def test_pools_of_every_kind_are_of_a_family_whose_events_are_asked_for() -> None:
+def test_every_contract_kind_has_a_family_with_events() -> None:
     for name in network_names():
         described = network(name)
         for protocol in described.protocols:

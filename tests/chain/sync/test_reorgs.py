@@ -12,9 +12,9 @@ from swapcli.engine.sync import count_skipped, follow
 from swapcli.errors import ChainReorganized, StaleNode
 from swapcli.store import Store
 from swapcli.store.undo_log import MAX_UNDO_BLOCKS
+from tests.chain.sync.expected_state import check_true, followed, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, TestChain
 from tests.chain.sync.nodes import LaggingNode, LimitedNode
-from tests.chain.sync.oracle import check_true, followed, synced
 
 
 def live(local_chain: TestChain, rng: Random, blocks: int) -> None:

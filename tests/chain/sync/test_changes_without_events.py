@@ -15,8 +15,8 @@ from swapcli.engine.sync import SyncFilter, count_skipped, follow, sync
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
+from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import CreatedPool, TestChain
-from tests.chain.sync.oracle import check_true, store_at, synced
 from tests.contracts.evm import compile_solidity, selector
 
 PAIRS = 30
