@@ -7,7 +7,7 @@ parameter in `details["field"]`; fee and surplus together are an `IntegratorErro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
 
 from swapcli.api.interface_by_network import network_variant
 from swapcli.api.request_parameters import RequestParameters, parse_address_parameter
@@ -17,7 +17,7 @@ from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, Slip
 from swapcli.errors import IntegratorError, InvalidInput, InvalidOption, InvalidRoute, NoRoute, SameToken
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
-from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, check_shares
+from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms, check_shares
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 DEFAULT_DEADLINE_S = 20 * 60
 
 Query = Sequence[tuple[str, str]]
+RouteAndTerms: TypeAlias = tuple[RouteResult, SwapTerms]
+"""A found route, and the terms of the call to build from it; they have a recipient."""
 
 
 class OrderRequest(NamedTuple):
@@ -52,15 +54,6 @@ class OrderRequest(NamedTuple):
     def has_integrator(self) -> bool:
         """Whether the request has any integrator parameter."""
         return bool(self.integrator_address or self.fee_bps or self.surplus_bps)
-
-
-class ExecuteRequest(NamedTuple):
-    """A found route to build a call from. `deadline_s` (Unix) belongs to V1 execute."""
-
-    result: RouteResult
-    slippage_ppm: int
-    recipient: str
-    deadline_s: int | None = None
 
 
 class OrderParameters(NamedTuple):
@@ -117,7 +110,7 @@ def render_order(order: OrderRequest, network: Network, parameters: OrderParamet
     return query
 
 
-def parse_calldata_body(document: object, network: Network, now_s: int) -> OrderRequest | ExecuteRequest:
+def parse_calldata_body(document: object, network: Network, now_s: int) -> OrderRequest | RouteAndTerms:
     """Parse the body of V1 calldata: an order, or a route if it has the field `route`."""
     parameters = RequestParameters.from_body(document, network.kind)
     if parameters.has("route"):
@@ -142,37 +135,37 @@ def render_calldata_body(order: OrderRequest, network: Network) -> CalldataReque
     return body
 
 
-def parse_execute_body(document: object, network: Network, accepted: BodyParameters, now_s: int) -> ExecuteRequest:
+def parse_execute_body(document: object, network: Network, accepted: BodyParameters, now_s: int) -> RouteAndTerms:
     """Parse the body of V1 execute or V2 calldata. The default deadline is in 20 minutes."""
     return _read_execute(RequestParameters.from_body(document, network.kind), network, accepted, now_s)
 
 
 def render_execute_body(
-    body: ExecuteRequest, network: Network, document: Mapping[str, object] | None = None
+    result: RouteResult, terms: SwapTerms, network: Network, document: Mapping[str, object] | None = None
 ) -> ExecuteRequestJson:
     """Render the body of V1 execute or V2 calldata. `document` is the route as received, if the caller has it."""
-    route = render_result(body.result, network) if document is None else document
+    route = render_result(result, network) if document is None else document
     request: ExecuteRequestJson = {
         "route": cast("PostedRouteJson", route),
-        "slippage": float(format_percent(body.slippage_ppm)),
-        "destination": display_address(body.recipient, network.kind),
+        "slippage": float(format_percent(terms.slippage_ppm)),
+        "destination": display_address(terms.required_recipient, network.kind),
     }
-    if body.deadline_s is not None:
-        request["deadline"] = body.deadline_s
+    if terms.deadline_s is not None:
+        request["deadline"] = terms.deadline_s
     return request
 
 
-def parse_signer_body(document: object, network: Network) -> ExecuteRequest:
+def parse_signer_body(document: object, network: Network) -> RouteAndTerms:
     """Parse the body of GET /citrea/calldata, whose signer is also the recipient.
 
     Raises `InvalidAddress` with the field `signer` for an invalid signer.
     """
     parameters = RequestParameters.from_body(document, network.kind)
-    return ExecuteRequest(
+    terms = SwapTerms(
         slippage_ppm=parameters.slippage_ppm("slippage", SIGNER_SLIPPAGE, required=True),
         recipient=parameters.recipient("signer"),
-        result=_read_route(parameters, "route_response", network),
     )
+    return _read_route(parameters, "route_response", network), terms
 
 
 def _read_order(parameters: RequestParameters, network: Network, accepted: OrderParameters) -> OrderRequest:
@@ -234,14 +227,14 @@ def _read_integrator(parameters: RequestParameters, order: OrderRequest) -> Orde
 
 def _read_execute(
     parameters: RequestParameters, network: Network, accepted: BodyParameters, now_s: int
-) -> ExecuteRequest:
+) -> RouteAndTerms:
     deadline_s = parameters.deadline_s("deadline", now_s, DEFAULT_DEADLINE_S) if accepted.has_deadline else None
-    return ExecuteRequest(
+    terms = SwapTerms(
         slippage_ppm=parameters.slippage_ppm("slippage", accepted.slippage, required=True),
         recipient=parameters.recipient("destination"),
         deadline_s=deadline_s,
-        result=_read_route(parameters, "route", network),
     )
+    return _read_route(parameters, "route", network), terms
 
 
 def _read_route(parameters: RequestParameters, name: str, network: Network) -> RouteResult:

@@ -67,7 +67,7 @@ def render_v1(result: RouteResult, network: Network) -> RouteV1Json:
         "outputToken": _render_token(result.output_token, network),
         "outputAmount": str(result.output_amount),
         "time": result.time_s,
-        "estimatedGasUsed": str(result.gas),
+        "estimatedGasUsed": str(result.gas_units or 0),
         "estimatedGasUsedInUsd": result.gas_usd or 0,
         "route": render_segments(result.segments, network),
         "bestQuotesByProtocols": list(map(str, result.best_quotes)),
@@ -86,7 +86,7 @@ def render_v2(result: RouteResult, network: Network) -> RouteV2Json:
         "outputAmount": str(result.output_amount),
         **_render_after_fee(result),
         "time": result.time_s,
-        "estimatedGasUsed": str(result.gas),
+        "estimatedGasUsed": str(result.gas_cost_wei or 0),
         "estimatedGasUsedInUsd": result.gas_usd or 0,
         "route": render_segments(result.segments, network),
         "bestQuotesByProtocols": list(map(str, result.best_quotes)),
@@ -165,6 +165,7 @@ def parse_result(document: object, network: Network, path: str = "") -> RouteRes
     if fields.has("outputAmountAfterFee"):
         fields.amount("outputAmountAfterFee", minimum=0)
     token_in, token_out = (_parse_token(fields.nested(key), network) for key in ("inputToken", "outputToken"))
+    v2 = api_version is ApiVersion.V2
     return RouteResult(
         api_version=api_version,
         swap_type=_parse_swap_type(fields, api_version, token_in, token_out),
@@ -173,12 +174,13 @@ def parse_result(document: object, network: Network, path: str = "") -> RouteRes
         output_token=token_out,
         output_amount=fields.amount("outputAmount"),
         time_s=fields.number("time"),
-        gas=fields.amount("estimatedGasUsed", minimum=0),
+        gas_units=None if v2 else fields.amount("estimatedGasUsed", minimum=0),
+        gas_cost_wei=fields.amount("estimatedGasUsed", minimum=0) if v2 else None,
         gas_usd=fields.number("estimatedGasUsedInUsd") or None,
         segments=parse_segments(fields, network),
         initial=fields.boolean("initial", default=True),
-        timestamp_ms=parse_meta(fields) if api_version is ApiVersion.V2 else 0,
-        integrator=_parse_integrator(fields, network) if api_version is ApiVersion.V2 else None,
+        timestamp_ms=parse_meta(fields) if v2 else 0,
+        integrator=_parse_integrator(fields, network) if v2 else None,
         best_quotes=_parse_best_quotes(fields),
     )
 
@@ -200,7 +202,8 @@ def parse_short(fields: Fields, network: Network) -> RouteResult:
         output_token=token_out,
         output_amount=fields.amount("outputAmount"),
         time_s=fields.number("time"),
-        gas=0,
+        gas_units=None,
+        gas_cost_wei=None,
         gas_usd=None,
         segments=parse_segments(fields, network),
     )

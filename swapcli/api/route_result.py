@@ -43,7 +43,9 @@ class ResultSegment(NamedTuple):
 
 
 class RouteResult(NamedTuple):
-    """A found route. `timestamp_ms` (Unix) belongs to V2 only; `gas` is in units (V1) or wei (V2).
+    """A found route. `timestamp_ms` (Unix) belongs to V2 only.
+
+    V1 gives the gas as `gas_units`, V2 as `gas_cost_wei`; the other is None. A short route has neither.
 
     Tokens are those of the JSON in its version, with their prices; a price or `gas_usd` of None is unknown.
     `best_quotes` are the outputs of each protocol alone, in the order of their ids; 0 is no quote.
@@ -56,7 +58,8 @@ class RouteResult(NamedTuple):
     output_token: Token
     output_amount: int
     time_s: float
-    gas: int
+    gas_units: int | None
+    gas_cost_wei: int | None
     gas_usd: float | None
     segments: tuple[ResultSegment, ...]
     initial: bool = True
@@ -110,7 +113,8 @@ def build_result(
         output_token=_priced(order.token_out, quote.price_out_usd, network if v2 else None),
         output_amount=quote.amount_out,
         time_s=quote.time_s,
-        gas=_gas(quote, api_version),
+        gas_units=None if v2 else quote.gas_units,
+        gas_cost_wei=quote.gas_wei if v2 else None,
         gas_usd=quote.gas_usd,
         segments=tuple(_segment(segment, network, pools) for segment in quote.route.segments),
         timestamp_ms=timestamp_ms if v2 else 0,
@@ -121,11 +125,10 @@ def build_result(
 
 def with_gas(result: RouteResult, quote: Quote) -> RouteResult:
     """Return `result` with the gas of `quote`."""
-    return result._replace(gas=_gas(quote, result.api_version), gas_usd=quote.gas_usd)
-
-
-def _gas(quote: Quote, api_version: ApiVersion) -> int:
-    return quote.gas_wei if api_version is ApiVersion.V2 else quote.gas_units
+    v2 = result.api_version is ApiVersion.V2
+    return result._replace(
+        gas_units=None if v2 else quote.gas_units, gas_cost_wei=quote.gas_wei if v2 else None, gas_usd=quote.gas_usd
+    )
 
 
 def _priced(token: Token, price_usd: float | None, wrap_on: Network | None) -> Token:

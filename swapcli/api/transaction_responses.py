@@ -1,14 +1,13 @@
 """Responses that carry a transaction: a render and a parse function for each.
 
 Render functions take a `UnsignedTransaction`, and a `RouteResult` where the response contains the route. Parse
-functions return a
-`ParsedTransaction`; they raise `NoRoute` when the response says that there is no route, and `InvalidInput` with the
-field when the response is malformed.
+functions return a `ParsedTransaction`, preceded by the `RouteResult` where the response contains the route; they raise
+`NoRoute` when the response says that there is no route, and `InvalidInput` with the field when it is malformed.
 """
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from swapcli.api.felts import parse_felts, render_felts
 from swapcli.api.fields import Fields
@@ -66,8 +65,10 @@ class ParsedTransaction(NamedTuple):
     calldata: str | None = None
     value: int | None = None
     felts: tuple[int, ...] = ()
-    result: RouteResult | None = None
     timestamp_ms: int | None = None
+
+
+RouteAndTransaction: TypeAlias = tuple[RouteResult, ParsedTransaction]
 
 
 def render_execute(payload: UnsignedTransaction, network: Network) -> ExecuteJson | StarknetExecuteJson | CalldataJson:
@@ -105,11 +106,10 @@ def render_calldata_v1(
     return {"success": True, "route": route, "swap_parameters": swaps, "calldata": calldata, "to": to, "value": value}
 
 
-def parse_calldata_v1(document: object, network: Network) -> ParsedTransaction:
+def parse_calldata_v1(document: object, network: Network) -> RouteAndTransaction:
     """Parse V1 calldata of an order. The response has no complete call and no gas."""
     fields = _fields(document)
-    result = parse_short(fields.nested("route"), network)
-    return _parse_transaction(fields, network)._replace(result=result)
+    return parse_short(fields.nested("route"), network), _parse_transaction(fields, network)
 
 
 def render_network_calldata(
@@ -127,13 +127,13 @@ def render_network_no_route(message: str) -> HyperevmNoRouteJson:
     return {"route": render_no_route(message)}
 
 
-def parse_network_calldata(document: object, network: Network) -> ParsedTransaction:
+def parse_network_calldata(document: object, network: Network) -> RouteAndTransaction:
     """Parse `GET /{network}/calldata` of an order."""
     fields = _fields(document)
     result = parse_result(fields.required("route"), network, fields.path_of("route"))
     if network_variant(network.name).network_calldata is NetworkCalldata.FELTS:
-        return ParsedTransaction(felts=parse_felts(fields.required("calldata"), "calldata"), result=result)
-    return ParsedTransaction(parse_call(fields.nested("calldata"), network), result=result)
+        return result, ParsedTransaction(felts=parse_felts(fields.required("calldata"), "calldata"))
+    return result, ParsedTransaction(parse_call(fields.nested("calldata"), network))
 
 
 def render_signer_calldata(payload: UnsignedTransaction) -> CitreaCalldataJson:
@@ -165,11 +165,11 @@ def render_route_and_calldata(
     return {"route": render_v2(result, network), "calldata": call, "router_address": router, "meta": meta}
 
 
-def parse_route_and_calldata(document: object, network: Network) -> ParsedTransaction:
+def parse_route_and_calldata(document: object, network: Network) -> RouteAndTransaction:
     """Parse `routeAndCalldata` of either version."""
     fields = _fields(document)
-    return ParsedTransaction(
-        result=parse_result(fields.required("route"), network, fields.path_of("route")),
+    result = parse_result(fields.required("route"), network, fields.path_of("route"))
+    return result, ParsedTransaction(
         call=parse_call(fields.nested("calldata"), network),
         to=fields.address("router_address", network.kind),
         timestamp_ms=parse_meta(fields) if fields.has("meta") else None,

@@ -43,7 +43,8 @@ class SwapTerms(NamedTuple):
     """The terms of a swap beside its route.
 
     `recipient` is the address that receives the output; a quote needs none, a transaction does. Routes older than
-    `ttl_s` have expired; a price impact above `impact_warning_ppm` gives a warning.
+    `ttl_s` have expired; a price impact above `impact_warning_ppm` gives a warning. `deadline_s` (Unix) belongs to V1
+    execute; the router's swap takes none.
     """
 
     slippage_ppm: int
@@ -51,6 +52,7 @@ class SwapTerms(NamedTuple):
     integrator: Integrator | None = None
     ttl_s: int = DEFAULT_ROUTE_TTL_S
     impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM
+    deadline_s: int | None = None
 
     @property
     def required_recipient(self) -> str:

@@ -19,7 +19,6 @@ from swapcli.api.requests import (
     PAYLOAD_V2,
     ROUTE_V1,
     ROUTE_V2,
-    ExecuteRequest,
     OrderParameters,
     OrderRequest,
     render_calldata_body,
@@ -30,6 +29,7 @@ from swapcli.api.route import parse_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.transaction_responses import (
     ParsedTransaction,
+    RouteAndTransaction,
     parse_calldata_v1,
     parse_calldata_v2,
     parse_execute,
@@ -48,6 +48,7 @@ from swapcli.errors import (
 )
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.remote.client import ServiceClient, ServiceRequest, ServiceResponse, StateHeaders
 from swapcli.remote.errors import invalid_response
 from swapcli.remote.response_validation import ResponseMismatch
@@ -64,7 +65,7 @@ class EndpointSpec(NamedTuple):
 
     path: tuple[str, ...]
     parameters: OrderParameters
-    parse: Parser[ParsedTransaction]
+    parse: Parser[RouteAndTransaction]
     order_in_body: bool = False
 
 
@@ -120,7 +121,7 @@ class NetworkApi:
         query = render_order(order, self._network, ROUTE_V2 if v2 else ROUTE_V1)
         return self._send(self._build_request("GET", *_versioned(api_version), "route", query=query), parse_result)
 
-    def route_and_payload(self, order: OrderRequest, api_version: ApiVersion) -> ParsedTransaction:
+    def route_and_payload(self, order: OrderRequest, api_version: ApiVersion) -> RouteAndTransaction:
         """Return the best route for an order with its transaction. Raises `InvalidSlippage`."""
         endpoint = self._payload_endpoint(api_version)
         assert endpoint.parameters.slippage is not None
@@ -133,12 +134,13 @@ class NetworkApi:
             )
         return self._send(request, endpoint.parse)
 
-    def payload(self, body: ExecuteRequest) -> ParsedTransaction:
+    def payload(self, result: RouteResult, terms: SwapTerms) -> ParsedTransaction:
         """Return the transaction of an earlier route. Raises `InvalidSlippage`."""
-        v2 = body.result.api_version is ApiVersion.V2
-        (CALLDATA_V2 if v2 else EXECUTE_V1).slippage.check(body.slippage_ppm)
+        v2 = result.api_version is ApiVersion.V2
+        (CALLDATA_V2 if v2 else EXECUTE_V1).slippage.check(terms.slippage_ppm)
         path, parser = (("v2", "calldata"), parse_calldata_v2) if v2 else (("execute",), parse_execute)
-        return self._send(self._build_request("POST", *path, body=render_execute_body(body, self._network)), parser)
+        body = render_execute_body(result, terms, self._network)
+        return self._send(self._build_request("POST", *path, body=body), parser)
 
     def tokens(self) -> tuple[ListedToken, ...] | None:
         """Return the tokens that the service lists; None if it has no such list."""

@@ -7,7 +7,7 @@ from swapcli.api.batch_bodies import parse_batch, render_batch_felts, render_bat
 from swapcli.api.felts import render_felts
 from swapcli.api.interface_by_network import network_variant
 from swapcli.api.listings import ListedToken, render_protocols, render_token, render_tokens
-from swapcli.api.requests import ExecuteRequest, OrderParameters, OrderRequest
+from swapcli.api.requests import OrderParameters, OrderRequest
 from swapcli.api.route import render_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.router_call import render_call
@@ -47,12 +47,14 @@ def route(order_parameters: OrderParameters, registry: MarketRegistry, request: 
 
 def execute(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle POST /{network}/execute."""
-    body = requests.parse_execute_body(request.json_body(), request.network, requests.EXECUTE_V1, _now_s(registry))
-    payload, headers = _build(registry, request, body)
+    result, terms = requests.parse_execute_body(
+        request.json_body(), request.network, requests.EXECUTE_V1, _now_s(registry)
+    )
+    payload, headers = _build(registry, request, result, terms)
     response = EndpointResponse(render_execute(payload, request.network), headers)
     if not network_variant(request.network.name).execute_checks_balance:
         return response
-    return response._replace(check=_balance_check(payload, body.result, _source(registry, request)))
+    return response._replace(check=_balance_check(payload, result, _source(registry, request)))
 
 
 def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: InMemorySource) -> NodeCheck:
@@ -71,12 +73,12 @@ def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: In
 def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle POST /{network}/calldata: of an order, or of a posted route."""
     body = requests.parse_calldata_body(request.json_body(), request.network, _now_s(registry))
-    if isinstance(body, ExecuteRequest):
-        payload, headers = _build(registry, request, body)
-        return EndpointResponse(_render_posted_calldata(payload, request), headers)
-    answer, payload = _quote_and_build(registry, request, body, ApiVersion.V1)
-    document = render_calldata_v1(answer.result, payload, request.network)
-    return EndpointResponse(document, quote_headers(registry, answer))
+    if isinstance(body, OrderRequest):
+        answer, payload = _quote_and_build(registry, request, body, ApiVersion.V1)
+        document = render_calldata_v1(answer.result, payload, request.network)
+        return EndpointResponse(document, quote_headers(registry, answer))
+    payload, headers = _build(registry, request, *body)
+    return EndpointResponse(_render_posted_calldata(payload, request), headers)
 
 
 def _render_posted_calldata(payload: UnsignedTransaction, request: EndpointRequest) -> object:
@@ -93,10 +95,12 @@ def _render_posted_calldata(payload: UnsignedTransaction, request: EndpointReque
 
 def calldata_v2(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle POST /{network}/v2/calldata."""
-    body = requests.parse_execute_body(request.json_body(), request.network, requests.CALLDATA_V2, _now_s(registry))
-    if body.result.api_version is not ApiVersion.V2:
+    result, terms = requests.parse_execute_body(
+        request.json_body(), request.network, requests.CALLDATA_V2, _now_s(registry)
+    )
+    if result.api_version is not ApiVersion.V2:
         raise InvalidRoute("route.meta is missing: V2 calldata takes the complete response of V2 route")
-    payload, headers = _build(registry, request, body)
+    payload, headers = _build(registry, request, result, terms)
     return EndpointResponse(render_calldata_v2(payload, request.network, registry.now_ms()), headers)
 
 
@@ -111,8 +115,8 @@ def network_calldata(
 
 def signer_calldata(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /citrea/calldata."""
-    body = requests.parse_signer_body(request.json_body(), request.network)
-    payload, headers = _build(registry, request, body)
+    result, terms = requests.parse_signer_body(request.json_body(), request.network)
+    payload, headers = _build(registry, request, result, terms)
     return EndpointResponse(render_signer_calldata(payload), headers)
 
 
@@ -250,13 +254,13 @@ def _check_key(key: ApiKey | None) -> None:
 
 
 def _build(
-    registry: MarketRegistry, request: EndpointRequest, body: ExecuteRequest
+    registry: MarketRegistry, request: EndpointRequest, posted: RouteResult, terms: SwapTerms
 ) -> tuple[UnsignedTransaction, Headers]:
     """Build the transaction of a posted route, and its headers. An integrator in the route needs a key here, too."""
-    result = _check_integrator(body.result, request)
+    result = _check_integrator(posted, request)
     issued_ms = registry.issued_routes.issue_time_ms(request.network.name, result)
     source = _source(registry, request)
-    payload = source.build(result, SwapTerms(body.slippage_ppm, body.recipient), issued_ms=issued_ms)
+    payload = source.build(result, terms, issued_ms=issued_ms)
     return payload, payload_headers(registry, source, result, payload)
 
 

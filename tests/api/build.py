@@ -130,7 +130,8 @@ def results(draw: st.DrawFn, network: Network, api_version: ApiVersion) -> Route
         output_token=token_out,
         output_amount=draw(amounts),
         time_s=draw(st.floats(0, 1e6)),
-        gas=draw(st.integers(0, 2**200)),
+        gas_units=None if v2 else draw(st.integers(0, 2**200)),
+        gas_cost_wei=draw(st.integers(0, 2**200)) if v2 else None,
         gas_usd=draw(prices),
         segments=draw(segments(kind, (draw(addresses(kind)), draw(addresses(kind))))),
         initial=draw(st.booleans()),
@@ -209,6 +210,6 @@ CALL = RouterCall(
 PAYLOAD = UnsignedTransaction(CALL, ROUTER, 10**18, calldata="0x8619b04e0064")
 SLIPSTREAM = ResultSwap(9, "Slipstream", CALL.swaps[0].pool_address, WRAPPED.address, USDC.address, 10_000, {"fee": 1})
 RESULT = RouteResult(
-    ApiVersion.V1, SwapType.NATIVE_TO_TOKEN, NATIVE, 10**18, USDC, 2_951_108_576, 0.858, 412_300, 0.0031,
+    ApiVersion.V1, SwapType.NATIVE_TO_TOKEN, NATIVE, 10**18, USDC, 2_951_108_576, 0.858, 412_300, None, 0.0031,
     (ResultSegment(100, ((SLIPSTREAM,),)),),
 )  # fmt: skip

@@ -23,7 +23,6 @@ from swapcli.api.requests import (
     ROUTE_V1,
     ROUTE_V2,
     BodyParameters,
-    ExecuteRequest,
     OrderParameters,
     OrderRequest,
     parse_calldata_body,
@@ -52,6 +51,7 @@ from swapcli.errors import (
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.networks.address import display_address
 from tests.api.build import (
     CITREA,
@@ -72,6 +72,7 @@ from tests.api.conform import conforms
 
 NOW_S = 1_769_291_200
 RECIPIENT = "0x" + "ab" * 20
+SWAP_TERMS = SwapTerms(5_000, RECIPIENT)
 EEE = "0x" + "eE" * 20
 BASIC = [("amount", "1000"), ("tokenInAddress", WRAPPED.address), ("tokenOutAddress", USDC.address)]
 TERMS = [*BASIC, ("slippage", "0.5"), ("destination", RECIPIENT)]
@@ -141,18 +142,18 @@ def test_a_found_route_is_read_as_it_was_written(
 ) -> None:
     form = data.draw(st.sampled_from([EXECUTE_V1, CALLDATA_V1, CALLDATA_V2]))
     ahead_s = data.draw(st.integers(1, 10**9)) if form.has_deadline else None
-    body = ExecuteRequest(
-        result=data.draw(results(network, api_version)),
+    result = data.draw(results(network, api_version))
+    terms = SwapTerms(
         slippage_ppm=data.draw(slippages(form.slippage.min_ppm, form.slippage.max_ppm)),
         recipient=data.draw(addresses(network.kind)),
         deadline_s=ahead_s and NOW_S + ahead_s,
     )
-    document = render_execute_body(body, network)
+    document = render_execute_body(result, terms, network)
     assert conforms(document, json_types.ExecuteRequestJson)
     read = parse_json(json.dumps(document).encode())
-    assert parse_execute_body(read, network, form, NOW_S) == body
+    assert parse_execute_body(read, network, form, NOW_S) == (result, terms)
     if form is CALLDATA_V1:
-        assert parse_calldata_body(read, network, NOW_S) == body
+        assert parse_calldata_body(read, network, NOW_S) == (result, terms)
 
 
 @given(results(CITREA, ApiVersion.V1), slippages(1_000, 490_000), addresses(CITREA.kind))
@@ -164,13 +165,12 @@ def test_a_route_with_its_signer_is_read_as_it_was_written(result: Any, slippage
     }
     assert conforms(document, json_types.SignerRequestJson)
     body = parse_signer_body(parse_json(json.dumps(document).encode()), CITREA)
-    assert body == ExecuteRequest(result, slippage_ppm, signer)
+    assert body == (result, SwapTerms(slippage_ppm, signer))
 
 
 def test_a_route_is_sent_as_it_was_received() -> None:
     document: Any = {"whatever": "the service said"}
-    body = ExecuteRequest(RESULT, 5_000, RECIPIENT)
-    assert render_execute_body(body, EVM, document)["route"] == document
+    assert render_execute_body(RESULT, SWAP_TERMS, EVM, document)["route"] == document
 
 
 @pytest.mark.parametrize("form", [ROUTE_V1, ROUTE_V2])
@@ -300,10 +300,10 @@ def test_each_endpoint_has_its_own_range_of_slippage(form: OrderParameters, low:
     ("form", "low", "high"), [(EXECUTE_V1, 0.1, 100), (CALLDATA_V1, 0.1, 100), (CALLDATA_V2, 0, 49)]
 )
 def test_bodies_have_the_same_ranges(form: BodyParameters, low: float, high: float) -> None:
-    document: dict[str, Any] = {**render_execute_body(ExecuteRequest(RESULT, 5_000, RECIPIENT), EVM)}
+    document: dict[str, Any] = {**render_execute_body(RESULT, SWAP_TERMS, EVM)}
 
     def read(slippage: object) -> int:
-        return parse_execute_body({**document, "slippage": slippage}, EVM, form, NOW_S).slippage_ppm
+        return parse_execute_body({**document, "slippage": slippage}, EVM, form, NOW_S)[1].slippage_ppm
 
     assert (read(low), read(str(high))) == (round(low * 10_000), high * 10_000)
     for beyond in (high + 0.0001, f"{high}.0001", round(low - 0.0001, 4)):
@@ -313,7 +313,7 @@ def test_bodies_have_the_same_ranges(form: BodyParameters, low: float, high: flo
 
 @pytest.mark.parametrize("slippage", [None, True, [], {}, "", float("nan"), float("inf"), 1e-5, 1e300, 10**60, "1e0"])
 def test_a_slippage_that_is_no_number_is_refused(slippage: object) -> None:
-    document = {**render_execute_body(ExecuteRequest(RESULT, 5_000, RECIPIENT), EVM), "slippage": slippage}
+    document = {**render_execute_body(RESULT, SWAP_TERMS, EVM), "slippage": slippage}
     with pytest.raises(InvalidSlippage) as caught:
         parse_execute_body(document, EVM, CALLDATA_V2, NOW_S)
     assert caught.value.details["field"] == "slippage"
@@ -322,10 +322,10 @@ def test_a_slippage_that_is_no_number_is_refused(slippage: object) -> None:
 @pytest.mark.parametrize(("written", "ppm"), [("0.5", 5_000), ("0.50", 5_000), ("1", 10_000), ("1e0", None),
                                               ("5E-1", None), ("0.30000000000000004", None)])  # fmt: skip
 def test_a_number_counts_as_it_is_written(written: str, ppm: int | None) -> None:
-    document = json.dumps({**render_execute_body(ExecuteRequest(RESULT, 123_456, RECIPIENT), EVM)})
+    document = json.dumps({**render_execute_body(RESULT, SwapTerms(123_456, RECIPIENT), EVM)})
     body = document.replace("12.3456", written).encode()
     if ppm is not None:
-        assert parse_execute_body(parse_json(body), EVM, EXECUTE_V1, NOW_S).slippage_ppm == ppm
+        assert parse_execute_body(parse_json(body), EVM, EXECUTE_V1, NOW_S)[1].slippage_ppm == ppm
     else:
         with pytest.raises(InvalidSlippage):
             parse_execute_body(parse_json(body), EVM, EXECUTE_V1, NOW_S)
@@ -414,17 +414,17 @@ def test_fee_and_surplus_exclude_each_other() -> None:
 
 @pytest.mark.parametrize(("given_s", "read_s"), [(None, NOW_S + 1200), (NOW_S + 1, NOW_S + 1), (NOW_S + 10**12, None)])
 def test_a_deadline_lies_ahead_or_is_twenty_minutes_away(given_s: int | None, read_s: int | None) -> None:
-    document = {**render_execute_body(ExecuteRequest(RESULT, 5_000, RECIPIENT), EVM), "deadline": given_s}
-    assert parse_execute_body(document, EVM, EXECUTE_V1, NOW_S).deadline_s == (read_s or given_s)
+    document = {**render_execute_body(RESULT, SWAP_TERMS, EVM), "deadline": given_s}
+    assert parse_execute_body(document, EVM, EXECUTE_V1, NOW_S)[1].deadline_s == (read_s or given_s)
 
 
 @pytest.mark.parametrize("deadline", [NOW_S, 0, -1, True, NOW_S + 0.5, str(NOW_S + 9), 2**63, [], "soon"])
 def test_a_deadline_that_does_not_lie_ahead_is_refused(deadline: object) -> None:
-    document = {**render_execute_body(ExecuteRequest(RESULT, 5_000, RECIPIENT), EVM), "deadline": deadline}
+    document = {**render_execute_body(RESULT, SWAP_TERMS, EVM), "deadline": deadline}
     with pytest.raises(InvalidDeadline) as caught:
         parse_execute_body(document, EVM, EXECUTE_V1, NOW_S)
     assert caught.value.details["field"] == "deadline"
-    assert parse_execute_body(document, EVM, CALLDATA_V2, NOW_S).deadline_s is None
+    assert parse_execute_body(document, EVM, CALLDATA_V2, NOW_S)[1].deadline_s is None
 
 
 @pytest.mark.parametrize(
@@ -483,9 +483,7 @@ def test_no_query_breaks_the_parser(query: list[tuple[str, str]], form: OrderPar
 
 @given(st.data())
 def test_no_body_breaks_the_parsers(data: st.DataObject) -> None:
-    document: dict[str, Any] = deepcopy(
-        {**render_execute_body(ExecuteRequest(RESULT, 5_000, RECIPIENT, NOW_S + 9), EVM)}
-    )
+    document: dict[str, Any] = deepcopy({**render_execute_body(RESULT, SWAP_TERMS._replace(deadline_s=NOW_S + 9), EVM)})
     document |= render_calldata_body(ORDER._replace(recipient=RECIPIENT), EVM)
     for _ in range(data.draw(st.integers(1, 3))):
         document[data.draw(st.sampled_from(sorted(document)))] = data.draw(

@@ -403,7 +403,11 @@ def test_the_published_sample_is_read() -> None:
     assert conforms(PUBLISHED, json_types.RouteV1Json)
     result = parse_result(PUBLISHED, EVM)
     assert (result.api_version, result.swap_type) == (ApiVersion.V1, SwapType.TOKEN_TO_TOKEN)
-    assert (result.input_amount, result.output_amount, result.gas) == (15 * 10**17, 4_303_439_184, 347_407_383_168)
+    assert (result.input_amount, result.output_amount, result.gas_units) == (
+        15 * 10**17,
+        4_303_439_184,
+        347_407_383_168,
+    )
     ((swap,),) = result.segments[0].hops
     assert (swap.protocol_id, swap.share, dict(swap.extra)) == (9, 10_000, {"fee": 100})
 

@@ -14,7 +14,6 @@ from operator import mul
 from random import Random
 from typing import NamedTuple
 
-from swapcli.model.api_version import ApiVersion
 from swapcli.model.transaction import SwapType
 from swapcli.pools.concentrated import CROSSING_GAS, Concentrated
 from swapcli.pools.constant_product import SOLIDLY_GAS, ConstantProduct
@@ -75,8 +74,8 @@ def estimate_of(trader: Trader, trade: Trade) -> int:
     """Return the gas in the answer of a quoted route; estimate that of a posted one in the same way."""
     if trade.kind == "posted":
         return route_gas(trader.pools_of(trade), trade.replay) + NATIVE_GAS[trade.result.swap_type]
-    gas = trade.result.gas
-    return gas // GAS_PRICE_WEI if trade.result.api_version is ApiVersion.V2 else gas
+    result = trade.result
+    return (result.gas_cost_wei or 0) // GAS_PRICE_WEI if result.gas_units is None else result.gas_units
 
 
 def terms_of(trader: Trader, trade: Trade) -> Mapping[str, int]:

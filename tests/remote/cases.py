@@ -69,7 +69,7 @@ def without_times(result: RouteResult) -> RouteResult:
 
 def without_gas(result: RouteResult) -> RouteResult:
     """Return the part of a result that V1 calldata describes."""
-    return without_times(result)._replace(gas=0, gas_usd=None)
+    return without_times(result)._replace(gas_units=None, gas_cost_wei=None, gas_usd=None)
 
 
 @cache

@@ -32,7 +32,7 @@ def test_a_route_is_known_again_after_it_went_over_the_wire(network: Network, da
 def test_only_what_a_route_does_changes_its_digest(result: RouteResult, data: st.DataObject) -> None:
     dull = result._replace(
         time_s=data.draw(st.floats(0, 9)),
-        gas=data.draw(st.integers(0, 9)),
+        gas_units=data.draw(st.integers(0, 9)),
         gas_usd=None,
         initial=not result.initial,
         best_quotes=(),

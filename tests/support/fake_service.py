@@ -122,8 +122,7 @@ class FakeService:
         return answer.result, payload
 
     def build_posted(self, document: Document, *, v2: bool) -> UnsignedTransaction:
-        body = parse_execute_body(document, self.network, CALLDATA_V2 if v2 else EXECUTE_V1, 0)
-        return self.source.build(body.result, SwapTerms(body.slippage_ppm, body.recipient))
+        return self.source.build(*parse_execute_body(document, self.network, CALLDATA_V2 if v2 else EXECUTE_V1, 0))
 
     def build_request(self, query: OrderRequest, form: OrderParameters) -> QuoteRequest:
         order = Order(

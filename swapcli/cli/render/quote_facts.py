@@ -12,7 +12,6 @@ from swapcli.cli.render.wording import describe_block, printable
 from swapcli.engine.impact_measures import ImpactBasis, impact_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.warnings import NOT_LIVE, format_age
-from swapcli.model.api_version import ApiVersion
 from swapcli.model.quote import NO_PROOF_BPS, Quote
 from swapcli.model.swap_terms import SwapTerms, after_fee, min_received
 from swapcli.model.token import Token, whole_tokens
@@ -127,10 +126,10 @@ def _gas(answer: QuoteResult, _: SwapTerms) -> Iterator[Fact]:
         yield Fact(
             "Gas", f"{quote.gas_units:,} units", ", ".join(filter(None, [*_gas_costs(quote, native), value_usd]))
         )
-    elif result.api_version is ApiVersion.V2:
-        yield Fact("Gas", f"{whole_tokens(result.gas, native.decimals)} {symbol(native)}", value_usd)
+    elif result.gas_cost_wei is not None:
+        yield Fact("Gas", f"{whole_tokens(result.gas_cost_wei, native.decimals)} {symbol(native)}", value_usd)
     else:
-        yield Fact("Gas", f"{result.gas:,} units", value_usd)
+        yield Fact("Gas", f"{result.gas_units or 0:,} units", value_usd)
 
 
 def _gas_costs(quote: Quote, native: Token) -> Iterator[str]:

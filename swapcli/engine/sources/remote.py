@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.api.fields import plain
 from swapcli.api.interface_by_network import network_variant
-from swapcli.api.requests import ExecuteRequest, OrderRequest
+from swapcli.api.requests import OrderRequest
 from swapcli.api.route_result import RouteResult
 from swapcli.api.state_headers import parse_state, parse_warnings
 from swapcli.engine.clock import Clock
@@ -131,9 +131,8 @@ class RemoteSource:
         """As `QuoteSource.quote_and_build`."""
         self._check_expressible(ask)
         query = self._query(ask)._replace(slippage_ppm=terms.slippage_ppm, recipient=terms.recipient)
-        parsed = self._service.route_and_payload(query, ask.api_version)
-        assert parsed.result is not None
-        answer = self._answer(ask, parsed.result)
+        result, parsed = self._service.route_and_payload(query, ask.api_version)
+        answer = self._answer(ask, result)
         expected = self._expected_payload(terms, with_route=True)
         with self._service.mismatch_as_upstream_error():
             return answer, validated_payload(parsed, answer.result, expected)
@@ -141,8 +140,8 @@ class RemoteSource:
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`."""
         self._check_api_version(result.api_version)
-        parsed = self._service.payload(ExecuteRequest(result, terms.slippage_ppm, terms.required_recipient))
         expected = self._expected_payload(terms, with_route=False)
+        parsed = self._service.payload(result, terms)
         with self._service.mismatch_as_upstream_error():
             return validated_payload(parsed, result, expected)
 
