@@ -36,9 +36,9 @@ class ResultSwap(NamedTuple):
 
 
 class ResultSegment(NamedTuple):
-    """A path with its share of the input in whole percent."""
+    """A path with its share of the input in hundredths of a percent."""
 
-    percent: int
+    share: int
     hops: tuple[tuple[ResultSwap, ...], ...]
 
 
@@ -82,7 +82,7 @@ class RouteResult(NamedTuple):
     @property
     def route(self) -> Route:
         """The route as routing represents it."""
-        return Route(tuple(Segment(s.percent, tuple(tuple(map(_swap, h)) for h in s.hops)) for s in self.segments))
+        return Route(tuple(Segment(s.share, tuple(tuple(map(_swap, h)) for h in s.hops)) for s in self.segments))
 
 
 def _swap(swap: ResultSwap) -> Swap:
@@ -138,7 +138,7 @@ def _priced(token: Token, price_usd: float | None, wrap_on: Network | None) -> T
 
 def _segment(segment: Segment, network: Network, pools: Mapping[str, Pool]) -> ResultSegment:
     hops = tuple(tuple(_result_swap(swap, network, pools[swap.pool]) for swap in hop) for hop in segment.hops)
-    return ResultSegment(segment.percent, hops)
+    return ResultSegment(segment.share, hops)
 
 
 def _result_swap(swap: Swap, network: Network, pool: Pool) -> ResultSwap:

@@ -28,6 +28,11 @@ MAX_PROTOCOL_ID = 2**23 - 1
 _PERCENT = re.compile(r"([0-9]{1,3})(?:\.([0-9]{1,2}))?%")
 
 
+def format_segment_share(share: int) -> str:
+    """Format the share of a segment, without decimals if it is whole: 3500 -> "35%", 1234 -> "12.34%"."""
+    return f"{share // 100}.{share % 100:02d}%" if share % 100 else f"{share // 100}%"
+
+
 def render_segments(segments: Sequence[ResultSegment], network: Network) -> list[RouteSegmentJson]:
     """Render the segments of a route."""
     return [_render_segment(segment, network) for segment in segments]
@@ -35,7 +40,7 @@ def render_segments(segments: Sequence[ResultSegment], network: Network) -> list
 
 def _render_segment(segment: ResultSegment, network: Network) -> RouteSegmentJson:
     hops = [[_render_swap(swap, network) for swap in hop] for hop in segment.hops]
-    return {"percent": f"{segment.percent}%", "swaps": hops}
+    return {"percent": format_segment_share(segment.share), "swaps": hops}
 
 
 def _render_swap(swap: ResultSwap, network: Network) -> SwapJson:
@@ -54,7 +59,7 @@ def parse_segments(fields: Fields, network: Network) -> tuple[ResultSegment, ...
     """Parse the segments under `route`. Raises `InvalidInput` if shares do not sum or hops do not connect."""
     entries_by_path = fields.items("route", 1, MAX_SEGMENTS)
     segments = tuple(_parse_segment(Fields(entry, path), network) for path, entry in entries_by_path)
-    _check_sum(fields.path_of("route"), sum(segment.percent for segment in segments), SHARES_PER_ROUTE)
+    _check_sum(fields.path_of("route"), sum(segment.share for segment in segments), SHARES_PER_ROUTE)
     ends = {(segment.hops[0][0].token_in, segment.hops[-1][0].token_out) for segment in segments}
     if len(ends) > 1:
         raise invalid_field(fields.path_of("route"), "must have segments that begin and end at the same tokens")
@@ -63,15 +68,15 @@ def parse_segments(fields: Fields, network: Network) -> tuple[ResultSegment, ...
 
 def _parse_segment(fields: Fields, network: Network) -> ResultSegment:
     share = _parse_percent(fields)
-    if share % 100 or not share:
-        raise invalid_field(fields.path_of("percent"), "must be a whole percentage above zero")
+    if not share:
+        raise invalid_field(fields.path_of("percent"), "must be above zero")
     hops = tuple(_parse_hop(path, hop, network) for path, hop in fields.items("swaps", 1, MAX_HOPS))
     for number, (hop, next_hop) in enumerate(pairwise(hops), start=1):
         if hop[0].token_out != next_hop[0].token_in:
             raise invalid_field(
                 f"{fields.path_of('swaps')}[{number}]", "must begin at the token at which the hop before ends"
             )
-    return ResultSegment(share // 100, hops)
+    return ResultSegment(share, hops)
 
 
 def _parse_hop(path: str, entry: object, network: Network) -> tuple[ResultSwap, ...]:

@@ -7,7 +7,8 @@ from typing import NamedTuple
 from swapcli.model.order import Order
 
 SHARES_PER_HOP = 10_000
-SHARES_PER_ROUTE = 100
+SHARES_PER_ROUTE = 10_000
+SHARES_PER_PERCENT = 100
 RATE_SCALE = 1_000_000
 
 
@@ -21,14 +22,14 @@ class Swap(NamedTuple):
 
 
 class Segment(NamedTuple):
-    """A path with its share in whole percent. `hops` in order; the swaps of one hop run in parallel."""
+    """A path with its share in hundredths of a percent. `hops` in order; the swaps of one hop run in parallel."""
 
-    percent: int
+    share: int
     hops: tuple[tuple[Swap, ...], ...]
 
 
 class Route(NamedTuple):
-    """Segments whose percents sum to 100."""
+    """Segments whose shares sum to 10,000."""
 
     segments: tuple[Segment, ...]
 

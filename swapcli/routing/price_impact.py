@@ -29,7 +29,7 @@ def route_impact(pools: Mapping[str, Pool], route: Route, amount_in: int, amount
     probes = [
         _probe_flow(pools, flatten(Route((_main_part(segment),))), amount_in * PROBE_SHARE).amount_out
         for segment in route.segments
-        if segment.percent >= SHARES_PER_ROUTE * PROBE_SHARE
+        if segment.share >= SHARES_PER_ROUTE * PROBE_SHARE
     ]
     best = max(probes, default=0.0)
     if flow.impact is None or best <= 0.0:

@@ -1,7 +1,7 @@
 """Executes a route in integers, as the router contract does.
 
 The router holds the input and executes a flat list of swaps. Each spends `floor(balance * rate / 1_000_000)` of the
-current balance of its input token. The list merges the segments: a pool's weight is the sum of segment percent times
+current balance of its input token. The list merges the segments: a pool's weight is the sum of segment share times
 hop share, tokens come in topological order, and each rate is relative to what the token's earlier swaps leave. Only
 replayed amounts are ever shown or encoded.
 """
@@ -47,15 +47,15 @@ def flatten(route: Route) -> tuple[FlatSwap, ...]:
                 appearance.setdefault(swap.token_out, len(appearance))
                 spent = weights.setdefault(swap.token_in, {})
                 key = (swap.pool, swap.token_out)
-                spent[key] = spent.get(key, 0) + segment.percent * swap.share
+                spent[key] = spent.get(key, 0) + segment.share * swap.share
     return tuple(swap for token in _execution_order(weights, appearance) for swap in _rates(token, weights[token]))
 
 
 def _check_shares(route: Route) -> None:
-    if sum(segment.percent for segment in route.segments) != SHARES_PER_ROUTE:
+    if sum(segment.share for segment in route.segments) != SHARES_PER_ROUTE:
         raise InvalidRoute("the shares of the segments do not sum to 100%")
     for segment in route.segments:
-        if segment.percent <= 0 or not segment.hops:
+        if segment.share <= 0 or not segment.hops:
             raise InvalidRoute("a segment has no share or no hops")
         for hop in segment.hops:
             if not hop or any(swap.share <= 0 for swap in hop) or sum(swap.share for swap in hop) != SHARES_PER_HOP:

@@ -41,7 +41,7 @@ class IssuedRoutes:
 def route_digest(network: str, result: RouteResult) -> bytes:
     """Return a digest of the fields that determine what a route does, without prices, names, gas and time."""
     segments = [
-        (segment.percent, [list(map(_swap_identity, hop)) for hop in segment.hops]) for segment in result.segments
+        (segment.share, [list(map(_swap_identity, hop)) for hop in segment.hops]) for segment in result.segments
     ]
     ends = result.input_token.address, result.output_token.address
     amounts = result.input_amount, result.output_amount

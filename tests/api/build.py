@@ -101,7 +101,7 @@ def segments(draw: st.DrawFn, kind: Kind, ends: tuple[str, str]) -> tuple[Result
         stops = [ends[0], *draw(st.lists(addresses(kind), max_size=2)), ends[1]]
         return tuple(hop(a, b) for a, b in pairwise(stops))
 
-    return tuple(ResultSegment(percent, path()) for percent in draw(shares(100, 4)))
+    return tuple(ResultSegment(share, path()) for share in draw(shares(10_000, 4)))
 
 
 @st.composite
@@ -211,5 +211,5 @@ PAYLOAD = UnsignedTransaction(CALL, ROUTER, 10**18, calldata="0x8619b04e0064")
 SLIPSTREAM = ResultSwap(9, "Slipstream", CALL.swaps[0].pool_address, WRAPPED.address, USDC.address, 10_000, {"fee": 1})
 RESULT = RouteResult(
     ApiVersion.V1, SwapType.NATIVE_TO_TOKEN, NATIVE, 10**18, USDC, 2_951_108_576, 0.858, 412_300, None, 0.0031,
-    (ResultSegment(100, ((SLIPSTREAM,),)),),
+    (ResultSegment(10_000, ((SLIPSTREAM,),)),),
 )  # fmt: skip

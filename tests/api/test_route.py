@@ -37,9 +37,9 @@ UNHEARD = concentrated("0x" + "e" * 39 + "1", "unheardOf", (AERO, USDC), 100)
 POOLS = {pool.key: pool for pool in (V3, CLASSIC, V4, UNHEARD)}
 ROUTE = Route(
     (
-        Segment(65, ((Swap(V3.key, WRAPPED.address, USDC.address, 10_000),),)),
+        Segment(6_500, ((Swap(V3.key, WRAPPED.address, USDC.address, 10_000),),)),
         Segment(
-            35,
+            3_500,
             (
                 (Swap(CLASSIC.key, WRAPPED.address, AERO.address, 10_000),),
                 (Swap(V4.key, AERO.address, USDC.address, 6_120), Swap(UNHEARD.key, AERO.address, USDC.address, 3_880)),
@@ -209,7 +209,8 @@ SWAP: list[str | int] = [*HOP, 0]
         (put(["route"], {}), "route"),
         (put(["route", 0, "percent"], "64%"), "route"),
         (put(["route", 0, "percent"], "0%"), "route[0].percent"),
-        (put(["route", 0, "percent"], "65.5%"), "route[0].percent"),
+        (put(["route", 0, "percent"], "65.5%"), "route"),
+        (put(["route", 0, "percent"], "65.005%"), "route[0].percent"),
         (put(["route", 0, "percent"], 65), "route[0].percent"),
         (put(["route", 0, "swaps"], []), "route[0].swaps"),
         (put([*HOP], []), "route[1].swaps[1]"),
@@ -231,6 +232,15 @@ def test_a_malformed_field_is_named(change: Callable[[dict[str, Any]], None], wh
     with pytest.raises(InvalidInput) as caught:
         parse_result(wire, EVM)
     assert caught.value.details["field"] == where
+
+
+@pytest.mark.parametrize(("share", "text"), [(6_500, "65%"), (6_501, "65.01%"), (6_550, "65.50%"), (7, "0.07%")])
+def test_a_segment_shows_decimals_only_if_not_whole(share: int, text: str) -> None:
+    first, second = answer().segments
+    fine = answer()._replace(segments=(first._replace(share=share), second._replace(share=10_000 - share)))
+    wire = json.loads(json.dumps(render(fine, EVM)))
+    assert wire["route"][0]["percent"] == text
+    assert parse_result(wire, EVM) == fine
 
 
 def test_percentages_without_decimals_are_read_too() -> None:

@@ -31,8 +31,8 @@ def random_route(
             paths.append(path)
     if not paths:
         paths = [_direct(rng, pools, token_in, token_out)]
-    percents = random_parts(rng, SHARES_PER_ROUTE, len(paths))
-    return Route(tuple(Segment(percent, hops) for percent, hops in zip(percents, paths, strict=True)))
+    segment_shares = random_parts(rng, SHARES_PER_ROUTE, len(paths))
+    return Route(tuple(Segment(share, hops) for share, hops in zip(segment_shares, paths, strict=True)))
 
 
 def random_parts(rng: Random, whole: int, count: int) -> list[int]:
@@ -76,9 +76,9 @@ def _random_hop(rng: Random, pools: Mapping[str, Pool], token_in: str, token_out
 
 def _joins(paths: Sequence[tuple[tuple[Swap, ...], ...]]) -> bool:
     """Do they flow together without a cycle?"""
-    percents = [SHARES_PER_ROUTE - len(paths) + 1] + [1] * (len(paths) - 1)
+    segment_shares = [SHARES_PER_ROUTE - len(paths) + 1] + [1] * (len(paths) - 1)
     try:
-        flatten(Route(tuple(Segment(percent, hops) for percent, hops in zip(percents, paths, strict=True))))
+        flatten(Route(tuple(Segment(share, hops) for share, hops in zip(segment_shares, paths, strict=True))))
     except InvalidRoute:
         return False
     return True

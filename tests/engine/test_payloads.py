@@ -237,7 +237,7 @@ def misfits() -> dict[str, RouteResult]:
         "another output": result._replace(output_token=weth),
         "a native output that is none": result._replace(swap_type=SwapType.TOKEN_TO_NATIVE),
         "shares beyond the whole": result._replace(segments=(*result.segments, result.segments[0])),
-        "shares below it": result._replace(segments=(result.segments[0]._replace(percent=1),)),
+        "shares below it": result._replace(segments=(result.segments[0]._replace(share=1),)),
     }
 
 

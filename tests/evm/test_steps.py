@@ -169,7 +169,7 @@ def test_wrapping_is_protocol_zero_at_the_wrapped_tokens_address(name: str, wrap
 
 
 def single(pool: Pool, token_in: str, token_out: str) -> Route:
-    return Route((Segment(100, ((Swap(pool.key, token_in, token_out, 10_000),),)),))
+    return Route((Segment(10_000, ((Swap(pool.key, token_in, token_out, 10_000),),)),))
 
 
 def weth() -> Token:

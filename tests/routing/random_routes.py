@@ -63,10 +63,10 @@ def random_route(
     if not paths:
         return None
     selected = rng.choices(paths, k=rng.randint(1, segments))
-    percents = parts_of(rng, SHARES_PER_ROUTE, len(selected))
+    segment_shares = parts_of(rng, SHARES_PER_ROUTE, len(selected))
     return Route(
         tuple(
-            Segment(percent, tuple(hop(i, j) for i, j in pairwise(path)))
-            for percent, path in zip(percents, selected, strict=True)
+            Segment(share, tuple(hop(i, j) for i, j in pairwise(path)))
+            for share, path in zip(segment_shares, selected, strict=True)
         )
     )

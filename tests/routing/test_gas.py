@@ -97,7 +97,7 @@ def test_every_swap_costs_at_least_what_its_family_says(seed: int, part: float) 
 def test_pools_that_were_not_touched_cost_nothing() -> None:
     pools = {pool.key: pool for pool in (build_constant_product(k, A, B, 10**24, 10**24) for k in range(3))}
     used = next(iter(pools.values()))
-    done = replay(pools, Route((Segment(100, one_way(used, A.address, B.address)),)), UNIT)
+    done = replay(pools, Route((Segment(10_000, one_way(used, A.address, B.address)),)), UNIT)
     assert route_gas(pools, done) == BASE_GAS + used.swap_gas
 
 
@@ -105,7 +105,7 @@ def test_a_second_step_in_the_same_pool_costs_less_gas() -> None:
     """A third of the order goes through the pool once, the rest twice: three steps, one pool, one token between."""
     pool = build_stableswap(0, [A, B, C], [1.0, 1.0, 1.0], 1e6, 10_000, 400)
     straight, round_about = one_way(pool, A.address, B.address), one_way(pool, A.address, C.address, B.address)
-    done = replay({pool.key: pool}, Route((Segment(33, straight), Segment(67, round_about))), 1_000 * UNIT)
+    done = replay({pool.key: pool}, Route((Segment(3_300, straight), Segment(6_700, round_about))), 1_000 * UNIT)
     assert len(done.steps) == 3
     assert route_gas({pool.key: pool}, done) == (
         BASE_GAS + pool.swap_gas + 2 * (pool.swap_gas + REPEATED_POOL_GAS) + TOKEN_BETWEEN_GAS

@@ -20,7 +20,7 @@ def through(*hops: tuple[tuple[Pool, int], ...]) -> Segment:
     """A segment of the whole order from A to B, over C where there are two hops; hops are pools with their shares."""
     tokens = [A, C, B] if len(hops) == 2 else [A, B]
     return Segment(
-        100,
+        10_000,
         tuple(
             tuple(Swap(pool.key, sold.address, bought.address, share) for pool, share in hop)
             for hop, sold, bought in zip(hops, tokens, tokens[1:], strict=False)
@@ -29,7 +29,7 @@ def through(*hops: tuple[tuple[Pool, int], ...]) -> Segment:
 
 
 def split(*segments: tuple[int, Segment]) -> Route:
-    return Route(tuple(segment._replace(percent=percent) for percent, segment in segments))
+    return Route(tuple(segment._replace(share=percent * 100) for percent, segment in segments))
 
 
 def impact(route: Route, amount: int, *pools: Pool) -> float:

@@ -40,7 +40,7 @@ Hop = str | dict[str, int]
 
 def route(*segments: tuple[int, Sequence[Hop]]) -> Route:
     """Segments of hops; a hop is "ABx" (all of A for B in pool x) or {"ABx": 4000, "ABy": 6000}."""
-    return Route(tuple(Segment(percent, tuple(_hop(hop) for hop in hops)) for percent, hops in segments))
+    return Route(tuple(Segment(percent * 100, tuple(_hop(hop) for hop in hops)) for percent, hops in segments))
 
 
 def _hop(hop: Hop) -> tuple[Swap, ...]:
@@ -118,15 +118,18 @@ def test_only_the_last_swap_of_each_token_has_the_full_rate(seed: int) -> None:
 # --- refused
 
 
-def shares_of(*percents: int, hop_shares: Sequence[int] = (10_000,)) -> Route:
+def shares_of(*segment_shares: int, hop_shares: Sequence[int] = (10_000,)) -> Route:
     hop = tuple(Swap("xyz"[k], A.address, B.address, share) for k, share in enumerate(hop_shares))
-    return Route(tuple(Segment(percent, (hop,)) for percent in percents))
+    return Route(tuple(Segment(share, (hop,)) for share in segment_shares))
 
 
-@pytest.mark.parametrize("percents", [(), (99,), (101,), (50, 49), (50, 51), (0, 100), (-1, 101), (200, -100)])
-def test_percents_must_be_positive_and_sum_to_100(percents: tuple[int, ...]) -> None:
+@pytest.mark.parametrize(
+    "segment_shares",
+    [(), (100,), (9_999,), (10_001,), (5_000, 4_999), (5_000, 5_001), (0, 10_000), (-1, 10_001), (20_000, -10_000)],
+)
+def test_segment_shares_must_be_positive_and_sum_to_10_000(segment_shares: tuple[int, ...]) -> None:
     with pytest.raises(InvalidRoute, match="segment"):
-        flatten(shares_of(*percents))
+        flatten(shares_of(*segment_shares))
 
 
 @pytest.mark.parametrize(
@@ -134,12 +137,12 @@ def test_percents_must_be_positive_and_sum_to_100(percents: tuple[int, ...]) -> 
 )
 def test_shares_of_a_hop_must_be_positive_and_sum_to_10_000(shares: tuple[int, ...]) -> None:
     with pytest.raises(InvalidRoute, match="shares of the pools in one hop"):
-        flatten(shares_of(100, hop_shares=shares))
+        flatten(shares_of(10_000, hop_shares=shares))
 
 
 def test_a_segment_without_hops_is_refused() -> None:
     with pytest.raises(InvalidRoute, match="no hops"):
-        flatten(Route((Segment(100, ()),)))
+        flatten(Route((Segment(10_000, ()),)))
 
 
 @pytest.mark.parametrize(
@@ -247,7 +250,7 @@ def long_way(length: int) -> Route:
     """A path of `length` hops, each in a pool of its own."""
     tokens = [f"t{k}" for k in range(length + 1)]
     hops = tuple((Swap(f"p{i}", i, j, 10_000),) for i, j in pairwise(tokens))
-    return Route((Segment(100, hops),))
+    return Route((Segment(10_000, hops),))
 
 
 def test_a_route_of_thousands_of_hops_takes_linear_time() -> None:
@@ -260,8 +263,9 @@ def test_a_route_of_thousands_of_hops_takes_linear_time() -> None:
         return process_time() - started
 
     short, long = long_way(500), long_way(10_000)
-    there_and_back = Route((Segment(50, long.segments[0].hops), Segment(50, tuple(reversed(long.segments[0].hops)))))
-    wide = Route(tuple(Segment(1, long_way(100 + k).segments[0].hops) for k in range(100)))
+    hops = long.segments[0].hops
+    there_and_back = Route((Segment(5_000, hops), Segment(5_000, hops[::-1])))
+    wide = Route(tuple(Segment(100, long_way(100 + k).segments[0].hops) for k in range(100)))
     assert len(flatten(long)) == 10_000
     assert min(seconds(long) for _ in range(3)) < 100 * min(seconds(short) for _ in range(3)) + 0.05
     assert max(seconds(there_and_back), seconds(wide)) < 1.0
@@ -346,7 +350,7 @@ def merged(given_route: Route) -> list[Row]:
             if row is None:
                 rows.append(Row(*key, 0))
                 row = rows[-1]
-            row.weight += segment.percent * swap.share
+            row.weight += segment.share * swap.share
     return rows
 
 
@@ -412,11 +416,11 @@ def test_nothing_is_lost_or_made_on_the_way(seed: int, amount: int) -> None:
 def test_a_segment_written_in_two_parts_means_the_same(seed: int) -> None:
     market = build_random_market(seed)
     given_route = random_route(random.Random(seed), market)
-    if given_route is None or all(segment.percent == 1 for segment in given_route.segments):
+    if given_route is None or all(segment.share == 1 for segment in given_route.segments):
         return
-    big = max(given_route.segments, key=lambda segment: segment.percent)
+    big = max(given_route.segments, key=lambda segment: segment.share)
     at = given_route.segments.index(big)
-    halves = (big._replace(percent=1), big._replace(percent=big.percent - 1))
+    halves = (big._replace(share=1), big._replace(share=big.share - 1))
     again = Route((*given_route.segments[:at], *halves, *given_route.segments[at + 1 :]))
     assert flatten(again) == flatten(given_route)
 

@@ -60,7 +60,7 @@ def test_shares_sum_exactly_and_paths_have_no_cycle(seed: int, amount: int, ever
     quote = quoted(market, calls)
     if quote is None:
         return
-    assert sum(segment.percent for segment in quote.route.segments) == 100
+    assert sum(segment.share for segment in quote.route.segments) == 10_000
     for segment in quote.route.segments:
         visited = [segment.hops[0][0].token_in]
         for hop in segment.hops:
@@ -184,10 +184,10 @@ def test_used_paths_have_equal_marginal_prices_within_rounding(seed: int, amount
         return
     for taken in quote.route.segments:
         for given_to in quote.route.segments:
-            if taken is given_to or taken.percent == 1:
+            if taken is given_to or taken.share == 100:
                 continue
             changed = tuple(
-                s._replace(percent=s.percent + (s is given_to) - (s is taken)) for s in quote.route.segments
+                s._replace(share=s.share + 100 * (s is given_to) - 100 * (s is taken)) for s in quote.route.segments
             )
             moved = quote.route._replace(segments=changed)
             try:

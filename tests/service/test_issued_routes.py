@@ -54,7 +54,7 @@ def test_what_changes_what_a_route_does_changes_its_digest(result: RouteResult) 
         result._replace(input_amount=result.input_amount + 1),
         result._replace(output_amount=result.output_amount + 1),
         result._replace(output_token=result.output_token._replace(address="0x" + "fe" * 20)),
-        result._replace(segments=(segment._replace(percent=segment.percent + 1), *result.segments[1:])),
+        result._replace(segments=(segment._replace(share=segment.share + 1), *result.segments[1:])),
         result._replace(segments=(*result.segments, segment)),
         with_swap(share=swap.share + 1),
         with_swap(pool_address="0x" + "fe" * 20, extra={}),

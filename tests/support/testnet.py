@@ -108,9 +108,9 @@ def build_testnet_market(**changes: Any) -> Market:
 
 ROUTE = Route(
     (
-        Segment(70, ((Swap(DIRECT_V3, WETH, USDC, 8_000), Swap(DIRECT_V2, WETH, USDC, 2_000)),)),
-        Segment(20, ((Swap(FIRST_V2, WETH, DAI, 10_000),), (Swap(SECOND_V2, DAI, USDC, 10_000),))),
-        Segment(10, ((Swap(DIRECT_V2, WETH, USDC, 10_000),),)),
+        Segment(7_000, ((Swap(DIRECT_V3, WETH, USDC, 8_000), Swap(DIRECT_V2, WETH, USDC, 2_000)),)),
+        Segment(2_000, ((Swap(FIRST_V2, WETH, DAI, 10_000),), (Swap(SECOND_V2, DAI, USDC, 10_000),))),
+        Segment(1_000, ((Swap(DIRECT_V2, WETH, USDC, 10_000),),)),
     )
 )
 

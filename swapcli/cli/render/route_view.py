@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from swapcli.api.route_result import ResultSegment, ResultSwap
+from swapcli.api.segments import format_segment_share
 from swapcli.cli.render.numbers import apportion, format_share, format_short_amount, format_significant
 from swapcli.cli.render.quote_facts import Fact, build_facts, symbol
 from swapcli.cli.render.wording import describe_origin, printable
@@ -81,7 +82,7 @@ def _rows(answer: QuoteResult) -> Iterator[SwapRow]:
             for number, swap in enumerate(_by_share(hop)):
                 amount, token_out = next(amounts), tokens[swap.token_out]
                 yield SwapRow(
-                    segment=f"{segment.percent}%" if first_of_segment else "",
+                    segment=format_segment_share(segment.share) if first_of_segment else "",
                     hop="" if number else f"{symbol(tokens[swap.token_in])} → {symbol(token_out)}",
                     pool=_pool_name(answer, swap),
                     mark=marks[swap.pool_key],
@@ -115,7 +116,7 @@ def _outputs(answer: QuoteResult) -> Iterator[int | None]:
     outputs = {(step.pool, step.token_in, step.token_out): step.amount_out for step in answer.quote.steps}
     uses: dict[FlowKey, list[int]] = {}
     for segment, swap in _swaps(answer):
-        uses.setdefault(_key(swap), []).append(segment.percent * swap.share)
+        uses.setdefault(_key(swap), []).append(segment.share * swap.share)
     parts = {key: iter(apportion(outputs[key], weights)) for key, weights in uses.items()}
     return (next(parts[_key(swap)]) for _, swap in _swaps(answer))
 

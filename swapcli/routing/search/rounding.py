@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
 
-from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_PERCENT, Route, Segment, Swap
 from swapcli.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.routing.graph.best_paths import best_labels
 from swapcli.routing.graph.digraph import TokenPair, topological_order
@@ -23,6 +23,7 @@ from swapcli.routing.search.order_flow import Flow
 from swapcli.routing.solver.parallel_pools import Hop
 
 Percents = dict[TokenPair, int]
+_WHOLE = 100  # percents of a route
 _MAX_MOVES = 400  # cycles cancelled per rounding; from largest remainders some 20 are typical. Empirical
 _OVERFLOW_PENALTY = 1e3  # in values of the order: input beyond a hop's capacity would remain in the router
 _REGULARIZATION = 1e-13  # of the order's value, per move: 500 times the rounding error, so that no cycle repeats
@@ -70,7 +71,7 @@ def _loss(hop: Hop, flow: Flow, prices: Prices, capacity_margin: float, order_va
     """Return the value lost by the hop as a function of the percents that it carries."""
     known = {0: 0.0}
     price_in, price_out = prices[hop.token_in], prices[hop.token_out]
-    unit = flow.amount_per_share[hop.token_in] / SHARES_PER_ROUTE
+    unit = flow.amount_per_share[hop.token_in] / _WHOLE
     overflow_penalty = _OVERFLOW_PENALTY * order_value / flow.amount_per_share[hop.token_in]
 
     def loss(n: int) -> float:
@@ -95,7 +96,7 @@ def _negative_cycle(
     for pair in pairs:
         n, loss = percents.get(pair, 0), losses[pair]
         now = loss(n)
-        if n < SHARES_PER_ROUTE:
+        if n < _WHOLE:
             moves.append((pair[0], pair[1], loss(n + 1) - now + scale, pair, 1))
         if n > 0:
             moves.append((pair[1], pair[0], loss(n - 1) - now + scale, pair, -1))
@@ -138,8 +139,8 @@ def _first_rounding(flow: Flow) -> Percents:
     shares = {(hop.token_in, hop.token_out): share for hop, share in zip(flow.hops, flow.shares, strict=True)}
     paths = decompose_into_paths(shares, flow.endpoints, len(flow.amount_per_share) + 1, _MIN_SHARE)
     total = sum(width for _, width in paths)
-    exact = [width * SHARES_PER_ROUTE / total for _, width in paths]
-    whole = largest_remainder(exact, SHARES_PER_ROUTE)
+    exact = [width * _WHOLE / total for _, width in paths]
+    whole = largest_remainder(exact, _WHOLE)
     percents: Percents = {}
     for (path, _), n in zip(paths, whole, strict=True):
         for pair in path:
@@ -225,7 +226,7 @@ def build_route(
     for path, n in paths.items():
         for pair in path:
             carried_by[pair] = carried_by.get(pair, 0) + n
-    rerouted_percent = SHARES_PER_ROUTE - sum(paths.values())
+    rerouted_percent = _WHOLE - sum(paths.values())
     for _ in range(rerouted_percent):
         path = _cheapest_path(carried_by, losses, flow.endpoints, max_hops)
         paths[path] = paths.get(path, 0) + 1
@@ -268,7 +269,7 @@ def route_along(
         for pair in path:
             carried_by[pair] = carried_by.get(pair, 0) + n
     swaps = _split_hops(carried_by, hops, graph, start, capacity_margin)
-    return Route(tuple(Segment(n, tuple(swaps[pair] for pair in path)) for path, n in paths))
+    return Route(tuple(Segment(n * SHARES_PER_PERCENT, tuple(swaps[pair] for pair in path)) for path, n in paths))
 
 
 def _split_hops(

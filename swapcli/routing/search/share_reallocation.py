@@ -12,7 +12,7 @@ from heapq import nlargest
 from itertools import groupby
 from math import inf, prod
 
-from swapcli.model.quote import SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.model.quote import SHARES_PER_PERCENT, Route, Segment, Swap
 from swapcli.routing.graph.digraph import TokenPair, feedback_arcs, topological_order, unreachable_within
 from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import RoutingProblem
@@ -20,6 +20,7 @@ from swapcli.routing.search.rounding import route_along, split_in_shares
 from swapcli.routing.solver.newton import Solution
 from swapcli.routing.solver.parallel_pools import Hop
 
+_PERCENTS = 100  # of a route
 _STEPS = (16, 4, 1)  # percents moved at once, coarse to fine
 _MAX_PATHS = 200  # candidates beside the route's own. Bounds the work; the shortest come first
 _MAX_WORK = 60_000  # hops evaluated and, counted twice, pools filled: some 3 microseconds each, 0.2 s in all
@@ -66,7 +67,7 @@ class _Reallocation:
         self._percents: dict[Path, int] = {}
         for segment in route.segments:
             path = tuple(number[pair] for pair in _pairs(problem, segment))
-            self._percents[path] = self._percents.get(path, 0) + segment.percent
+            self._percents[path] = self._percents.get(path, 0) + segment.share // SHARES_PER_PERCENT
         for path in self._paths():
             self._percents.setdefault(path, 0)
         self._carried = [0] * len(self._hops)
@@ -149,7 +150,7 @@ class _Reallocation:
     def _amounts(self, carried: Sequence[int]) -> tuple[list[float], float]:
         """Return the input of each hop, and the output."""
         balances = [0.0] * (len(self._leaving) + 1)
-        balances[0] = self._amount * sum([carried[k] for k, _ in self._leaving[0][1]]) / SHARES_PER_ROUTE
+        balances[0] = self._amount * sum([carried[k] for k, _ in self._leaving[0][1]]) / _PERCENTS
         amounts = [0.0] * len(carried)
         for token, leaving in self._leaving:
             total = sum([carried[k] for k, _ in leaving])

@@ -113,7 +113,7 @@ def test_a_reused_pool_trades_on_the_state_after_its_first_use(world: ContractFi
     curve = pool_of(market, "curveFi", usdc, dai)
     direct = ((Swap(curve, usdc, dai, SHARES_PER_HOP),),)
     around = ((Swap(curve, usdc, usdt, SHARES_PER_HOP),), (Swap(curve, usdt, dai, SHARES_PER_HOP),))
-    route = Route((Segment(60, direct), Segment(40, around)))
+    route = Route((Segment(6_000, direct), Segment(4_000, around)))
     built = build(market, route, 500_000_000_000)
     assert len(built.call.swaps) == 3
     assert carry_out(world, built.payload) == built.replay.amount_out

@@ -349,7 +349,7 @@ def carried_by(route: Route, graph: MarketGraph) -> Percents:
     percents: Percents = defaultdict(int)
     for segment in route.segments:
         for hop in segment.hops:
-            percents[graph.token_index[hop[0].token_in], graph.token_index[hop[0].token_out]] += segment.percent
+            percents[graph.token_index[hop[0].token_in], graph.token_index[hop[0].token_out]] += segment.share // 100
     return percents
 
 
@@ -375,7 +375,7 @@ def arriving(route: Route, graph: MarketGraph, amount: float) -> Iterator[tuple[
 @given(built())
 def test_a_route_carries_its_percents_over_paths_from_end_to_end(drawn: Built) -> None:
     route, percents, _, graph, _, _ = drawn
-    assert sum(segment.percent for segment in route.segments) == 100
+    assert sum(segment.share for segment in route.segments) == 10_000
     assert carried_by(route, graph) == percents
     for segment in route.segments:
         tokens = [graph.token_index[hop[0].token_in] for hop in segment.hops]
@@ -435,7 +435,7 @@ def test_what_needs_too_many_hops_goes_over_shorter_paths(drawn: Rounded, max_ho
     rerouted, amount = 100 - sum(widths), float(problem.spec.amount)
     route = the_route(percents, flow, prices, problem.graph, amount, max_hops, 1.0, rerouted)
     assert all(len(segment.hops) <= max_hops for segment in route.segments)
-    assert sum(segment.percent for segment in route.segments) == 100
+    assert sum(segment.share for segment in route.segments) == 10_000
     assert len(route.segments) >= len(widths)
 
 

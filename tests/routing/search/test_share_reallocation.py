@@ -61,7 +61,7 @@ def test_an_exchanged_route_is_one_that_pays_no_less(seed: int, size: float, gas
     if before is None:
         return
     route = reallocate_shares(before.problem, before.best.route, before.solution)
-    assert sum(segment.percent for segment in route.segments) == 100
+    assert sum(segment.share for segment in route.segments) == 10_000
     assert all(sum(swap.share for swap in hop) == SHARES_PER_HOP for s in route.segments for hop in s.hops)
     assert max(len(segment.hops) for segment in route.segments) <= search.spec.max_hops
     after = search.run()
@@ -101,10 +101,10 @@ def test_no_percent_would_pay_more_on_another_path_of_the_route(size: int) -> No
     route, paid = outcome.best.route, outcome.best.replay.amount_out
     for giver, taker in permutations(range(len(route.segments)), 2):
         moved = [
-            segment._replace(percent=segment.percent + (k == taker) - (k == giver))
+            segment._replace(share=segment.share + 100 * (k == taker) - 100 * (k == giver))
             for k, segment in enumerate(route.segments)
         ]
-        other = Route(tuple(segment for segment in moved if segment.percent))
+        other = Route(tuple(segment for segment in moved if segment.share))
         try:
             assert replay(market.pools, other, 10**size).amount_out <= paid * (1 + 1e-9)
         except PoolError:
@@ -118,5 +118,5 @@ def test_a_route_that_uses_a_pool_twice_stays_as_it_is() -> None:
     segment = before.best.route.segments[0]
     first = segment.hops[0][0]
     again = first._replace(token_in=first.token_out, token_out=first.token_in)
-    twice = Route((segment._replace(percent=100, hops=(*segment.hops, (again,))),))
+    twice = Route((segment._replace(share=10_000, hops=(*segment.hops, (again,))),))
     assert reallocate_shares(before.problem, twice, before.solution) is twice
