@@ -58,8 +58,8 @@ from typing import ClassVar
 class SwapcliError(Exception):
     """Base of all errors raised on purpose.
 
-    `place` is set by a caller that knows where the error is, for example the name of a file; the message begins with
-    it.
+    `place` says where the error is, for example the name of a file or the path of a field; the message begins with it.
+    A caller that knows the place better may replace it.
     """
 
     code: ClassVar[str] = "ERROR"
@@ -75,6 +75,9 @@ class SwapcliError(Exception):
     def message(self) -> str:
         """What went wrong, as a sentence without its full stop."""
         return f"{self.place}: {self._sentence}" if self.place else self._sentence
+
+    def __str__(self) -> str:
+        return self.message
 
 
 class InvalidInput(SwapcliError):

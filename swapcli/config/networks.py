@@ -94,12 +94,9 @@ def _check(name: str, settings: NetworkSettings, given: Mapping[str, RawValue]) 
     try:
         network(name, {name: _described(settings)})
     except ConfigError as error:
-        wrong = str(error.details.get("key", ""))
-        if wrong in given:
-            message = f"{given[wrong].place}: {error.message.removeprefix(f'{wrong}: ')}"
-        else:
-            message = source.place.removesuffix(key) + error.message
-        raise ConfigError(message, hint=error.hint, details=error.details) from None
+        place = error.place or ""
+        error.place = given[place].place if place in given else source.place.removesuffix(key) + place
+        raise
 
 
 def _unknown(name: str, source: RawValue) -> ConfigError:

@@ -37,11 +37,8 @@ class DefinitionFields(FieldReader):
         fields = cls(value, path)
         for key in fields.values:
             if key not in known:
-                raise ConfigError(
-                    f"{path}: unknown key {describe(key)}",
-                    hint=f"known keys: {', '.join(known)}",
-                    details={"key": f"{path}.{key}"},
-                )
+                hint = f"known keys: {', '.join(known)}"
+                raise _config_error(path, f"unknown key {describe(key)}", {"key": f"{path}.{key}"}, hint)
         return fields
 
     @classmethod
@@ -49,12 +46,12 @@ class DefinitionFields(FieldReader):
         """Return the `ConfigError` for the value at `path`."""
         is_missing = invalid.value is MISSING
         problem = f"missing, expected {invalid.expected}" if is_missing else invalid.problem
-        return ConfigError(f"{path}: {problem}", details={"key": path, "expected": invalid.expected})
+        return _config_error(path, problem, {"key": path, "expected": invalid.expected})
 
     @classmethod
     def failure(cls, path: str, problem: str) -> Exception:
         """Return the error for a value at `path` that is wrong in another way than its type or range."""
-        return ConfigError(f"{path}: {problem}", details={"key": path})
+        return _config_error(path, problem, {"key": path})
 
     @classmethod
     def refuse(cls, path: str, expected: str, value: object) -> NoReturn:
@@ -116,6 +113,10 @@ class DefinitionFields(FieldReader):
         try:
             return parse_address(value, kind)
         except InvalidAddress as error:
-            raise ConfigError(
-                f"{path}: {error.message}", details={"key": path, "expected": _ADDRESS_OF[kind]}
-            ) from None
+            raise _config_error(path, error.message, {"key": path, "expected": _ADDRESS_OF[kind]}) from None
+
+
+def _config_error(path: str, problem: str, details: Mapping[str, object], hint: str | None = None) -> ConfigError:
+    error = ConfigError(problem, hint=hint, details=details)
+    error.place = path
+    return error
