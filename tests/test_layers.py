@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import ast
+import re
 from collections.abc import Iterator
 from itertools import pairwise
 from pathlib import Path
@@ -58,7 +59,8 @@ property of a network to `api`."""
 HEAVY = {"rich", "yaml", "Crypto", "numpy", "scipy", "web3", "httpx", "starlette", "uvicorn", "msgspec", "eth_abi"}
 """Libraries that no module imports at the top level, except modules that are loaded on demand."""
 LOADED_ON_DEMAND = (
-    "cli/render/table.py", "cli/render/progress.py", "config/yaml_parser.py", "remote/", "service/", "chain/", "store/",
+    "cli/render/terminal.py", "cli/render/progress.py", "config/yaml_parser.py", "remote/", "service/", "chain/",
+    "store/",
 )  # fmt: skip
 """Modules and packages that no other module imports at the top level."""
 
@@ -111,6 +113,14 @@ def test_a_package_imports_only_its_allowed_modules(file: Path) -> None:
 def test_every_package_is_in_one_layer() -> None:
     assert all(not (lower & upper) for lower, upper in pairwise(LAYERS))
     assert {package_of(file) for file in modules()} <= frozenset().union(*LAYERS)
+
+
+def test_package_docstrings_name_existing_modules() -> None:
+    for file in PACKAGE.rglob("__init__.py"):
+        docstring = ast.get_docstring(ast.parse(file.read_text())) or ""
+        siblings = {path.stem for folder in (file.parent, PACKAGE) for path in folder.iterdir()}
+        imported = {name.rpartition(".")[2] for name in imports(file)}
+        assert set(re.findall(r"`([a-z][a-z0-9_]*)`", docstring)) <= siblings | imported, file
 
 
 def top_level_imports(file: Path) -> Iterator[str]:

@@ -22,7 +22,7 @@ BANNED = {
 }  # fmt: skip
 UNNEEDED = {
     "what people see": (
-        "cli.render.route_view", "cli.render.plain", "cli.render.table", "cli.render.list_view", "cli.errors",
+        "cli.render.route_view", "cli.render.plain", "cli.render.terminal", "cli.render.list_view", "cli.errors",
     ),
     "other commands": (
         "cli.order_batch", "cli.commands.config", "cli.commands.networks", "cli.commands.tokens",

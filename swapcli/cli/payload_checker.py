@@ -8,9 +8,9 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.api.route_result import RouteResult
 from swapcli.cli.options import PayloadOptions
-from swapcli.cli.render.wording import printable
 from swapcli.cli.resolved_options import parse_address_option
 from swapcli.cli.session import Session
+from swapcli.encoding.text import printable
 from swapcli.engine.quote_results import QuoteResult, RemoteQuote
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.errors import InvalidOption

@@ -1,7 +1,7 @@
 """Settings: flags over environment over file over defaults, read once at the start of a command.
 
-`settings` is the table of them, `load_settings` reads them, `networks_from` applies them to the catalogue of networks,
-`peek` looks at one of them alone; `show`, which only the command that shows them needs, writes them down.
+`settings` defines them, `load_settings` reads them, `networks_from` applies them to the catalogue of networks, and
+`peek` reads a single one. `display` shows them and writes the example file; only `swapcli config` imports it.
 """
 
 from __future__ import annotations

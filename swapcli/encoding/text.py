@@ -13,7 +13,11 @@ def truncate(text: str, max_characters: int) -> str:
     return text if len(text) <= max_characters else text[:max_characters] + ELLIPSIS
 
 
+def printable(text: str) -> str:
+    """Replace each unprintable character by "?", so that text from markets or services cannot control a terminal."""
+    return "".join(character if character.isprintable() else "?" for character in text)
+
+
 def single_line(text: str) -> str:
     """Return `text` on one line: runs of whitespace and unprintable characters become one space each."""
-    printable = "".join(character if character.isprintable() else " " for character in text)
-    return " ".join(printable.split())
+    return " ".join("".join(character if character.isprintable() else " " for character in text).split())

@@ -13,14 +13,14 @@ from typing import TYPE_CHECKING, NamedTuple
 from swapcli.config import Secret, Settings, network_names_from, networks_from, node_url
 from swapcli.config.sources import FLAG_ORIGIN
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sources.local_source import check_fresh
+from swapcli.engine.sources.freshness import check_fresh
 from swapcli.errors import ConfigError, InvalidInput, InvalidOption, InvalidPoolState, MarketError, UnknownNetwork
 from swapcli.model.network import Kind, Network
 
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode
     from swapcli.engine.market_follower import Followed
-    from swapcli.engine.sources.local_source import PoolSource
+    from swapcli.engine.sources.pool_source import PoolSource
     from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.markets.format import ParsedMarket
     from swapcli.model.market import Market

@@ -10,10 +10,10 @@ from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Route
 from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
+from swapcli.routing.market_capacity import max_input
 from swapcli.routing.replay import FlatSwap, execute, flatten
 from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.search.route_search import RouteSearch, SearchResult
-from swapcli.routing.solver.liquidity_bound import max_input
 from swapcli.routing.solver.roots import least_integer
 
 _ROUNDS = 16  # searches for result order. Empirical: max_guess need three

@@ -10,7 +10,7 @@ from swapcli.model.token import Token, in_tokens
 from swapcli.routing.cancellation import CancelCheck
 from swapcli.routing.graph.best_paths import best_spot_rate
 from swapcli.routing.graph.market_graph import MarketGraph
-from swapcli.routing.solver.liquidity_bound import max_input, max_output
+from swapcli.routing.market_capacity import max_input, max_output
 
 _FEW_UNITS = 1_000_000  # smaller amounts may round to nothing in a hop through a token of few decimals
 _NEAR_HOPS = 2  # the first, cheap bound: most orders within the liquidity fit into paths this short

@@ -24,9 +24,9 @@ from swapcli.routing.search.problem import RoutingProblem, SwapSpec
 from swapcli.routing.search.route_search import RouteSearch, SearchResult
 
 if TYPE_CHECKING:
+    from swapcli.routing.competing_routes import KnownRoute
     from swapcli.routing.exact_output import Shortfall
-    from swapcli.routing.known_routes import KnownRoute
-    from swapcli.routing.pool_gains import PoolGains
+    from swapcli.routing.unused_pool_gains import PoolGains
 
 _MAX_CACHED_FILTERS = 8  # sets of excluded protocols; bounds the memory of a long-running service
 _MAX_UNITS = 2.0**256  # no token has more base units
@@ -105,17 +105,17 @@ class Router:
     def pool_gains(
         self, order: Order, result: SearchResult, known_pools: Set[str], margin: float, *, all_paths: bool = False
     ) -> PoolGains:
-        """Return what pools outside `known_pools` could add to the result; see `candidate_pools.pool_gains`.
+        """Return what pools outside `known_pools` could add to the result; see `unused_pool_gains.pool_gains`.
 
         The result may be of another market with the same tokens.
         """
-        from swapcli.routing.pool_gains import pool_gains
+        from swapcli.routing.unused_pool_gains import pool_gains
 
         return pool_gains(self._graph(order.excluded_protocols), result, known_pools, margin, all_paths=all_paths)
 
     def closest_pools(self, order: Order, result: SearchResult, known_pools: Set[str], limit: int) -> tuple[str, ...]:
         """Return the keys of at most `limit` pools outside `known_pools` with rates closest to the best."""
-        from swapcli.routing.pool_gains import closest_pools
+        from swapcli.routing.unused_pool_gains import closest_pools
 
         return closest_pools(self._graph(order.excluded_protocols), result, known_pools, limit)
 
@@ -164,7 +164,7 @@ class Router:
         else:
             answer = search_for(order.amount).run() or self._search_unfiltered(search_for(order.amount).problem, graph)
         if known_routes:
-            from swapcli.routing.known_routes import best_of
+            from swapcli.routing.competing_routes import best_of
 
             result = answer if isinstance(answer, SearchResult) else None
             answer = best_of(order, result, known_routes, search_for) or answer

@@ -2,7 +2,7 @@
 
 The tokens are the two of the order, the *hubs* with the largest throughput, and around each end of the order the tokens
 over which most of it can leave. Of each pair of these tokens, the deepest pools and those with the best rates are
-candidates; `flow_estimate` keeps those that the order can use.
+candidates; `select_by_flow` keeps those that the order can use.
 """
 
 from __future__ import annotations

@@ -15,8 +15,8 @@ import msgspec
 from swapcli.errors import Cancelled, Overloaded, SwapcliError
 from swapcli.model.network import Network
 from swapcli.service.balance_check import BalanceChecker
-from swapcli.service.endpoint_messages import EndpointRequest, EndpointResponse
 from swapcli.service.endpoint_table import Endpoint, Handler
+from swapcli.service.endpoint_types import EndpointRequest, EndpointResponse
 from swapcli.service.error_responses import JsonResponse, error_response, status_error, with_v2_meta
 from swapcli.service.health_checks import HealthMonitor
 from swapcli.service.market_registry import MarketRegistry

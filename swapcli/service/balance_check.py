@@ -11,7 +11,7 @@ from contextlib import suppress
 
 from swapcli.chain.node import StateOverrideNode
 from swapcli.errors import Overloaded, UpstreamError
-from swapcli.service.endpoint_messages import NodeCheck
+from swapcli.service.endpoint_types import NodeCheck
 from swapcli.service.worker_thread import Worker
 
 TIMEOUT_S = 2.0

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from swapcli.api import requests
-from swapcli.api.batch_bodies import parse_batch, render_batch_felts, render_batch_routes
 from swapcli.api.felts import render_felts
 from swapcli.api.interface_by_network import network_variant
 from swapcli.api.listings import ListedToken, render_protocols, render_token, render_tokens
@@ -11,6 +10,7 @@ from swapcli.api.requests import OrderParameters, OrderRequest
 from swapcli.api.route import render_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.router_call import render_call
+from swapcli.api.starknet_batch import parse_batch, render_batch_felts, render_batch_routes
 from swapcli.api.transaction_responses import (
     render_calldata_v1,
     render_calldata_v2,
@@ -31,7 +31,7 @@ from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import Integrator, SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.address import display_address, is_native, parse_address
-from swapcli.service.endpoint_messages import EndpointRequest, EndpointResponse, NodeCheck
+from swapcli.service.endpoint_types import EndpointRequest, EndpointResponse, NodeCheck
 from swapcli.service.error_responses import Headers
 from swapcli.service.key_file import ApiKey
 from swapcli.service.market_registry import MarketRegistry

@@ -9,8 +9,8 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
+from swapcli.engine.sources.freshness import check_fresh
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.sources.local_source import check_fresh
 from swapcli.errors import MarketUnavailable, SwapcliError
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Kind, Network

@@ -30,9 +30,9 @@ from swapcli.store.network_record import (
     insert_network,
     read_network,
 )
-from swapcli.store.rewind_blocks import StoredBlock
 from swapcli.store.rows import POOL_COLUMNS, TOKEN_COLUMNS, PoolRowParser, Row, parse_token
 from swapcli.store.sqlite_errors import damaged_store, translate_errors
+from swapcli.store.stored_block import StoredBlock
 from swapcli.store.summary import StoreSummary, summarize_store
 from swapcli.store.transfers import read_transfers, write_transfers
 

@@ -9,8 +9,8 @@ import sqlite3
 from collections.abc import Iterable
 
 from swapcli.errors import MarketUnavailable
-from swapcli.store.rewind_blocks import StoredBlock
 from swapcli.store.rows import POOL_COLUMNS, POOL_FIELDS, TOKEN_COLUMNS, Row
+from swapcli.store.stored_block import StoredBlock
 
 MAX_UNDO_BLOCKS = 64
 """Ethereum finalizes blocks after about this number; no reorganization goes back further."""

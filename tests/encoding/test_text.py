@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.encoding.text import single_line, truncate
+from swapcli.encoding.text import printable, single_line, truncate
 
 
 @pytest.mark.parametrize(("text", "shown"), [("", ""), ("abc", "abc"), ("abcd", "abc…"), ("abcdefgh", "abc…")])
@@ -24,3 +24,10 @@ def test_a_single_line_is_printable_and_keeps_printable_words(text: str) -> None
 
 def test_control_characters_separate_words() -> None:
     assert single_line(" one\ttwo\n\x1b[31mthree ") == "one two [31mthree"
+
+
+@given(st.text())
+def test_cleaned_text_cannot_steer_a_terminal(text: str) -> None:
+    cleaned = printable(text)
+    assert cleaned.isprintable()
+    assert len(cleaned) == len(text)

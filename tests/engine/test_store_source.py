@@ -11,8 +11,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from swapcli.engine.clock import Clock
+from swapcli.engine.sources.freshness import check_fresh
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.sources.local_source import PoolSource, check_fresh
+from swapcli.engine.sources.pool_source import PoolSource
 from swapcli.engine.sources.stored import StoreSource
 from swapcli.errors import AmbiguousToken, MarketUnavailable, NoRoute, UnknownToken
 from swapcli.model.api_version import ApiVersion

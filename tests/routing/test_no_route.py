@@ -13,9 +13,9 @@ from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.routing import Router
 from swapcli.routing.cancellation import no_cancellation
+from swapcli.routing.market_capacity import max_output
 from swapcli.routing.no_route import exceeds_liquidity
 from swapcli.routing.search.route_search import RouteSearch
-from swapcli.routing.solver.liquidity_bound import max_output
 from tests.routing.build import graph_of, problem_of
 from tests.support.pools import (
     build_concentrated,

@@ -10,10 +10,10 @@ from swapcli.cli import options
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, option, with_option_groups
 from swapcli.cli.render.list_view import ListView
-from swapcli.cli.render.wording import printable
 from swapcli.cli.session import home, open_session
 from swapcli.config import config_file_path
 from swapcli.config.display import example_config, masked_rows
+from swapcli.encoding.text import printable
 from swapcli.errors import ConfigError
 
 app = new_app("Show settings and where they come from.")

@@ -8,9 +8,9 @@ from swapcli.cli import options
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, with_option_groups
 from swapcli.cli.render.list_view import ListView
-from swapcli.cli.render.wording import printable
 from swapcli.cli.session import Session, open_session
 from swapcli.config.sources import flag
+from swapcli.encoding.text import printable
 from swapcli.model.network import ProtocolInfo
 
 app = new_app()

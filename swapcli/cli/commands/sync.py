@@ -14,12 +14,12 @@ from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, option, with_option_groups
 from swapcli.cli.output import OutputFormat, print_note, print_to_stderr
 from swapcli.cli.render.sync_view import SyncResult, advance_document, build_sync_details, format_advance, sync_document
-from swapcli.cli.render.wording import printable
 from swapcli.cli.session import Session, check_has_nodes, open_session
 from swapcli.cli.signals import GracefulInterrupt, graceful_interrupts
 from swapcli.cli.sync_filter_options import parse_sync_filter
 from swapcli.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
 from swapcli.config.sources import flag
+from swapcli.encoding.text import printable
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Advance, Progress, SyncFilter, count_skipped, follow, transfer_check_error
 from swapcli.engine.sync import sync as fill

@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.numbers import format_short_amount
 from swapcli.cli.render.quote_facts import symbol
-from swapcli.cli.render.wording import printable
+from swapcli.encoding.text import printable
 from swapcli.engine.health import Health, Sample
 from swapcli.engine.warnings import format_age
 from swapcli.model.state_source import StateSource

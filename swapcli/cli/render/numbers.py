@@ -1,8 +1,9 @@
-"""Numbers with thousands separators and a limited number of digits."""
+"""Numbers with thousands separators and a limited number of digits, and times."""
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from datetime import UTC, datetime
 from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 
 from swapcli.model.token import fixed_point
@@ -79,3 +80,11 @@ def apportion(total: int, weights: Sequence[int]) -> list[int]:
     weight_sum = sum(weights)
     ends = [total * sum(weights[: i + 1]) // weight_sum for i in range(len(weights))]
     return [end - start for start, end in zip([0, *ends], ends, strict=False)]
+
+
+def format_time(unix_s: int) -> str:
+    """Format a time as ISO 8601, or as seconds if it is outside the calendar."""
+    try:
+        return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z")
+    except (OverflowError, ValueError, OSError):
+        return f"{unix_s} s"

@@ -9,7 +9,7 @@ from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import format_percent
 from swapcli.cli.render.quote_facts import Fact, symbol
 from swapcli.cli.render.transactions import APPROVE, REVOKE, RenderedTransaction
-from swapcli.cli.render.wording import printable
+from swapcli.encoding.text import printable
 from swapcli.model.network import Network
 from swapcli.model.token import Token, in_tokens
 from swapcli.model.transaction import SwapType, UnsignedTransaction

@@ -11,8 +11,8 @@ from rich.console import RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from swapcli.cli.render.table import new_console
-from swapcli.cli.render.wording import printable
+from swapcli.cli.render.terminal import new_console
+from swapcli.encoding.text import printable
 from swapcli.engine import sync
 
 BAR_WIDTH = 20

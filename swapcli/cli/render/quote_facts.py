@@ -8,7 +8,8 @@ from decimal import Decimal
 
 from swapcli.api.slippage import format_percent
 from swapcli.cli.render.numbers import format_bps_rounded_up, format_percentage, format_ratio, format_usd
-from swapcli.cli.render.wording import describe_block, printable
+from swapcli.cli.render.state_wording import describe_block
+from swapcli.encoding.text import printable
 from swapcli.engine.impact_measures import ImpactBasis, impact_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.warnings import NOT_LIVE, format_age

@@ -10,7 +10,8 @@ from swapcli.api.route_result import ResultSegment, ResultSwap
 from swapcli.api.segments import format_segment_share
 from swapcli.cli.render.numbers import apportion, format_share, format_short_amount, format_significant
 from swapcli.cli.render.quote_facts import Fact, build_facts, symbol
-from swapcli.cli.render.wording import describe_origin, printable
+from swapcli.cli.render.state_wording import describe_origin
+from swapcli.encoding.text import printable
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.warnings import PLACEHOLDER_MARK
 from swapcli.model.pool import Pool

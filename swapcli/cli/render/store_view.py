@@ -6,10 +6,10 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
-from swapcli.cli.render.numbers import format_megabytes
+from swapcli.cli.render.numbers import format_megabytes, format_time
 from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.route_json import state_field
-from swapcli.cli.render.wording import format_time, printable
+from swapcli.encoding.text import printable
 from swapcli.engine.warnings import NOT_LIVE, format_age
 from swapcli.model.market import Market
 from swapcli.model.state_source import StateSource

@@ -9,7 +9,7 @@ from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.store_view import build_store_details, store_document
-from swapcli.cli.render.wording import printable
+from swapcli.encoding.text import printable
 from swapcli.engine.sync import Advance, SkipReason
 from swapcli.store import StoreSummary
 

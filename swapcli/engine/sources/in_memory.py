@@ -34,9 +34,9 @@ from swapcli.routing.gas import NATIVE_GAS
 from swapcli.routing.replay import replay
 
 if TYPE_CHECKING:
-    from swapcli.routing.known_routes import KnownRoute
-    from swapcli.routing.pool_gains import PoolGains
+    from swapcli.routing.competing_routes import KnownRoute
     from swapcli.routing.search.route_search import SearchResult
+    from swapcli.routing.unused_pool_gains import PoolGains
 
 Cancelled = Callable[[], bool]
 

@@ -19,9 +19,10 @@ from swapcli.engine.health import UNHEALTHY, Health
 from swapcli.engine.impact_measures import PriceImpact
 from swapcli.engine.l1_data_fee import with_l1_fee
 from swapcli.engine.quote_results import LocalQuote
+from swapcli.engine.sources.freshness import check_fresh, is_fresh
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
-from swapcli.engine.sources.local_source import PoolSource, check_fresh, is_fresh
+from swapcli.engine.sources.pool_source import PoolSource
 from swapcli.engine.wrap import is_wrapping
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, SwapcliError, UpstreamError
 from swapcli.model.api_version import ApiVersion

@@ -17,9 +17,9 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.market import Market
 from swapcli.model.quote_request import QuoteRequest
-from swapcli.routing.known_routes import KnownRoute, is_better
-from swapcli.routing.pool_gains import PRICE_MARGIN, route_pools
-from swapcli.routing.token_price_moves import price_moves, shift_market
+from swapcli.routing.competing_routes import KnownRoute, is_better
+from swapcli.routing.pool_prediction import price_moves, shift_market
+from swapcli.routing.unused_pool_gains import PRICE_MARGIN, route_pools
 
 if TYPE_CHECKING:
     from swapcli.routing.search.route_search import SearchResult

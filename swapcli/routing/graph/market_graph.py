@@ -6,12 +6,13 @@ and the tokens that can be intermediates at all.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Set
+from collections.abc import Collection, Iterable, Mapping, Set
 from functools import cached_property
 from itertools import permutations
 from typing import TypeVar
 
 from swapcli.model.pool import Pool, RateCurve
+from swapcli.routing.graph.digraph import TokenPair, unreachable_within
 
 Prices = dict[int, float]
 """Value of one base unit by token number, in base units of the order's output token."""
@@ -164,6 +165,17 @@ class MarketGraph:
     def arcs(self) -> Iterable[Arc]:
         """Return all arcs."""
         return (arc for targets in self.arcs_by_pair for arcs in targets.values() for arc in arcs)
+
+    def arcs_between(self, tokens: Collection[int], endpoints: TokenPair, max_hops: int) -> list[Arc]:
+        """Return the arcs between `tokens` that lie on a path of at most `max_hops` hops, `endpoints` (source, target).
+
+        No arc leads into the source or out of the target.
+        """
+        source, target = endpoints
+        pairs = self.arcs_by_pair
+        edges = [(i, j) for i in tokens if i != target for j in tokens if j != source and j in pairs[i]]
+        unreachable = unreachable_within(edges, endpoints, max_hops)
+        return [arc for i, j in edges if (i, j) not in unreachable for arc in pairs[i][j]]
 
     def neighbours(self, token: int) -> set[int]:
         """Return the tokens that share a pool with `token`, in either direction."""

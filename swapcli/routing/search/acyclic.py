@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator
 
 from swapcli.routing.graph.digraph import TokenPair, feedback_arcs, longest_path, unreachable_within
 from swapcli.routing.graph.market_graph import Prices
-from swapcli.routing.search.greedy_paths import acyclic_order
+from swapcli.routing.search.acyclic_order import acyclic_order
 from swapcli.routing.search.order_flow import arcs_reusing_a_pool, flow_values, value_in, value_out
 from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
 from swapcli.routing.solver.newton import Solution, Trade

@@ -8,7 +8,7 @@ from itertools import pairwise
 
 from swapcli.routing.graph.digraph import edge_distances
 from swapcli.routing.graph.market_graph import Prices
-from swapcli.routing.graph.order_subgraph import HopBudget, profitable_detours
+from swapcli.routing.search.detours import HopBudget, profitable_detours
 from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import FINE, ROUGH, CandidateSolution, RoutingProblem
 from swapcli.routing.solver.parallel_pools import Hop

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from swapcli.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
-from swapcli.routing.graph.order_subgraph import arcs_between
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.solver.constants import MAX_ITERATIONS
 from swapcli.routing.solver.newton import Solution, minimize_dual
@@ -87,7 +86,7 @@ class RoutingProblem(NamedTuple):
     def arcs_between(self, tokens: Iterable[int], exclusions: Exclusions | None = None) -> list[Arc]:
         """Return the arcs between `tokens` that a route may use."""
         spec = self.spec
-        arcs = arcs_between(self.graph, list(tokens), spec.endpoints, spec.max_hops)
+        arcs = self.graph.arcs_between(list(tokens), spec.endpoints, spec.max_hops)
         return [arc for arc in arcs if exclusions.allows(arc)] if exclusions else arcs
 
     def is_usable(self, arc: Arc, exclusions: Exclusions) -> bool:

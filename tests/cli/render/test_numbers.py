@@ -19,7 +19,6 @@ from swapcli.cli.render.numbers import (
     format_significant,
     format_usd,
 )
-from swapcli.cli.render.wording import printable
 from swapcli.engine.warnings import format_age
 from swapcli.model.token import whole_tokens
 
@@ -108,10 +107,3 @@ def test_ages(seconds: int, words: str) -> None:
 def test_significant_digits_carry_no_exponent() -> None:
     assert format_significant(Decimal("0.000000123456"), 3) == "0.000000123"
     assert format_significant(Decimal("123456789.987"), 3) == "123,456,789.99"
-
-
-@given(st.text())
-def test_cleaned_text_cannot_steer_a_terminal(text: str) -> None:
-    cleaned = printable(text)
-    assert cleaned.isprintable()
-    assert len(cleaned) == len(text)

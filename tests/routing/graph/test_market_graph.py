@@ -244,3 +244,29 @@ def quoted(router: Router, requested: Order) -> tuple[int, float | None] | None:
     except NoRoute:
         return None
     return quote.amount_out, quote.price_out_usd
+
+
+@st.composite
+def seven_token_graphs(draw: st.DrawFn) -> MarketGraph:
+    return graph_of(
+        build_random_market(draw(seeds), tokens=7, pools=draw(st.integers(7, 20)), every_family=draw(st.booleans()))
+    )
+
+
+@given(seven_token_graphs(), st.sets(st.integers(2, 6)), st.integers(1, 6))
+def test_exactly_the_arcs_on_short_paths_are_included(graph: MarketGraph, between: set[int], max_hops: int) -> None:
+    tokens = {0, 1} | between
+    taken = graph.arcs_between(tokens, (0, 1), max_hops)
+    assert len({id(arc) for arc in taken}) == len(taken)
+    assert not any(arc.token_out == 0 or arc.token_in == 1 for arc in taken)
+    assert all({arc.token_in, arc.token_out} <= tokens for arc in taken)
+    links = {(arc.token_in, arc.token_out) for arc in taken}
+    assert sorted(map(id, taken)) == sorted(id(arc) for i, j in links for arc in graph.arcs_by_pair[i][j])
+    for path in simple_paths(lambda t: graph.best_rate_out[t].keys() & tokens, 0, 1, max_hops):
+        assert set(pairwise(path)) <= links
+
+
+@given(seven_token_graphs(), st.sets(st.integers(2, 6)))
+def test_within_one_hop_there_are_only_direct_arcs(graph: MarketGraph, between: set[int]) -> None:
+    direct = graph.arcs_by_pair[0].get(1, [])
+    assert graph.arcs_between({0, 1} | between, (0, 1), 1) == direct

@@ -15,8 +15,8 @@ from swapcli.model.market import Market
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Route
 from swapcli.routing.graph.best_paths import best_spot_rate
+from swapcli.routing.market_capacity import max_input, max_output
 from swapcli.routing.replay import Replay, replay
-from swapcli.routing.solver.liquidity_bound import max_input, max_output
 from tests.routing.build import graph_of
 from tests.routing.random_routes import random_route
 from tests.support.pools import (

@@ -1,4 +1,4 @@
-"""How token prices have moved between two states of some pools, and the resulting state of other pools.
+"""Predict the state of pools that were not read, from the price moves of the pools that were read in two states.
 
 Arbitrage keeps the pools of a token together: most of a pool's price change is its tokens' moves, which all their pools
 share. The rest is the pool's own, and its spread measures the error of a guess at any other pool.

@@ -12,8 +12,8 @@ from swapcli.model.order import Order
 from swapcli.routing import Router
 from swapcli.routing.certificate import surplus
 from swapcli.routing.graph.best_paths import extend_prices
-from swapcli.routing.pool_gains import route_pools
 from swapcli.routing.replay import replay
+from swapcli.routing.unused_pool_gains import route_pools
 from tests.routing.build import graph_of
 from tests.support.pools import (
     UNIT,

@@ -1,4 +1,7 @@
-"""Deadlines: a time in Unix seconds, or a duration from now."""
+"""`--deadline` of `execute`: the command fails if that time has passed. Unix seconds, or a duration from now.
+
+The router contract knows no deadline, so the option does not limit when the transaction can be included in a block.
+"""
 
 from __future__ import annotations
 

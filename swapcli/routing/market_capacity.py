@@ -1,4 +1,4 @@
-"""Upper bounds on the input a market can take, and on the output it can pay, over any route within the hop limit.
+"""The capacity of a market: upper bounds on the input it can take and the output it can pay within the hop limit.
 
 The bounds resemble a maximum flow. Hop by hop, a token can pass on at most the sum of what its pools can take, and a
 pool takes no more than its output token can pass on in turn. Each pool counts in full for each of its directions and on

@@ -1,24 +1,10 @@
-"""Text that all formats share: printable names, times, and the state source in words."""
+"""The state that a quote was computed on, in words: its kind, age, block and service."""
 
 from __future__ import annotations
 
-from datetime import UTC, datetime
-
+from swapcli.encoding.text import printable
 from swapcli.engine.warnings import NOT_LIVE, format_age
 from swapcli.model.state_source import StateSource
-
-
-def printable(text: str) -> str:
-    """Replace control characters in text from markets, which must not control the terminal."""
-    return "".join(character if character.isprintable() else "?" for character in text)
-
-
-def format_time(unix_s: int) -> str:
-    """Format a time as ISO 8601, or as seconds if it is outside the calendar."""
-    try:
-        return datetime.fromtimestamp(unix_s, UTC).isoformat().replace("+00:00", "Z")
-    except (OverflowError, ValueError, OSError):
-        return f"{unix_s} s"
 
 
 def describe_origin(state_source: StateSource) -> str:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute, PoolError
 from swapcli.routing import Router
-from swapcli.routing.known_routes import KnownRoute
+from swapcli.routing.competing_routes import KnownRoute
 from swapcli.routing.replay import replay
 from tests.support.pools import (
     UNIT,

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.routing.graph.digraph import topological_order
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.routing.search.greedy_paths import acyclic_order
+from swapcli.routing.search.acyclic_order import acyclic_order
 from swapcli.routing.search.single_path import best_single_path
 from tests.routing.build import graph_of, problem_on
 from tests.routing.random_routes import simple_paths

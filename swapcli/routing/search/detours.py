@@ -1,4 +1,4 @@
-"""The part of the market that an order is solved over, grown by detours that pay at the solution's prices.
+"""Detours over tokens outside the solved subgraph that pay at the solution's prices.
 
 This is the pricing step of column generation: a token outside the solved subgraph has a negative reduced cost if it can
 be bought below the price at which it can be sold, over at most k hops (Desrosiers, Lubbecke, A primer in column
@@ -7,29 +7,17 @@ generation, 2005). How much a detour would carry is estimated from the depth of 
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Iterable, Mapping
 from math import exp, inf, log, sqrt
 from typing import NamedTuple
 
 from swapcli.routing.graph.best_paths import relax_layers
-from swapcli.routing.graph.digraph import unreachable_within
-from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
+from swapcli.routing.graph.market_graph import MarketGraph, Prices
 
 _MIN_PRICE_GAP = 1e-7  # a thousandth of a basis point: below it, a gain is a rounding error of the solution's prices
 _MIN_DETOUR_FRACTION = 5e-4  # of the order's value: half of the smallest share that rounding to percents keeps apart
 _BISECTIONS = 12  # of the log price between buyers and sellers: to 1/4096 of the gap, enough to rank detours
 _UNREACHABLE = 1 << 30
-
-
-def arcs_between(graph: MarketGraph, tokens: Collection[int], endpoints: tuple[int, int], max_hops: int) -> list[Arc]:
-    """Return the arcs between `tokens` on paths of at most `max_hops` hops: none into the source or out of the target.
-
-    `endpoints` are (source, target).
-    """
-    pairs, (source, target) = graph.arcs_by_pair, endpoints
-    edges = [(i, j) for i in tokens if i != target for j in tokens if j != source and j in pairs[i]]
-    unreachable = unreachable_within(edges, endpoints, max_hops)
-    return [arc for i, j in edges if (i, j) not in unreachable for arc in pairs[i][j]]
 
 
 class Detour(NamedTuple):

@@ -1,4 +1,4 @@
-"""Routes found on other state: each is replayed exactly and competes with the result of a search."""
+"""Routes found on other state compete with the result of a search: each is replayed exactly, and the best one wins."""
 
 from __future__ import annotations
 

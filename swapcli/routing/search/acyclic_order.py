@@ -1,4 +1,4 @@
-"""An acyclic flow built path by path, which orients token pairs in markets with arbitrage.
+"""An order of the tokens without cycles, from a flow built path by path, for markets with arbitrage.
 
 The unrestricted optimum of such a market has cycles, and the best hop to remove from a cycle depends on the order. This
 heuristic sends the order in equal slices, each along the path that pays most for it after the earlier slices, and never

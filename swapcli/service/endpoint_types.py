@@ -1,4 +1,4 @@
-"""Requests and responses of the endpoints of a network."""
+"""The types that endpoints of a network take and return: a request, a response, and its check on a node."""
 
 from __future__ import annotations
 

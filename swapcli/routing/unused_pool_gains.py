@@ -1,4 +1,4 @@
-"""The pools that could improve a route if their state differed from the known one, and by how much at most."""
+"""Pools that a route does not use: which could improve it if their state had changed, and by how much at most."""
 
 from __future__ import annotations
 

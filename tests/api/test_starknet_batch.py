@@ -10,16 +10,16 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.api import json_types
-from swapcli.api.batch_bodies import (
-    parse_batch,
-    render_batch_felts,
-    render_batch_routes,
-)
 from swapcli.api.felts import parse_felts
 from swapcli.api.requests import PAYLOAD_V1, ROUTE_V1, OrderRequest
 from swapcli.api.route import parse_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import format_percent
+from swapcli.api.starknet_batch import (
+    parse_batch,
+    render_batch_felts,
+    render_batch_routes,
+)
 from swapcli.errors import InvalidAddress, InvalidAmount, InvalidInput, InvalidSlippage, SameToken
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.transaction import UnsignedTransaction

@@ -1,4 +1,4 @@
-"""What an order is solved over: arcs on short paths, and tokens outside that are worth a detour."""
+"""Tokens outside the solved subgraph that are worth a detour."""
 
 from __future__ import annotations
 
@@ -13,8 +13,8 @@ from hypothesis import strategies as st
 from swapcli.model.token import Token
 from swapcli.routing.graph.digraph import edge_distances
 from swapcli.routing.graph.market_graph import MarketGraph, Prices
-from swapcli.routing.graph.order_subgraph import HopBudget, arcs_between, profitable_detours
 from swapcli.routing.graph.spot_prices import SpotPrices
+from swapcli.routing.search.detours import HopBudget, profitable_detours
 from swapcli.routing.search.problem import RoutingProblem
 from tests.routing.build import graph_of, problem_of
 from tests.routing.random_routes import simple_paths
@@ -22,38 +22,6 @@ from tests.support.pools import UNIT, build_constant_product, build_market, buil
 
 amounts = st.floats(16, 21).map(lambda digits: int(10**digits))
 A, B, C, D, E = (build_token(k) for k in range(5))
-
-
-@st.composite
-def graphs(draw: st.DrawFn) -> MarketGraph:
-    return graph_of(
-        build_random_market(draw(seeds), tokens=7, pools=draw(st.integers(7, 20)), every_family=draw(st.booleans()))
-    )
-
-
-# --- arcs
-
-
-@given(graphs(), st.sets(st.integers(2, 6)), st.integers(1, 6))
-def test_exactly_the_arcs_on_short_paths_are_included(graph: MarketGraph, between: set[int], max_hops: int) -> None:
-    tokens = {0, 1} | between
-    taken = arcs_between(graph, tokens, (0, 1), max_hops)
-    assert len({id(arc) for arc in taken}) == len(taken)
-    assert not any(arc.token_out == 0 or arc.token_in == 1 for arc in taken)
-    assert all({arc.token_in, arc.token_out} <= tokens for arc in taken)
-    links = {(arc.token_in, arc.token_out) for arc in taken}
-    assert sorted(map(id, taken)) == sorted(id(arc) for i, j in links for arc in graph.arcs_by_pair[i][j])
-    for path in simple_paths(lambda t: graph.best_rate_out[t].keys() & tokens, 0, 1, max_hops):
-        assert set(pairwise(path)) <= links
-
-
-@given(graphs(), st.sets(st.integers(2, 6)))
-def test_within_one_hop_there_are_only_direct_arcs(graph: MarketGraph, between: set[int]) -> None:
-    direct = graph.arcs_by_pair[0].get(1, [])
-    assert arcs_between(graph, {0, 1} | between, (0, 1), 1) == direct
-
-
-# --- detours
 
 
 def inside(problem: RoutingProblem, tokens: set[int]) -> Prices | None:
