@@ -10,11 +10,16 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Iterator
+from typing import TYPE_CHECKING
 
 import pytest
 from hypothesis import HealthCheck, core, settings
 from hypothesis.internal.conjecture import providers
 from hypothesis.vendor import pretty
+
+if TYPE_CHECKING:
+    from tests.chain.small_chain import SmallTestChain
+    from tests.chain.trader import Trader
 
 # Two shared cores: a deadline would test the machine. Sharing one market between examples is intended.
 settings.register_profile(
@@ -60,3 +65,40 @@ def service_url() -> Iterator[str]:
 
     with serve_app(build_app()) as url:
         yield url
+
+
+@pytest.fixture(scope="session")
+def shared_trader() -> Iterator[Trader]:
+    """The trader of a chain with pools of every family. Tests take it from `trader`, or within `restored`."""
+    from tests.chain.trader import open_trader  # deferred: few tests need a chain
+
+    with open_trader() as trader:
+        yield trader
+
+
+@pytest.fixture
+def trader(shared_trader: Trader) -> Iterator[Trader]:
+    """A funded user of a chain with pools of every family, which is reverted after the test."""
+    from tests.support.chain import restored
+
+    with restored(shared_trader) as trader:
+        yield trader
+
+
+@pytest.fixture(scope="session")
+def shared_small_chain() -> Iterator[SmallTestChain]:
+    """A chain with real factories and few pools. Tests take it from `small_chain`, or within `restored`."""
+    from tests.chain.anvil import running_anvil
+    from tests.chain.small_chain import SmallTestChain
+
+    with running_anvil() as chain:
+        yield SmallTestChain(chain)
+
+
+@pytest.fixture
+def small_chain(shared_small_chain: SmallTestChain) -> Iterator[SmallTestChain]:
+    """A chain with real factories and few pools, which is reverted after the test."""
+    from tests.support.chain import restored
+
+    with restored(shared_small_chain) as small_chain:
+        yield small_chain

@@ -23,9 +23,9 @@ from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.settings import url_of, write_settings
-from tests.chain.sync.expected_state import connected
 from tests.contracts.evm import RevertedError
 from tests.store.build import reopen
+from tests.support.chain import connected
 
 PAIRS, POOLS = 12, 7
 

@@ -7,6 +7,7 @@ published; the pool of Curve's kind is modelled (`world.sol`), since no package 
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import dataclass, replace
 from math import isqrt, log
 
@@ -95,6 +96,12 @@ class ContractFixture:
         self.network = replace(self.network, router=self.router.address)
         if pools:
             self._open_pools()
+
+    def copy(self) -> ContractFixture:
+        """Return a record of the same contracts whose tokens, pools and network can be changed."""
+        copied = copy(self)
+        copied.contracts, copied.tokens, copied.places = {**self.contracts}, {**self.tokens}, [*self.places]
+        return copied
 
     def address(self, symbol: str) -> str:
         return self.contracts[symbol].address

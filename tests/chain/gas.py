@@ -61,13 +61,12 @@ class Sample(NamedTuple):
         return self._replace(estimate=round(sum(constants[name] * count for name, count in self.terms.items())))
 
 
-def measure(seed: int, routes: int = ROUTES_A_SEED) -> Iterator[Sample]:
-    """Random routes on a fresh node."""
-    with open_trader() as trader:
-        trader.warm_up()
-        for trade in trader.trades(Random(f"gas {seed}"), routes):
-            terms, estimate = terms_of(trader, trade), estimate_of(trader, trade)
-            yield Sample(terms, trader.execute(trade).receipt.gas_used, estimate)
+def measure(trader: Trader, seed: int, routes: int = ROUTES_A_SEED) -> Iterator[Sample]:
+    """Execute random routes and yield their gas."""
+    trader.warm_up()
+    for trade in trader.trades(Random(f"gas {seed}"), routes):
+        terms, estimate = terms_of(trader, trade), estimate_of(trader, trade)
+        yield Sample(terms, trader.execute(trade).receipt.gas_used, estimate)
 
 
 def estimate_of(trader: Trader, trade: Trade) -> int:
@@ -129,7 +128,10 @@ def share_within(samples: Sequence[Sample]) -> float:
 
 
 def main(seeds: int) -> None:
-    samples = [sample for seed in range(seeds) for sample in measure(seed)]
+    samples: list[Sample] = []
+    for seed in range(seeds):
+        with open_trader() as trader:
+            samples += measure(trader, seed)
     # Fit on one half and report on the other. The four kinds of routes alternate, so both halves have each kind.
     fitted, fresh = ([each for k, each in enumerate(samples) if k // 4 % 2 == half] for half in (0, 1))
     constants = fit(fitted)

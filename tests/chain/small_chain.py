@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from copy import copy
 from dataclasses import replace
 from random import Random
 
@@ -31,6 +32,13 @@ class SmallTestChain:
         self.pools = [self._create_pool("TKN", "USDC", 500), self._create_pool("WBTC", "DAI", 3_000)]
         self.singletons = [self.world.open_uniswap_v4("WBTC", "USDC", 3_000, 60)]
         self.network = self._network()
+
+    def copy(self) -> SmallTestChain:
+        """Return a record of the same chain whose pools can be changed."""
+        copied = copy(self)
+        copied.world = self.world.copy()
+        copied.pairs, copied.pools, copied.singletons = [*self.pairs], [*self.pools], [*self.singletons]
+        return copied
 
     def run_random_activity(self, rng: Random, max_actions: int = 4) -> None:
         """Execute up to `max_actions` random actions, each in blocks of its own."""

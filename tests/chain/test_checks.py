@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import closing
 from random import Random
 
 import pytest
@@ -16,11 +14,9 @@ from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import Integrator
-from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.contract_fixture import WETH
 from tests.chain.failure_modes import connect_without_pauses
 from tests.chain.proxy import ignores_block_numbers, open_proxy
-from tests.chain.settings import url_of
 from tests.chain.trader import INTEGRATOR, USER, Trade, Trader
 from tests.contracts.evm import compile_solidity
 from tests.examples import examples, seeds
@@ -29,16 +25,6 @@ POOR = "0x" + "90" * 20
 BOB = "0x" + "b0" * 20
 SOURCES = compile_solidity("simulated.sol", "world.sol")
 PLENTY = 10**30
-
-
-@pytest.fixture
-def node(trader: Trader) -> Iterator[RpcNode]:
-    with closing(node_of(trader.chain)) as made:
-        yield made
-
-
-def node_of(chain: AnvilChain) -> RpcNode:
-    return RpcNode(url_of(chain), shown="the local node", chain_id=CHAIN_ID, pause=lambda _: None)
 
 
 def live(node: RpcNode) -> StateSource:

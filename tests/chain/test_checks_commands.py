@@ -17,14 +17,14 @@ from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.transaction import Transaction
 from swapcli.store import create_store
-from tests.chain.anvil import running_anvil
-from tests.chain.contract_fixture import WETH, ContractFixture
+from tests.chain.contract_fixture import WETH
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import SECRET
 from tests.chain.settings import url_of, write_settings
 from tests.chain.trader import INTEGRATOR, USER, Trader
 from tests.store.build import only
+from tests.support.chain import restored
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.service_process import SWAPCLI_COMMAND
 
@@ -67,13 +67,11 @@ class Client:
 
 
 @pytest.fixture(scope="module")
-def client(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
-    with running_anvil() as chain:
-        world = ContractFixture(chain)
-        world.network = replace(world.network, multicall=deploy_multicall(chain))
-        made = Trader(world, chain, read_market(world))
-        made.fund_user()
-        yield Client(made, tmp_path_factory.mktemp("checks"))
+def client(shared_trader: Trader, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
+    with restored(shared_trader) as trader:
+        trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
+        trader.market = replace(trader.market, network=trader.world.network)
+        yield Client(trader, tmp_path_factory.mktemp("checks"))
 
 
 ORDERS = [

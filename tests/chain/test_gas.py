@@ -16,8 +16,8 @@ SEED, ROUTES = 1_000, examples(50, full=100)
 """None of those that were fitted to."""
 
 
-def test_gas_of_95_percent_of_routes_is_within_ten_percent() -> None:
-    samples = list(measure(SEED, ROUTES))
+def test_gas_of_95_percent_of_routes_is_within_ten_percent(trader: Trader) -> None:
+    samples = list(measure(trader, SEED, ROUTES))
     assert len(samples) == ROUTES
     assert share_within(samples) >= 0.95
     for sample in samples:

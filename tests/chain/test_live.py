@@ -43,11 +43,11 @@ from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.failure_modes import connect_without_pauses
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.node.test_rpc_node_on_anvil import node_of
 from tests.chain.proxy import ignores_block_numbers, open_proxy
 from tests.chain.random_routes import random_route
 from tests.chain.trader import USER, Trade, Trader, random_amount
 from tests.evm.l1_oracle import ORACLE, RealOracle
+from tests.support.chain import connected
 
 LIVE_TRADES = 24
 
@@ -56,9 +56,8 @@ LIVE_TRADES = 24
 def node(trader: Trader) -> Iterator[RpcNode]:
     trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
     trader.market = replace(trader.market, network=trader.world.network)
-    made = node_of(trader.world)
-    yield made
-    made.close()
+    with connected(trader.chain) as node:
+        yield node
 
 
 def live(market: Market, node: RpcNode, limits: Limits | None = None) -> LiveSource:
@@ -295,7 +294,7 @@ def test_the_l1_fee_is_read_in_the_same_rounds_and_reported(trader: Trader) -> N
     oracle.set(L1FeeParams(7 * 10**9, 10**6, 2_269, 1_055_762))
     trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
     stored = replace(tried(trader.market), network=replace(trader.world.network, l1_fee_oracle=ORACLE))
-    with closing(node_of(trader.world)) as node:
+    with connected(trader.chain) as node:
         request = QuoteRequest(order(trader), ApiVersion.V2)
         answer, payload = live(stored, node).quote_and_build(request, SwapTerms(0, USER))
         assert node.round_trips <= 3

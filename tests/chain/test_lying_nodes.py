@@ -11,11 +11,12 @@ from typing import NamedTuple
 import pytest
 
 from tests.chain import proxy as failures
-from tests.chain.anvil import running_anvil
 from tests.chain.failure_modes import FAST_MODES, connect_without_pauses
 from tests.chain.node.server import Failure
 from tests.chain.proxy import open_proxy
+from tests.chain.small_chain import SmallTestChain
 from tests.chain.test_node_failures_sync import Bench, followed, synced
+from tests.support.chain import restored
 
 FEW_RUNS, MANY_RUNS = 3, 100
 RUNS_A_CHAIN = 10
@@ -56,15 +57,15 @@ FAILURES = tuple(
 
 
 @contextmanager
-def new_bench(folder: Path) -> Iterator[Bench]:
-    with running_anvil() as chain, open_proxy(chain.node.port) as proxy:
-        yield Bench(chain, proxy, folder)
+def open_bench(deployed: SmallTestChain, folder: Path) -> Iterator[Bench]:
+    with restored(deployed) as small_chain, open_proxy(small_chain.chain.node.port) as proxy:
+        yield Bench(small_chain, proxy, folder)
 
 
-@pytest.fixture(scope="module")
-def bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    with new_bench(tmp_path_factory.mktemp("stores")) as made:
-        yield made
+@pytest.fixture
+def bench(shared_small_chain: SmallTestChain, tmp_path: Path) -> Iterator[Bench]:
+    with open_bench(shared_small_chain, tmp_path) as bench:
+        yield bench
 
 
 def check_run(bench: Bench, lie: Lie, seed: int) -> None:
@@ -97,10 +98,12 @@ def test_nothing_wrong_is_stored_and_nothing_silently_lost(bench: Bench, lie: Li
 
 @pytest.mark.slow
 @pytest.mark.parametrize("lie", LIES + FAILURES, ids=lambda lie: lie.name)
-def test_no_run_stores_wrong_state_or_loses_pools_silently(tmp_path: Path, lie: Lie) -> None:
+def test_no_run_stores_wrong_state_or_loses_pools_silently(
+    shared_small_chain: SmallTestChain, tmp_path: Path, lie: Lie
+) -> None:
     for first in range(0, MANY_RUNS, RUNS_A_CHAIN):
         folder = tmp_path / str(first)
         folder.mkdir()
-        with new_bench(folder) as bench:
+        with open_bench(shared_small_chain, folder) as bench:
             for seed in range(first, first + RUNS_A_CHAIN):
                 check_run(bench, lie, seed)

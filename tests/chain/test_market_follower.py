@@ -19,18 +19,12 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import Progress, follow
 from swapcli.errors import UpstreamError
 from swapcli.model.market import Provenance
-from tests.chain.anvil import running_anvil
 from tests.chain.small_chain import SmallTestChain
-from tests.chain.sync.expected_state import connected, fresh, store_at, synced
+from tests.chain.sync.expected_state import fresh, store_at, synced
 from tests.store.build import only
+from tests.support.chain import connected
 
 STEPS = 25
-
-
-@pytest.fixture
-def small_chain() -> Iterator[SmallTestChain]:
-    with running_anvil() as chain:
-        yield SmallTestChain(chain)
 
 
 @pytest.fixture

@@ -21,8 +21,6 @@ from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamEr
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from tests.chain import proxy as failures
-from tests.chain.anvil import AnvilChain, running_anvil
-from tests.chain.contract_fixture import ContractFixture
 from tests.chain.failure_modes import (
     FAST_MODES,
     MODES,
@@ -36,7 +34,9 @@ from tests.chain.market_reader import read_pools
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import url_of
+from tests.chain.trader import Trader
 from tests.examples import examples
+from tests.support.chain import restored
 
 SYNC = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
 """Of a pair: Sync(uint112,uint112)."""
@@ -52,13 +52,12 @@ class Read(NamedTuple):
 
 
 class Bench:
-    """A world behind a proxy. `places` are of all families, one or two of each."""
+    """A chain behind a proxy. `places` are of all families, one or two of each."""
 
-    def __init__(self, chain: AnvilChain, proxy: Proxy) -> None:
-        self.chain, self.proxy = chain, proxy
-        self.world = ContractFixture(chain)
-        self.multicall = deploy_multicall(chain)
-        chain.node.ask("anvil_mine", "0x3")
+    def __init__(self, trader: Trader, proxy: Proxy) -> None:
+        self.chain, self.world, self.proxy = trader.chain, trader.world, proxy
+        self.multicall = deploy_multicall(self.chain)
+        self.chain.node.ask("anvil_mine", "0x3")
         self.places = self._places()
         self._expected: dict[str, Read] = {}
 
@@ -82,9 +81,9 @@ class Bench:
 
 
 @pytest.fixture(scope="module")
-def whole_bench() -> Iterator[Bench]:
-    with running_anvil() as chain, open_proxy(chain.node.port) as proxy:
-        yield Bench(chain, proxy)
+def whole_bench(shared_trader: Trader) -> Iterator[Bench]:
+    with restored(shared_trader) as trader, open_proxy(trader.chain.node.port) as proxy:
+        yield Bench(trader, proxy)
 
 
 @pytest.fixture

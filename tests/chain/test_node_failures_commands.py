@@ -16,13 +16,13 @@ from typing import Any
 import pytest
 
 from tests.chain import proxy as failures
-from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.failure_modes import FAST_MODES, HTML, REPEATED, check_secrets_hidden
 from tests.chain.node.server import SECRET, Failure, hangs_up, says
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import write_settings
 from tests.chain.small_chain import SmallTestChain
 from tests.examples import examples
+from tests.support.chain import restored
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.service_process import SWAPCLI_COMMAND, TIMEOUT_S
 
@@ -33,9 +33,9 @@ SEEDS = examples(3, full=6)
 class CommandLineUser:
     """A user with a store of a small chain and a node behind a proxy in the settings."""
 
-    def __init__(self, chain: AnvilChain, proxy: Proxy, folder: Path) -> None:
-        self.chain, self.proxy, self.folder = chain, proxy, folder
-        self.small_chain = SmallTestChain(chain)
+    def __init__(self, small_chain: SmallTestChain, proxy: Proxy, folder: Path) -> None:
+        self.small_chain, self.proxy, self.folder = small_chain, proxy, folder
+        self.chain = small_chain.chain
         self.name = self.small_chain.network.name
         self.env = {"SWAPCLI_CONFIG": str(write_settings(folder, self.small_chain.network, proxy.url, timeout_s=0.5))}
         self._folders = count()
@@ -53,9 +53,11 @@ class CommandLineUser:
 
 
 @pytest.fixture(scope="module")
-def shared_user(tmp_path_factory: pytest.TempPathFactory) -> Iterator[CommandLineUser]:
-    with running_anvil() as chain, open_proxy(chain.node.port) as proxy:
-        yield CommandLineUser(chain, proxy, tmp_path_factory.mktemp("desk"))
+def shared_user(
+    shared_small_chain: SmallTestChain, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[CommandLineUser]:
+    with restored(shared_small_chain) as small_chain, open_proxy(small_chain.chain.node.port) as proxy:
+        yield CommandLineUser(small_chain, proxy, tmp_path_factory.mktemp("user"))
 
 
 @pytest.fixture

@@ -21,7 +21,6 @@ from swapcli.errors import InvalidUpstreamResponse, UpstreamError
 from swapcli.model.pool import Pool
 from swapcli.store import Store
 from tests.chain import proxy as failures
-from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.failure_modes import FAST_MODES, MODES, NOWHERE, FailureMode, check_error, connect_without_pauses
 from tests.chain.node.server import SECRET
 from tests.chain.proxy import Proxy, open_proxy
@@ -29,6 +28,7 @@ from tests.chain.settings import url_of
 from tests.chain.small_chain import SmallTestChain
 from tests.examples import examples
 from tests.store.build import create, reopen
+from tests.support.chain import restored
 
 SEEDS = examples(4, full=8)
 STEPS = 4
@@ -38,11 +38,11 @@ End = type[UpstreamError] | None
 
 
 class Bench:
-    """A small_chain behind a proxy, and stores of it in `folder`."""
+    """A small chain behind a proxy, and stores of it in `folder`."""
 
-    def __init__(self, chain: AnvilChain, proxy: Proxy, folder: Path) -> None:
-        self.chain, self.proxy, self.folder = chain, proxy, folder
-        self.small_chain = SmallTestChain(chain)
+    def __init__(self, small_chain: SmallTestChain, proxy: Proxy, folder: Path) -> None:
+        self.small_chain, self.proxy, self.folder = small_chain, proxy, folder
+        self.chain = small_chain.chain
         self.network = self.small_chain.network
         self._stores = iter(range(1 << 30))
         self._synced, self._synced_at = self.new_path(), 0
@@ -124,9 +124,9 @@ def followed(store: Store, node: RpcNode) -> End:
 
 
 @pytest.fixture(scope="module")
-def whole_bench(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
-    with running_anvil() as chain, open_proxy(chain.node.port) as proxy:
-        yield Bench(chain, proxy, tmp_path_factory.mktemp("stores"))
+def whole_bench(shared_small_chain: SmallTestChain, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Bench]:
+    with restored(shared_small_chain) as small_chain, open_proxy(small_chain.chain.node.port) as proxy:
+        yield Bench(small_chain, proxy, tmp_path_factory.mktemp("stores"))
 
 
 @pytest.fixture

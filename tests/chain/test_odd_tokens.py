@@ -27,14 +27,13 @@ from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfer_behaviour import ORDINARY, REFUSED, SHARES, TransferBehaviour, TransferKind
-from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import DECIMALS, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.node.test_rpc_node_on_anvil import node_of
 from tests.chain.odd_tokens import STETH_POT, UNIT, WHOLE, add_token, open_curve, open_pair
 from tests.chain.trader import USER, Trader
 from tests.store.build import create, reopen
+from tests.support.chain import restored
 
 ROUNDING = 2
 ODD = {
@@ -47,17 +46,16 @@ SWAPS = 16
 
 
 @pytest.fixture(scope="module")
-def shared() -> Iterator[Trader]:
-    """A trader in a world where odd tokens are in pairs with DAI and TKN that look better than all others."""
-    with running_anvil() as chain:
-        yield opened(chain)
+def odd_trader(shared_trader: Trader) -> Iterator[Trader]:
+    """A trader on a chain where odd tokens are in pairs with DAI and TKN that look better than all others."""
+    with restored(shared_trader) as trader:
+        add_odd_tokens(trader)
+        yield trader
 
 
-def opened(chain: AnvilChain) -> Trader:
-    world = ContractFixture(chain)
-    world.network = replace(world.network, multicall=deploy_multicall(chain))
-    trader = Trader(world, chain, read_market(world))
-    trader.fund_user()
+def add_odd_tokens(trader: Trader) -> None:
+    world = trader.world
+    world.network = replace(world.network, multicall=deploy_multicall(trader.chain))
     add_token(world, "FeeCoin", 20_000, 20_000, 20_000, symbol="FEE")
     add_token(world, "FeeCoin", 0, 30_000, 0, symbol="SELL")
     add_token(world, "ShareCoin", STETH_POT, symbol="SHR")
@@ -69,21 +67,13 @@ def opened(chain: AnvilChain) -> Trader:
                 world.contracts[symbol].send("setPool", place.contract.address)
         world.give(symbol, USER, WHOLE)
     open_curve(world, "SHR", "DAI")
-    return trader
+    trader.market = read_market(world)
 
 
 @pytest.fixture
-def trader(shared: Trader) -> Trader:
-    """The same with its market as it is now."""
-    shared.market = read_market(shared.world)
-    return shared
-
-
-@pytest.fixture
-def node(trader: Trader) -> Iterator[RpcNode]:
-    made = node_of(trader.world)
-    yield made
-    made.close()
+def trader(odd_trader: Trader) -> Iterator[Trader]:
+    with restored(odd_trader) as trader:
+        yield trader
 
 
 def live(trader: Trader, node: RpcNode) -> LiveSource:

@@ -35,10 +35,10 @@ from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.node.server import SECRET, hangs_up, stays_silent
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settings import describe_network, url_of, write_settings
-from tests.chain.sync.expected_state import connected
 from tests.chain.trader import USER, Trader, random_amount
 from tests.examples import examples
 from tests.store.build import only
+from tests.support.chain import connected
 from tests.support.service_process import ServiceProcess, run_service
 
 TICK_S = 1.0

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from contextlib import closing
 from random import Random
 from typing import Any
 
@@ -21,12 +20,12 @@ from swapcli.evm import build_approval
 from swapcli.evm.simulation import SimulatedCall, SimulationStatus
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.transaction import SwapType, UnsignedTransaction
-from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
+from tests.chain.anvil import AnvilChain
 from tests.chain.node.server import Refused, node_of, says, serving
-from tests.chain.settings import url_of
 from tests.chain.trader import USER, Trader, with_calldata, with_unreachable_minimum
 from tests.contracts.evm import Contract, compile_solidity, load_artifact
 from tests.examples import seeds
+from tests.support.chain import connected
 
 POOR = "0x" + "90" * 20
 """Holds nothing."""
@@ -39,10 +38,6 @@ MOST_REFUNDED = 0.2
 """Of the gas that was used."""
 
 
-def rpc(chain: AnvilChain) -> RpcNode:
-    return RpcNode(url_of(chain), shown="the local node", chain_id=CHAIN_ID, pause=lambda _: None)
-
-
 def simulated(node: RpcNode, swap: SimulatedCall, sender: str) -> SwapSimulation:
     at = node.head().block
     return simulate_swap(node, at, swap, sender, read_sender_balances(node, at, sender, swap))
@@ -53,12 +48,6 @@ def simulated_payload(node: RpcNode, payload: UnsignedTransaction, sender: str) 
 
 
 # Real pools.
-
-
-@pytest.fixture
-def node(trader: Trader) -> Iterator[RpcNode]:
-    with closing(rpc(trader.chain)) as made:
-        yield made
 
 
 @pytest.mark.parametrize("seed", seeds(1, full=3))
@@ -136,10 +125,10 @@ def test_the_router_refuses_a_token_that_takes_a_cut(trader: Trader, node: RpcNo
 
 
 class Scene:
-    """A node of its own with a router that holds plenty of everything."""
+    """A chain with a router that has plenty of everything."""
 
-    def __init__(self, chain: AnvilChain) -> None:
-        self.chain, self.node = chain, rpc(chain)
+    def __init__(self, chain: AnvilChain, node: RpcNode) -> None:
+        self.chain, self.node = chain, node
         self.router = chain.deploy(SOURCES["Obedient"])
         chain.fund(self.router.address, PLENTY)
 
@@ -162,11 +151,10 @@ class Scene:
 
 
 @pytest.fixture(scope="module")
-def scene() -> Iterator[Scene]:
-    with running_anvil() as chain:
-        made = Scene(chain)
-        with closing(made.node):
-            yield made
+def scene(shared_trader: Trader) -> Iterator[Scene]:
+    chain = shared_trader.chain
+    with chain.revert_after(), connected(chain) as node:
+        yield Scene(chain, node)
 
 
 def slot(place: int) -> bytes:

@@ -10,6 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.chain.node import BlockId, HypotheticalCall, ReturnData
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.chain.transfer_trials import TransferReport, plan_trials, pool_holder, run_transfer_trials
 from swapcli.errors import UpstreamRejected
 from swapcli.evm.transfer_probe import (
@@ -29,12 +30,11 @@ from swapcli.model.transfer_behaviour import (
     TransferBehaviour,
     TransferKind,
 )
-from tests.chain.anvil import AnvilChain
 from tests.chain.contract_fixture import DECIMALS, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import BLOCK, EvmNode
-from tests.chain.node.test_rpc_node_on_anvil import node_of
 from tests.chain.odd_tokens import STETH_POT, WHOLE, add_token, forget_tokens, open_pair, sources
+from tests.chain.trader import Trader
 from tests.contracts.evm import Chain, Contract, RevertedError, selector
 
 PROBE = "0x" + "70" * 20
@@ -178,9 +178,9 @@ def test_a_share_token_is_never_classified_as_ordinary(shared: ContractFixture, 
         forget_tokens(shared, "ODD")
 
 
-def test_a_node_finds_the_same(anvil: AnvilChain) -> None:
+def test_a_node_finds_the_same(trader: Trader, node: RpcNode) -> None:
     """Over JSON-RPC, with overrides as nodes take them; those of the pools' own code too."""
-    world = ContractFixture(anvil)
+    world = trader.world
     expected = dict.fromkeys((token.address for token in world.tokens.values()), ORDINARY)
     for symbol, kind, arguments, behaviour in (
         ("FEE", "FeeCoin", (10_000, 20_000, 0), fee(10_000, 20_000, 0)),
@@ -195,19 +195,15 @@ def test_a_node_finds_the_same(anvil: AnvilChain) -> None:
             token.send("setPool", pair)
         expected[token.address] = behaviour
     market = read_market(world)
-    node = node_of(world)
-    try:
-        head = node.head().block
-        trips = node.round_trips
-        report = run_transfer_trials(node, head, plan_trials(market.tokens, market.pools.values(), market.network))
-        assert report == TransferReport(expected)
-        assert node.round_trips - trips <= 4
-        trips = node.round_trips
-        ordinary = [world.address(symbol) for symbol in DECIMALS]
-        run_transfer_trials(node, head, plan_trials(ordinary, market.pools.values(), market.network))
-        assert node.round_trips - trips == 1
-    finally:
-        node.close()
+    head = node.head().block
+    trips = node.round_trips
+    report = run_transfer_trials(node, head, plan_trials(market.tokens, market.pools.values(), market.network))
+    assert report == TransferReport(expected)
+    assert node.round_trips - trips <= 4
+    trips = node.round_trips
+    ordinary = [world.address(symbol) for symbol in DECIMALS]
+    run_transfer_trials(node, head, plan_trials(ordinary, market.pools.values(), market.network))
+    assert node.round_trips - trips == 1
 
 
 class OverrideIgnoringEvmNode(EvmNode):
@@ -244,8 +240,9 @@ def test_trial_batches_shrink_until_the_node_answers(world: ContractFixture) -> 
     assert world.balance(token.address, pair) == WHOLE
 
 
-def test_trials_with_too_little_gas_fail_as_a_whole(anvil: AnvilChain) -> None:
+def test_trials_with_too_little_gas_fail_as_a_whole(trader: Trader) -> None:
     """Else an ordinary token would seem to refuse."""
+    anvil = trader.chain
     token = anvil.deploy(sources()["FeeCoin"], "ODD", 0, 0, 0)
     token.send("mint", PROBE, 10**9)
     wallets = "0x" + "71" * 20, "0x" + "72" * 20

@@ -26,11 +26,11 @@ from swapcli.networks.catalogue import network
 from swapcli.service.app import create_app
 from swapcli.service.balance_check import MAX_WAITING, TIMEOUT_S, BalanceChecker
 from swapcli.service.market_registry import MarketRegistry
-from tests.chain.anvil import CHAIN_ID, running_anvil
-from tests.chain.contract_fixture import WETH, ContractFixture
-from tests.chain.market_reader import read_market
+from tests.chain.anvil import CHAIN_ID
+from tests.chain.contract_fixture import WETH
 from tests.chain.settings import url_of
 from tests.chain.trader import USER, Trader
+from tests.support.chain import restored
 
 POOR = "0x" + "90" * 20
 BALANCE_WEI = 3 * 10**18
@@ -62,14 +62,12 @@ class Service:
 
 
 @pytest.fixture(scope="module")
-def market() -> Iterator[tuple[Market, str]]:
-    """And where the node of its chain is. The user has plenty, the poor one `HELD` less a unit of native currency."""
-    with running_anvil() as chain:
-        world = ContractFixture(chain)
-        Trader(world, chain, read_market(world)).fund_user()
-        chain.fund(POOR, BALANCE_WEI - 1)
-        block = int(chain.node.ask("eth_blockNumber"), 16)
-        yield replace(read_market(world), block=block), url_of(chain)
+def market(shared_trader: Trader) -> Iterator[tuple[Market, str]]:
+    """A market, and the URL of its node. The user has plenty, `POOR` a unit less than `BALANCE_WEI`."""
+    with restored(shared_trader) as trader:
+        trader.chain.fund(POOR, BALANCE_WEI - 1)
+        block = int(trader.chain.node.ask("eth_blockNumber"), 16)
+        yield replace(trader.market, block=block), url_of(trader.chain)
 
 
 @contextmanager

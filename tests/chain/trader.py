@@ -79,6 +79,10 @@ class Trader:
     market: Market
     nonce: int = 0
 
+    def copy(self) -> Trader:
+        """Return the same trader; its contracts and market can be changed."""
+        return replace(self, world=self.world.copy())
+
     def fund_user(self) -> None:
         """Give the user a large balance of every token."""
         for symbol, places in DECIMALS.items():

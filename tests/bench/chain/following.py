@@ -28,8 +28,9 @@ from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.sync.expected_state import connected, fresh
+from tests.chain.sync.expected_state import fresh
 from tests.store.build import create
+from tests.support.chain import connected
 
 EVERY = (1, 10)
 """One store follows every block, another every tenth."""

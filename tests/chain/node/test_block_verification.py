@@ -18,10 +18,10 @@ from swapcli.chain.rpc_node import RpcNode
 from swapcli.errors import BlockMismatch, InvalidUpstreamResponse
 from swapcli.pools import FAMILIES
 from tests.chain import proxy as failures
-from tests.chain.anvil import running_anvil
 from tests.chain.failure_modes import NOWHERE, connect_without_pauses
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.small_chain import SmallTestChain
+from tests.support.chain import restored
 
 
 class Place(NamedTuple):
@@ -41,21 +41,21 @@ class Place(NamedTuple):
 
 
 @pytest.fixture(scope="module")
-def whole_place() -> Iterator[tuple[SmallTestChain, Proxy]]:
-    with running_anvil() as chain, open_proxy(chain.node.port) as proxy:
-        small_chain = SmallTestChain(chain)
+def used_chain(shared_small_chain: SmallTestChain) -> Iterator[SmallTestChain]:
+    with restored(shared_small_chain) as small_chain:
         for seed in range(6):
             small_chain.run_random_activity(Random(seed))
-        yield small_chain, proxy
+        yield small_chain
 
 
 @pytest.fixture
-def place(whole_place: tuple[SmallTestChain, Proxy]) -> Iterator[Place]:
-    small_chain, proxy = whole_place
-    proxy.always = None
-    with connect_without_pauses(proxy.url) as node:
+def place(used_chain: SmallTestChain) -> Iterator[Place]:
+    with (
+        restored(used_chain) as small_chain,
+        open_proxy(small_chain.chain.node.port) as proxy,
+        connect_without_pauses(proxy.url) as node,
+    ):
         yield Place(small_chain, proxy, node)
-    proxy.always = None
 
 
 @pytest.mark.parametrize("has_multicall", [True, False])

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-
 import pytest
 
 from swapcli.chain.loaders import load_pools
@@ -17,32 +15,20 @@ from swapcli.errors import InvalidUpstreamResponse, UpstreamRejected
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from swapcli.pools.concentrated import Concentrated
-from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
+from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_pools
 from tests.chain.node.evm_node import deploy_multicall, sources
-from tests.chain.settings import url_of
+from tests.chain.trader import Trader
+from tests.support.chain import connected
 
 SYNC = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
 """The topic of Sync(uint112,uint112), an event of a pair."""
 
 
-@pytest.fixture(scope="module")
-def world() -> Iterator[ContractFixture]:
-    with running_anvil() as chain:
-        yield ContractFixture(chain)
-
-
 @pytest.fixture
-def node(world: ContractFixture) -> Iterator[RpcNode]:
-    made = node_of(world)
-    yield made
-    made.close()
-
-
-def node_of(world: ContractFixture, chain_id: int = CHAIN_ID) -> RpcNode:
-    assert isinstance(world.chain, AnvilChain)
-    return RpcNode(url_of(world.chain), shown="the local node", chain_id=chain_id, pause=lambda _: None)
+def world(trader: Trader) -> ContractFixture:
+    return trader.world
 
 
 def places(world: ContractFixture) -> dict[str, PoolRef]:
@@ -139,8 +125,7 @@ def test_a_future_block_is_refused_after_retries(world: ContractFixture, node: R
     assert node.block(node.head().block.number + 1_000) is None
 
 
-def test_a_node_of_another_chain_is_not_believed(world: ContractFixture) -> None:
-    node = node_of(world, 8453)
-    with pytest.raises(InvalidUpstreamResponse, match=f"is a node of chain {CHAIN_ID}, not of chain 8453"):
+def test_a_node_of_another_chain_is_refused(trader: Trader) -> None:
+    wrong_chain = pytest.raises(InvalidUpstreamResponse, match=f"is a node of chain {CHAIN_ID}, not of chain 8453")
+    with connected(trader.chain, 8453) as node, wrong_chain:
         node.head()
-    node.close()

@@ -14,12 +14,14 @@ from web3.exceptions import BlockNotFound, ContractLogicError, Web3RPCError
 from swapcli.chain.contract_functions import SELECTORS
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, ContractCall, Log, LogFilter, ReturnData
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.encoding.abi import encode_word
-from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
+from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.node.evm_node import deploy_multicall, sources
-from tests.chain.node.test_rpc_node_on_anvil import node_of
 from tests.chain.settings import url_of
+from tests.chain.trader import Trader
+from tests.support.chain import connected, restored
 
 CALLS = 100
 ANSWERED = ("token0()", "token1()", "fee()", "decimals()", "symbol()", "slot0()", "getReserves()", "tickBitmap(int16)")
@@ -29,12 +31,8 @@ ANSWERED = ("token0()", "token1()", "fee()", "decimals()", "symbol()", "slot0()"
 class Peers:
     """Both clients of one node, and its chain."""
 
-    def __init__(self, world: ContractFixture, session: requests.Session) -> None:
-        assert isinstance(world.chain, AnvilChain)
-        url = url_of(world.chain)
-        self.world = world
-        self.ours = node_of(world)
-        self.theirs = Web3(HTTPProvider(url, session=session))
+    def __init__(self, world: ContractFixture, ours: RpcNode, theirs: Web3) -> None:
+        self.world, self.ours, self.theirs = world, ours, theirs
         self.multicall = deploy_multicall(world.chain)
         self.burner = world.chain.deploy(sources()["Burner"]).address
         self.last = self.ours.head().block.number
@@ -63,11 +61,10 @@ def _transaction(call: ContractCall) -> Any:
 
 
 @pytest.fixture(scope="module")
-def peers() -> Iterator[Peers]:
-    with running_anvil() as chain, requests.Session() as session:
-        made = Peers(ContractFixture(chain), session)
-        yield made
-        made.ours.close()
+def peers(shared_trader: Trader) -> Iterator[Peers]:
+    with restored(shared_trader) as trader, connected(trader.chain) as node, requests.Session() as session:
+        web3 = Web3(HTTPProvider(url_of(trader.chain), session=session))
+        yield Peers(trader.world, node, web3)
 
 
 def as_ours(found: Any) -> BlockHeader:

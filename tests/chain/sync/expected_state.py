@@ -10,26 +10,13 @@ from swapcli.chain.loaders import load_pools
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Node
 from swapcli.chain.pool_ref import ref_of_pool
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Progress, SyncFilter, follow, sync
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.store import Store
-from tests.chain.anvil import CHAIN_ID, AnvilChain
-from tests.chain.settings import url_of
 from tests.chain.sync.factory_chain import CreatedPool
 from tests.store.build import create
-
-
-@contextmanager
-def connected(chain: AnvilChain) -> Iterator[RpcNode]:
-    """Connect to the node of a local chain."""
-    node = RpcNode(url_of(chain), shown="the local node", chain_id=CHAIN_ID, pause=lambda _: None)
-    try:
-        yield node
-    finally:
-        node.close()
 
 
 @contextmanager

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from copy import copy
 from dataclasses import dataclass, field, replace
 from itertools import combinations, product
 from random import Random
@@ -100,6 +101,12 @@ class TestChain:
         self._used: set[tuple[str, str, str, int]] = set()
         self.network = self._network(deploy_multicall(chain))
 
+    def copy(self) -> TestChain:
+        """Return a record of the same chain whose pools can be changed."""
+        copied = copy(self)
+        copied.pools, copied._used, copied.coins = self._copy_pools(), {*self._used}, {**self.coins}
+        return copied
+
     # --- making
 
     def create_pool(self, rng: Random, protocol: str | None = None, *, empty: bool = False) -> CreatedPool:
@@ -172,8 +179,10 @@ class TestChain:
 
     def snapshot(self) -> Snapshot:
         """Where `revert` may go, once."""
-        made = [replace(each, ranges=list(each.ranges)) for each in self.pools]
-        return Snapshot(self.chain.snapshot(), self.height(), made, set(self._used), dict(self.coins))
+        return Snapshot(self.chain.snapshot(), self.height(), self._copy_pools(), {*self._used}, {**self.coins})
+
+    def _copy_pools(self) -> list[CreatedPool]:
+        return [replace(each, ranges=[*each.ranges]) for each in self.pools]
 
     def revert(self, snapshot: Snapshot) -> None:
         """The chain as it was, on which other things may happen."""

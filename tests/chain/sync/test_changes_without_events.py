@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from dataclasses import replace
-from pathlib import Path
 from random import Random
 
 import pytest
@@ -14,10 +13,10 @@ from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import SyncFilter, count_skipped, follow, sync
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.store import Store
-from tests.chain.anvil import running_anvil
-from tests.chain.sync.expected_state import check_true, store_at, synced
+from tests.chain.sync.expected_state import check_true, synced
 from tests.chain.sync.factory_chain import CreatedPool, TestChain
 from tests.contracts.evm import compile_solidity, selector
+from tests.support.chain import restored
 
 PAIRS = 30
 FACTORY = "sphere-mezo-solidity-files/domains/aerodrome/contracts/factories/PoolFactory.sol"
@@ -30,21 +29,12 @@ _SYNC = "1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
 
 
 @pytest.fixture(scope="module")
-def local_chain() -> Iterator[TestChain]:
+def prepared_chain(factory_chain: TestChain) -> Iterator[TestChain]:
     rng = Random("town")
-    with running_anvil() as chain:
-        made = TestChain(chain)
+    with restored(factory_chain) as local_chain:
         for name in ("v2", "volatile") * (PAIRS // 2):
-            made.create_pool(rng, name)
-        yield made
-
-
-@pytest.fixture
-def store(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> Iterator[Store]:
-    """Each test has the chain as it was."""
-    with local_chain.chain.revert_after(), store_at(tmp_path / "store", local_chain.network) as made:
-        synced(made, node)
-        yield made
+            local_chain.create_pool(rng, name)
+        yield local_chain
 
 
 def test_the_sample_finds_a_fee_changed_by_the_factory(local_chain: TestChain, node: RpcNode, store: Store) -> None:

@@ -12,23 +12,21 @@ from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import SyncFilter, sync
 from swapcli.model.market import Provenance
-from tests.chain.anvil import running_anvil
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, TestChain
+from tests.support.chain import restored
 
 
 @pytest.fixture(scope="module")
-def local_chain() -> Iterator[TestChain]:
-    """A chain that no test changes."""
+def prepared_chain(factory_chain: TestChain) -> Iterator[TestChain]:
     rng = Random("town")
-    with running_anvil() as chain:
-        made = TestChain(chain)
+    with restored(factory_chain) as local_chain:
         for name in EVERY_PROTOCOL:
             for _ in range(3):
-                made.create_pool(rng, name)
+                local_chain.create_pool(rng, name)
         for _ in range(60):
-            made.use(rng)
-        yield made
+            local_chain.use(rng)
+        yield local_chain
 
 
 def test_a_first_sync_stores_pools_of_every_protocol(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:

@@ -15,21 +15,10 @@ from swapcli.errors import ConfigError, MarketUnavailable
 from swapcli.model.market import Market, Provenance
 from swapcli.model.token import Token
 from swapcli.store import Store
-from tests.chain.anvil import running_anvil
-from tests.chain.contract_fixture import ContractFixture
-from tests.chain.market_reader import read_market
-from tests.chain.sync.expected_state import check_true, connected, store_at, synced
+from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.trader import Trader
 from tests.store.build import pool
-
-
-@pytest.fixture
-def trader() -> Iterator[Trader]:
-    with running_anvil() as chain:
-        world = ContractFixture(chain)
-        made = Trader(world, chain, read_market(world))
-        made.fund_user()
-        yield made
+from tests.support.chain import connected
 
 
 @pytest.fixture

@@ -17,12 +17,12 @@ from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import Clock
 from swapcli.engine.sync import SyncFilter, follow, sync
 from swapcli.errors import ConfigError, UpstreamError
-from tests.chain.anvil import running_anvil
-from tests.chain.sync.expected_state import check_true, connected, followed, store_at, synced
+from tests.chain.sync.expected_state import check_true, followed, store_at, synced
 from tests.chain.sync.factory_chain import TestChain
 from tests.chain.sync.nodes import LockedNode, turn
 from tests.examples import examples
 from tests.store.build import is_sound
+from tests.support.chain import connected, restored
 
 EVEN_CLOCK = Clock(time.time, count().__next__)
 """Every step takes a second by this clock, so that batches stay small."""
@@ -70,14 +70,13 @@ def end(child: int) -> None:
     assert os.WTERMSIG(status) == signal.SIGKILL, "it was still at work"
 
 
-@pytest.fixture
-def local_chain() -> Iterator[TestChain]:
+@pytest.fixture(scope="module")
+def prepared_chain(factory_chain: TestChain) -> Iterator[TestChain]:
     rng = Random("town")
-    with running_anvil() as chain:
-        made = TestChain(chain)
+    with restored(factory_chain) as local_chain:
         for _ in range(POOLS):
-            made.create_pool(rng)
-        yield made
+            local_chain.create_pool(rng)
+        yield local_chain
 
 
 def test_a_killed_sync_leaves_one_whole_block(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:

@@ -11,22 +11,21 @@ import pytest
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import SyncFilter, count_skipped, follow
 from swapcli.store import Store
-from tests.chain.anvil import running_anvil
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import TestChain
+from tests.support.chain import restored
 
 PAIRS = 24
 
 
 @pytest.fixture(scope="module")
-def local_chain() -> Iterator[TestChain]:
+def prepared_chain(factory_chain: TestChain) -> Iterator[TestChain]:
     """Pairs with a thousand to a million whole tokens on either side; one of the tokens is a dollar."""
     rng = Random("town")
-    with running_anvil() as chain:
-        made = TestChain(chain)
+    with restored(factory_chain) as local_chain:
         for _ in range(PAIRS):
-            made.create_pool(rng, rng.choice(("v2", "volatile", "stable")))
-        yield made
+            local_chain.create_pool(rng, rng.choice(("v2", "volatile", "stable")))
+        yield local_chain
 
 
 @pytest.fixture

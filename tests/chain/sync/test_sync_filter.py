@@ -11,10 +11,10 @@ import pytest
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import SyncFilter, count_skipped, follow
 from swapcli.store import Store
-from tests.chain.anvil import running_anvil
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, PAIRS, CreatedPool, TestChain
 from tests.chain.sync.nodes import FlakyNode, LimitedNode, NoLogsNode
+from tests.support.chain import restored
 
 QUERYABLE = {*PAIRS, "v3", "pancake", "slipstream", "algebra"}
 AUDITED = 3
@@ -22,13 +22,12 @@ AUDITED = 3
 
 
 @pytest.fixture(scope="module")
-def local_chain() -> Iterator[TestChain]:
+def prepared_chain(factory_chain: TestChain) -> Iterator[TestChain]:
     rng = Random("town")
-    with running_anvil() as chain:
-        made = TestChain(chain)
+    with restored(factory_chain) as local_chain:
         for name in EVERY_PROTOCOL * 4:
-            made.create_pool(rng, name)
-        yield made
+            local_chain.create_pool(rng, name)
+        yield local_chain
 
 
 @pytest.fixture

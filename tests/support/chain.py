@@ -1,0 +1,44 @@
+"""Local chains with deployed contracts that the tests of a pytest worker share.
+
+A worker starts a node and deploys the contracts once. A test, or a module, works on a copy of the records inside
+`restored`, which reverts the node afterwards: 1 ms instead of 400 ms for a new node with all contracts.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import Protocol, Self, TypeVar
+
+from swapcli.chain.rpc_node import RpcNode
+from tests.chain.anvil import CHAIN_ID, AnvilChain
+from tests.chain.settings import url_of
+
+
+class ChainRecord(Protocol):
+    """What Python knows of a chain: its contracts, tokens and pools."""
+
+    chain: AnvilChain
+
+    def copy(self) -> Self:
+        """Return a record of the same chain whose changes leave this one as it is."""
+
+
+Record = TypeVar("Record", bound=ChainRecord)
+
+
+@contextmanager
+def restored(record: Record) -> Iterator[Record]:
+    """Yield a copy of the record; afterwards revert its chain. May be nested, as scopes of fixtures are."""
+    with record.chain.revert_after():
+        yield record.copy()
+
+
+@contextmanager
+def connected(chain: AnvilChain, chain_id: int = CHAIN_ID) -> Iterator[RpcNode]:
+    """Connect to the node of a chain, without pauses before retries."""
+    node = RpcNode(url_of(chain), shown="the local node", chain_id=chain_id, pause=lambda _: None)
+    try:
+        yield node
+    finally:
+        node.close()
