@@ -91,14 +91,14 @@ def test_a_quote_without_a_node_is_not_live(tmp_path: Path, many: ManyPools, cha
 
 
 def test_a_crowd_uses_half_of_the_pools_in_each_block(chain: AnvilChain) -> None:
-    world = ContractFixture(chain)
-    before = read_market(world)
-    crowd = Crowd(chain, world, before, Random("test"))
+    fixture = ContractFixture(chain)
+    before = read_market(fixture)
+    crowd = Crowd(chain, fixture, before, Random("test"))
     used: Counter[str] = Counter()
     height = int(chain.node.ask("eth_blockNumber"), 16)
     for _ in range(16):
         crowd.trade(30)
-        after = read_market(world)
+        after = read_market(fixture)
         changed = {key for key, pool in after.pools.items() if pool != before.pools[key]}
         assert 0 < len(changed) <= len(after.pools) // 2
         used.update(changed)
@@ -108,19 +108,19 @@ def test_a_crowd_uses_half_of_the_pools_in_each_block(chain: AnvilChain) -> None
 
 
 def test_a_swap_of_a_crowd_that_fails_is_noticed(chain: AnvilChain) -> None:
-    world = ContractFixture(chain)
-    market = read_market(world)
+    fixture = ContractFixture(chain)
+    market = read_market(fixture)
     nowhere = {key: replace(pool, address="0x" + "ab" * 20) for key, pool in market.pools.items()}
-    crowd = Crowd(chain, world, replace(market, pools=nowhere), Random("test"))
+    crowd = Crowd(chain, fixture, replace(market, pools=nowhere), Random("test"))
     with pytest.raises((BenchmarkFailed, RevertedError)):
         crowd.trade(5)
 
 
 def test_orders_have_the_intended_values(chain: AnvilChain) -> None:
-    world = ContractFixture(chain, pools=False)
-    assert amount_of(world, world.address("USDC"), 100) == 10**6
-    assert amount_of(world, world.address("WETH"), 250_000) == 10**18
-    assert amount_of(world, world.address("WBTC"), 0) == 1
+    fixture = ContractFixture(chain, pools=False)
+    assert amount_of(fixture, fixture.address("USDC"), 100) == 10**6
+    assert amount_of(fixture, fixture.address("WETH"), 250_000) == 10**18
+    assert amount_of(fixture, fixture.address("WBTC"), 0) == 1
 
 
 @pytest.mark.slow
@@ -137,8 +137,8 @@ def test_stores_that_follow_are_right_in_the_end(tmp_path: Path) -> None:
 
 
 def test_a_pool_that_is_wrong_is_counted(chain: AnvilChain, tmp_path: Path) -> None:
-    world = ContractFixture(chain)
-    market = read_market(world)
+    fixture = ContractFixture(chain)
+    market = read_market(fixture)
     pair = next(pool for pool in market.pools.values() if isinstance(pool, ConstantProduct))
     count = len(market.pools)
     with connected(chain) as node, _adopted(tmp_path, 1, node, market) as store:

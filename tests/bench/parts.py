@@ -1,8 +1,8 @@
-"""How much quotes lose by looking at a part of the pools, in markets out of balance whose known state is old.
+"""Measure the loss of quotes that read only part of the pools, in markets with arbitrage and an old known state.
 
-`python -m tests.bench.parts` makes up such markets, and compares live quotes, which read few pools, with quotes over
-all of them as they are. It prints the differences in basis points (above 0 the quote over all pools found less), how
-many pools were read and in how many rounds.
+`python -m tests.bench.parts` generates such markets, and compares live quotes, which read few pools, with quotes over
+all pools in their present state. It prints the differences in basis points (above 0 the quote over all pools found
+less), the number of pools read and the number of reads.
 """
 
 from __future__ import annotations
@@ -30,11 +30,11 @@ from tests.support.pools import build_wide_market
 _SEED = 5
 
 
-class ContractFixture(NamedTuple):
-    """`noise` is how far prices are off, as a part of the fees: above 1 there is arbitrage.
+class Scenario(NamedTuple):
+    """The state of a random market. `noise` is the price error relative to the fees: above 1 there is arbitrage.
 
-    `tokens` and `pools` are how far tokens, and pools beside their tokens, have moved since the state was known, as
-    standard deviations of logarithms.
+    `tokens` and `pools` are the standard deviations of the log price moves of tokens, and of pools beyond their
+    tokens, since the state was read.
     """
 
     noise: float
@@ -42,12 +42,12 @@ class ContractFixture(NamedTuple):
     pools: float
 
 
-WORLDS = (
-    ContractFixture(0.9, 0.0, 0.0),
-    ContractFixture(0.9, 0.01, 3e-4),
-    ContractFixture(0.9, 0.01, 3e-3),
-    ContractFixture(4.0, 0.0, 0.0),
-    ContractFixture(4.0, 0.01, 3e-3),
+SCENARIOS = (
+    Scenario(0.9, 0.0, 0.0),
+    Scenario(0.9, 0.01, 3e-4),
+    Scenario(0.9, 0.01, 3e-3),
+    Scenario(4.0, 0.0, 0.0),
+    Scenario(4.0, 0.01, 3e-3),
 )
 
 
@@ -59,16 +59,18 @@ class Part(NamedTuple):
     reads: int
 
 
-def drifted(known: Market, world: ContractFixture) -> Market:
-    """Return the market after trades that moved tokens and pools as far as `world` says."""
+def after_trades(known: Market, scenario: Scenario) -> Market:
+    """Return the market after trades that move tokens and pools as `scenario` describes."""
     rng = Random(_SEED)
-    worths = {address: rng.gauss(0.0, world.tokens) for address in known.tokens}
-    return replace(known, pools={key: _moved(rng, pool, worths, world.pools) for key, pool in known.pools.items()})
+    log_moves = {address: rng.gauss(0.0, scenario.tokens) for address in known.tokens}
+    return replace(
+        known, pools={key: _trade(rng, pool, log_moves, scenario.pools) for key, pool in known.pools.items()}
+    )
 
 
-def _moved(rng: Random, pool: Pool, worths: dict[str, float], by: float) -> Pool:
+def _trade(rng: Random, pool: Pool, log_moves: dict[str, float], by: float) -> Pool:
     sold, bought = pool.tokens[:2]
-    growth = worths[sold] - worths[bought] + rng.gauss(0.0, by)
+    growth = log_moves[sold] - log_moves[bought] + rng.gauss(0.0, by)
     if growth > 0.0:
         sold, bought = bought, sold
     curve = pool.curve(sold, bought)
@@ -95,31 +97,31 @@ def orders(market: Market, count: int) -> Iterator[Order]:
             yield Order(token_in, token_out, amount)
 
 
-def measure(pools: int, world: ContractFixture, count: int) -> list[Part]:
+def measure(pools: int, scenario: Scenario, count: int) -> list[Part]:
     """Return the parts of `count` orders that have a route."""
-    known = build_wide_market(pools, noise=world.noise)
-    present = drifted(known, world)
+    known = build_wide_market(pools, noise=scenario.noise)
+    present = after_trades(known, scenario)
     whole, source = InMemorySource(present, SYSTEM_CLOCK), InMemorySource(known, SYSTEM_CLOCK)
     parts: list[Part] = []
     for order in orders(known, count):
-        asked: list[int] = []
+        read_counts: list[int] = []
 
-        def read(keys: Sequence[str], asked: list[int] = asked) -> Market:
-            asked.append(len(keys))
+        def read(keys: Sequence[str], read_counts: list[int] = read_counts) -> Market:
+            read_counts.append(len(keys))
             return replace(known, pools={key: present.pools[key] for key in keys})
 
-        ask = QuoteRequest(order, ApiVersion.V2, gas_price_wei=0)
+        request = QuoteRequest(order, ApiVersion.V2, gas_price_wei=0)
         try:
             best = whole.search(ask).best.replay.amount_out
-            found = LiveSearch(source, ask, read, SYSTEM_CLOCK).run().outcome.best.replay.amount_out
+            found = LiveSearch(source, request, read, SYSTEM_CLOCK).run().outcome.best.replay.amount_out
         except NoRoute:
             continue
-        parts.append(Part((found / best - 1.0) * 1e4, asked[-1], len(asked)))
+        parts.append(Part((found / best - 1.0) * 1e4, read_counts[-1], len(read_counts)))
     return parts
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Print a table of all worlds."""
+    """Print a table of all scenarios."""
     parser = argparse.ArgumentParser(prog="python -m tests.bench.parts", description=__doc__)
     parser.add_argument("--pools", type=int, default=1_200)
     parser.add_argument("--orders", type=int, default=40)
@@ -128,14 +130,14 @@ def main(arguments: Sequence[str]) -> None:
     names = ["off, in fees", "tokens moved", "pools moved", *figures_of]
     print(f"| {' | '.join(names)} |")
     print(f"| {' | '.join(['---:'] * len(names))} |")
-    for world in WORLDS:
-        parts = measure(options.pools, world, options.orders)
+    for scenario in SCENARIOS:
+        parts = measure(options.pools, scenario, options.orders)
         bps = [part.bps for part in parts]
         twentieths = quantiles(bps, n=20, method="inclusive")
         figures = (min(bps), twentieths[0], median(bps), twentieths[-1], max(bps))
         read = [part.pools for part in parts]
         reads = sum(part.reads for part in parts) / len(parts)
-        columns = [f"{each:g}" for each in world] + [f"{each:.2f}" for each in figures]
+        columns = [f"{each:g}" for each in scenario] + [f"{each:.2f}" for each in figures]
         print(f"| {' | '.join(columns)} | {median(read):.0f} | {max(read)} | {reads:.2f} |", flush=True)
 
 

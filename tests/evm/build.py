@@ -1,4 +1,4 @@
-"""Calls for the tests: any that the ABI can hold, and how eth_abi, the oracle, encodes them."""
+"""Build any call that the ABI can encode, and encode it with eth_abi as the reference."""
 
 from __future__ import annotations
 
@@ -51,7 +51,7 @@ permits = st.builds(
 
 
 def random_call(rng: random.Random) -> RouterCall:
-    """A call of 1 to 30 swaps: what a generator of properties draws too rarely."""
+    """Return a call of 1 to 30 swaps, which Hypothesis draws too rarely."""
     route = RouterRouteParam(
         _address(rng), _address(rng), _number(rng), _number(rng), _number(rng), _address(rng), rng.choice([*SwapType])
     )
@@ -79,14 +79,14 @@ def _number(rng: random.Random) -> int:
     return rng.getrandbits(rng.choice([8, 64, 128, 256]))
 
 
-def abi_encoded(call: RouterCall, *more: object) -> bytes:
-    """The call's arguments by eth_abi; `more` are those of a permit."""
+def abi_encoded(call: RouterCall, *permit: object) -> bytes:
+    """Return the call's arguments encoded by eth_abi; `permit` are the fields of a permit."""
     types, values = [ROUTE_TYPE, LIST_TYPE], [tuple(call.route), [tuple(swap)[:7] for swap in call.swaps]]
     if call.integrator_data:
         return encode([*types, "bytes"], [*values, call.integrator_data])
-    return encode([*types, *(PERMIT_TYPES if more else ())], [*values, *more])
+    return encode([*types, *(PERMIT_TYPES if permit else ())], [*values, *permit])
 
 
 def abi_decoded(arguments: bytes, integrator: bool) -> tuple[object, ...]:
-    """The arguments of `swap` or `swapIntegrator` as eth_abi reads them."""
+    """Return the arguments of `swap` or `swapIntegrator` as eth_abi decodes them."""
     return tuple(decode([ROUTE_TYPE, LIST_TYPE, *(["bytes"] if integrator else ())], arguments))

@@ -1,4 +1,4 @@
-"""What data costs on L1 as an OP-stack network's own contracts tell it: published bytecode, on any chain."""
+"""Deploy the published L1 fee oracle of OP-stack networks on a test chain."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _SET_VALUES = bytes.fromhex("440a5e20")
 
 
 def l1_block() -> Artifact:
-    """What the oracle asks; by itself it tells less."""
+    """Return the artifact of `L1Block`, which the oracle queries."""
     return load_artifact(f"{_PACKAGE}/L1Block.sol/L1Block.json")
 
 
@@ -32,13 +32,13 @@ class RealOracle:
             self.contract.send(upgrade, sender=_DEPOSITOR)
 
     def set(self, terms: L1FeeParams) -> None:
-        """As the first transaction of each block does."""
+        """Set the fee parameters as the first transaction of each block does."""
         scalars = terms.base_fee_scalar.to_bytes(4) + terms.blob_base_fee_scalar.to_bytes(4)
         fees = terms.base_fee_wei.to_bytes(32) + terms.blob_base_fee_wei.to_bytes(32)
         calldata = _SET_VALUES + scalars + bytes(24) + fees + bytes(64)
         self.chain.send(_L1_BLOCK, calldata, sender=_DEPOSITOR)
 
     def fee_wei(self, unsigned: bytes) -> int:
-        """What the contract says."""
+        """Return the contract's L1 fee for the transaction."""
         (fee,) = self.contract.call("getL1Fee", unsigned)
         return int(fee)

@@ -1,4 +1,4 @@
-"""A router in a few lines: it knows the pools as the chain does, and of the swap only what the calldata says."""
+"""A short model of the router: it has the pools' states and reads everything else from the calldata."""
 
 from __future__ import annotations
 
@@ -19,27 +19,27 @@ WRAPPER_ID = 0
 
 @lru_cache
 def embedded(name: str) -> Market:
-    """The market that comes with the program."""
+    """Return an embedded market."""
     return parse_market(embedded_market(name), networks=network).market
 
 
 class RouterModel:
-    """Holds the input of a call, and works through its list."""
+    """Executes the swaps of a call on its own pools."""
 
     def __init__(self, pools: Iterable[Pool]) -> None:
         self._pools = {pool.key: pool for pool in pools}
 
-    def executed(self, calldata: str) -> dict[str, int]:
-        """What the router holds of each token at the end."""
+    def execute(self, calldata: str) -> dict[str, int]:
+        """Return the router's balance of each token after the call."""
         call = decode_call(calldata)
         balances = {call.route.token_in: call.route.amount_in}
         for swap in call.swaps:
             spend = balances[swap.token_in] * swap.rate // 1_000_000
             balances[swap.token_in] -= spend
-            balances[swap.token_out] = balances.get(swap.token_out, 0) + self._swapped(swap, spend)
+            balances[swap.token_out] = balances.get(swap.token_out, 0) + self._swap(swap, spend)
         return balances
 
-    def _swapped(self, swap: RouterSwapParam, spend: int) -> int:
+    def _swap(self, swap: RouterSwapParam, spend: int) -> int:
         if swap.protocol_id == WRAPPER_ID:
             return spend
         key = named_pool(swap, self._pools)
@@ -48,7 +48,7 @@ class RouterModel:
 
 
 def named_pool(swap: RouterSwapParam, pools: Mapping[str, Pool]) -> str:
-    """The key of the pool that an entry names: its address, in Uniswap V4 the hash of its PoolKey."""
+    """Return the key of the swap's pool: its address, in Uniswap V4 the hash of its PoolKey."""
     if swap.pool_address in pools:
         return swap.pool_address
     return "0x" + keccak256(swap.extra_data).hex()

@@ -1,4 +1,4 @@
-"""Calldata against eth_abi, byte for byte, and back."""
+"""Calldata equals that of eth_abi byte for byte, and decodes back."""
 
 from __future__ import annotations
 
@@ -49,7 +49,7 @@ def expected(call: RouterCall) -> str:
 
 
 @given(calls)
-def test_any_call_is_encoded_as_eth_abi_does_and_read_back(call: RouterCall) -> None:
+def test_any_call_matches_eth_abi_and_decodes_back(call: RouterCall) -> None:
     encoded = encode_call(call)
     assert encoded == expected(call)
     assert decode_call(encoded) == call
@@ -74,7 +74,7 @@ def test_a_call_with_a_permit_matches_eth_abi_and_decodes_back(call: RouterCall,
 
 
 @given(calls)
-def test_eth_abi_reads_the_values_that_were_encoded(call: RouterCall) -> None:
+def test_eth_abi_decodes_the_encoded_values(call: RouterCall) -> None:
     arguments = bytes.fromhex(encode_call(call)[10:])
     route, entries, *integrator_data = abi_decoded(arguments, bool(call.integrator_data))
     assert route == tuple(call.route)
@@ -143,18 +143,18 @@ def test_a_permit_out_of_range_is_refused_by_name(field: str, beyond: Any) -> No
         encode_permit_call(CALL, PERMIT._replace(**{field: beyond}))
 
 
-def test_a_permit_leaves_no_place_for_an_integrator() -> None:
+def test_a_permit_excludes_an_integrator() -> None:
     with pytest.raises(InvalidInput, match=r"^integrator_data: "):
         encode_permit_call(CALL._replace(integrator_data=b"x" * 96), PERMIT)
 
 
-def test_a_refusal_of_a_huge_number_is_a_short_sentence() -> None:
+def test_the_error_for_a_huge_number_is_short() -> None:
     with pytest.raises(InvalidInput) as caught:
         encode_call(CALL._replace(route=ROUTE._replace(amount_in=10**10_000)))
     assert caught.value.message == "amount_in: a number of 33220 bits does not fit uint256"
 
 
-def test_a_refusal_of_a_long_text_is_a_short_sentence() -> None:
+def test_the_error_for_a_long_text_is_short() -> None:
     with pytest.raises(InvalidInput) as caught:
         encode_call(CALL._replace(route=ROUTE._replace(recipient="x" * 10**6)))
     assert len(caught.value.message) < 200

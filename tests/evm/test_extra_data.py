@@ -1,4 +1,4 @@
-"""`extra_data` by family: it says what the contracts themselves derive the pool from."""
+"""`extra_data` by family: the values that the contracts derive the pool from."""
 
 from __future__ import annotations
 
@@ -29,7 +29,7 @@ POOL, OTHER = "0x" + "ab" * 20, "0x" + "cd" * 20
 BY_FEE = ProtocolInfo(5, "v3", "V3", family="concentrated", extra_keys=("fee",))
 BY_SPACING = ProtocolInfo(3, "cl", "CL", family="concentrated", extra_keys=("tickSpacing",))
 BY_TOKENS = ProtocolInfo(50, "algebra", "Algebra", family="concentrated")
-UNKNOWN_MATHS = ProtocolInfo(7, "unheardOf", "Unheard Of")
+UNKNOWN_FAMILY = ProtocolInfo(7, "unheardOf", "Unheard Of")
 
 
 def extra(pool: Pool, protocol: ProtocolInfo | None = None) -> bytes:
@@ -47,7 +47,7 @@ def test_every_family_has_an_entry() -> None:
 
 
 @pytest.mark.parametrize("name", ["base", "hyperevm", "monad", "citrea"])
-def test_the_key_in_it_leads_to_the_real_pool_by_create2(name: str) -> None:
+def test_the_key_leads_to_the_real_pool_by_create2(name: str) -> None:
     market = embedded(name)
     derived = Counter[str]()
     for pool in market.pools.values():
@@ -83,11 +83,11 @@ def test_the_published_samples_carry_0x0064(protocol: str, address: str) -> None
 
 
 @pytest.mark.parametrize(
-    ("fee_ppm", "hexed"),
+    ("fee_ppm", "expected"),
     [(0, "0000"), (100, "0064"), (2_500, "09c4"), (3_000, "0bb8"), (65_535, "ffff"), (65_536, "010000")],
 )
-def test_a_fee_takes_the_shortest_of_two_or_three_bytes(fee_ppm: int, hexed: str) -> None:
-    assert extra(v3(fee_ppm), BY_FEE).hex() == hexed
+def test_a_fee_takes_the_shortest_of_two_or_three_bytes(fee_ppm: int, expected: str) -> None:
+    assert extra(v3(fee_ppm), BY_FEE).hex() == expected
 
 
 @given(st.integers(0, 999_999))
@@ -113,11 +113,11 @@ def test_a_key_that_does_not_fit_is_refused_by_name(pool: Pool, protocol: Protoc
         extra(pool, protocol)
 
 
-def test_a_pool_of_algebra_needs_nothing() -> None:
+def test_an_algebra_pool_has_no_extra_data() -> None:
     assert extra(v3(3_000), BY_TOKENS) == b""
 
 
-@pytest.mark.parametrize("protocol", [UNKNOWN_MATHS, None])
+@pytest.mark.parametrize("protocol", [UNKNOWN_FAMILY, None])
 def test_unknown_concentrated_protocols_are_uniswap_v3_forks(
     protocol: ProtocolInfo | None,
 ) -> None:
@@ -142,18 +142,18 @@ def test_a_uniswap_v2_pair_encodes_its_fee_and_solidly_nothing(fee_ppm: int) -> 
 
 
 @given(solidly_stable_pools())
-def test_a_stable_pair_of_solidly_needs_nothing(pool: Pool) -> None:
+def test_a_stable_solidly_pair_has_no_extra_data(pool: Pool) -> None:
     assert extra(pool) == b""
 
 
 @given(stableswap_pools(), st.data())
-def test_a_stableswap_pool_gets_the_places_of_its_coins(pool: StableSwap, data: st.DataObject) -> None:
+def test_a_stableswap_pool_encodes_the_indices_of_its_coins(pool: StableSwap, data: st.DataObject) -> None:
     i, j = data.draw(st.permutations(range(len(pool.tokens))))[:2]
     assert tuple(encode_extra_data(PoolUse(pool, pool.tokens[i], pool.tokens[j], None))) == (i, j)
 
 
 class WithId(Weighted):
-    """A weighted pool whose state tells its id."""
+    """A weighted pool whose state contains its id."""
 
     __slots__ = ()
 

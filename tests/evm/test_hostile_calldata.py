@@ -1,4 +1,4 @@
-"""Calldata that no encoder gives is refused with a sentence, whatever it is, and costs no more than its length."""
+"""Malformed calldata is refused with a sentence, in time and memory proportional to its length."""
 
 from __future__ import annotations
 
@@ -22,21 +22,21 @@ INTEGRATOR_CALL = CALL._replace(integrator_data=b"i" * 96)
 INTERESTING = st.sampled_from([0, 1, 2, 31, 32, 33, 64, 224, 256, 2**31, 2**32, 2**64, 2**255, 2**256 - 32, 2**256 - 1])
 
 
-def tried(read: Callable[[], _Output]) -> _Output | InvalidInput:
-    """What `read` gives, or the only error that it may raise."""
+def result_or_error(read: Callable[[], _Output]) -> _Output | InvalidInput:
+    """Return the value of `read`, or the only error that it may raise."""
     try:
         return read()
     except InvalidInput as error:
         return error
 
 
-def refused_or_the_same_again(calldata: str) -> None:
-    """Each decoder refuses it with a short sentence and a field, or gives what encodes to the very same bytes."""
-    for again in (
+def check_refused_or_round_trips(calldata: str) -> None:
+    """Check that each decoder refuses it with a short sentence and a field, or that it encodes to the same bytes."""
+    for round_trip in (
         lambda: encode_call(decode_call(calldata)),
         lambda: encode_permit_call(*decode_permit_call(calldata)),
     ):
-        outcome = tried(again)
+        outcome = result_or_error(round_trip)
         if isinstance(outcome, InvalidInput):
             assert outcome.details["field"]
             assert len(outcome.message) < 400
@@ -46,7 +46,7 @@ def refused_or_the_same_again(calldata: str) -> None:
 
 @given(st.sampled_from(SELECTORS), st.binary(max_size=2_000))
 def test_random_bytes_are_refused(selector: str, body: bytes) -> None:
-    refused_or_the_same_again(f"0x{selector}{body.hex()}")
+    check_refused_or_round_trips(f"0x{selector}{body.hex()}")
 
 
 @given(st.text(max_size=100))
@@ -61,7 +61,7 @@ def test_random_text_is_refused(text: str) -> None:
 def test_a_changed_byte_is_refused_or_changes_a_value(call: RouterCall, data: st.DataObject) -> None:
     raw = bytearray.fromhex(encode_call(call)[2:])
     raw[data.draw(st.integers(0, len(raw) - 1))] ^= data.draw(st.integers(1, 255))
-    refused_or_the_same_again("0x" + raw.hex())
+    check_refused_or_round_trips("0x" + raw.hex())
 
 
 @given(calls, st.data())
@@ -69,7 +69,7 @@ def test_a_changed_word_is_refused_or_changes_a_value(call: RouterCall, data: st
     raw = bytearray.fromhex(encode_call(call)[2:])
     at = 4 + 32 * data.draw(st.integers(0, (len(raw) - 4) // 32 - 1))
     raw[at : at + 32] = data.draw(INTERESTING | st.integers(0, 2**256 - 1)).to_bytes(32)
-    refused_or_the_same_again("0x" + raw.hex())
+    check_refused_or_round_trips("0x" + raw.hex())
 
 
 @given(calls, st.data())
@@ -80,7 +80,7 @@ def test_a_word_inserted_or_removed_is_refused_or_read_as_is(call: RouterCall, d
         raw[at:at] = data.draw(INTERESTING).to_bytes(32)
     else:
         del raw[at : at + 32]
-    refused_or_the_same_again("0x" + raw.hex())
+    check_refused_or_round_trips("0x" + raw.hex())
 
 
 @given(calls, st.data())
@@ -101,19 +101,19 @@ def test_every_byte_that_fills_a_word_must_be_zero() -> None:
     encodings = {raw}
     for at in range(4, len(raw)):
         changed = raw[:at] + bytes([raw[at] ^ 0x80]) + raw[at + 1 :]
-        refused_or_the_same_again("0x" + changed.hex())
+        check_refused_or_round_trips("0x" + changed.hex())
         encodings.add(changed)
     assert len(encodings) == len(raw) - 3
 
 
 def word_changed(calldata: str, index: int, value: int) -> str:
-    """`calldata` with another word at `index` after the selector."""
+    """Return `calldata` with the word at `index` after the selector replaced."""
     at = 10 + 64 * index
     return f"{calldata[:at]}{value:064x}{calldata[at + 64 :]}"
 
 
 ADDRESS = "not an address: its upper 12 bytes are not zero"
-# Words of CALL: 0-6 route, 7 offset, 8 length, 9 offset, 10-15 swap, 16 offset of its bytes, 17 their length, 18 they.
+# Words of CALL: 0-6 route, 7 offset, 8 length, 9 offset, 10-15 swap, 16 offset of its bytes, 17 length, 18 bytes.
 NAMED: list[tuple[int, int, str]] = [
     (0, 1 << 160, f"token_in: {ADDRESS}"),
     (5, 1 << 255, f"destination: {ADDRESS}"),
@@ -142,7 +142,7 @@ NAMED: list[tuple[int, int, str]] = [
 
 
 @pytest.mark.parametrize(("index", "value", "sentence"), NAMED)
-def test_a_word_that_cannot_be_is_named(index: int, value: int, sentence: str) -> None:
+def test_an_invalid_word_is_named(index: int, value: int, sentence: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         decode_call(word_changed(encode_call(CALL), index, value))
     assert caught.value.message == sentence
@@ -184,7 +184,7 @@ OTHERS: list[tuple[Callable[[str], object], str, str]] = [
 
 
 @pytest.mark.parametrize(("decode", "calldata", "sentence"), OTHERS)
-def test_what_is_wrong_with_the_whole_is_named(decode: Callable[[str], object], calldata: str, sentence: str) -> None:
+def test_an_error_of_the_whole_calldata_is_named(decode: Callable[[str], object], calldata: str, sentence: str) -> None:
     with pytest.raises(InvalidInput) as caught:
         decode(calldata)
     assert caught.value.message == sentence
@@ -192,7 +192,7 @@ def test_what_is_wrong_with_the_whole_is_named(decode: Callable[[str], object], 
 
 @given(st.binary(max_size=128))
 def test_random_integrator_data_is_refused_or_three_words(integrator_data: bytes) -> None:
-    outcome = tried(lambda: decode_integrator_data(integrator_data))
+    outcome = result_or_error(lambda: decode_integrator_data(integrator_data))
     if isinstance(outcome, InvalidInput):
         assert outcome.details["field"]
     else:
@@ -200,12 +200,12 @@ def test_random_integrator_data_is_refused_or_three_words(integrator_data: bytes
         assert len(integrator_data) in (0, 96)
 
 
-def test_a_list_said_to_be_huge_takes_no_memory() -> None:
-    claims = word_changed(encode_call(CALL), 8, 2**40)
+def test_a_huge_claimed_list_length_takes_no_memory() -> None:
+    calldata = word_changed(encode_call(CALL), 8, 2**40)
     tracemalloc.start()
     try:
         with pytest.raises(InvalidInput, match="swaps length"):
-            decode_call(claims)
+            decode_call(calldata)
         assert tracemalloc.get_traced_memory()[1] < 100_000
     finally:
         tracemalloc.stop()

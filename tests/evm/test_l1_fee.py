@@ -1,4 +1,4 @@
-"""The fee for data on L1 is what the network's own contract says, to the wei."""
+"""The L1 data fee equals that of the network's own contract to the wei."""
 
 from __future__ import annotations
 
@@ -18,11 +18,11 @@ from tests.evm.build import ADDRESSES, NUMBERS
 from tests.evm.l1_oracle import RealOracle
 
 PLAIN = L1FeeParams(10**12, 0, 10**6, 0)
-"""Terms under which the fee tells the compressed length."""
+"""Parameters under which the fee determines the compressed length."""
 FLOOR = 100 * 16 * 10**12
-"""The fee for anything that compresses well, under those terms."""
+"""The minimum fee under `PLAIN`, which content that compresses well pays."""
 SCALARS = st.integers(0, 2**28 - 1)
-"""The contract multiplies one by 16 in 32 bits."""
+"""The contract multiplies a scalar by 16 in 32 bits."""
 TERMS = st.builds(L1FeeParams, *[st.integers(0, 2**96)] * 2, SCALARS, SCALARS)
 WORDS = st.one_of(
     st.integers(0, 2**24).map(lambda n: n.to_bytes(32)),
@@ -33,7 +33,7 @@ WORDS = st.one_of(
 
 @st.composite
 def contents(draw: st.DrawFn) -> bytes:
-    """Bytes that come again: calldata, noise, runs, and copies of any length from near and far."""
+    """Return content with repetitions: calldata words, noise, runs, and copies of any length and distance."""
     rng = Random(draw(st.integers(0, 2**32)))
     content = b"".join(draw(st.lists(WORDS, max_size=20)))
     for _ in range(draw(st.integers(0, 12))):
@@ -56,13 +56,13 @@ def oracle() -> RealOracle:
 
 
 @given(contents(), TERMS)
-def test_the_fee_is_the_contracts(oracle: RealOracle, content: bytes, terms: L1FeeParams) -> None:
+def test_the_fee_equals_that_of_the_contract(oracle: RealOracle, content: bytes, terms: L1FeeParams) -> None:
     oracle.set(terms)
     assert compute_l1_fee_wei(content, terms) == oracle.fee_wei(content)
 
 
 @given(contents())
-def test_every_byte_of_the_compressed_length_is_the_contracts(oracle: RealOracle, content: bytes) -> None:
+def test_the_compressed_length_equals_that_of_the_contract(oracle: RealOracle, content: bytes) -> None:
     oracle.set(PLAIN)
     fee = oracle.fee_wei(content)
     assert compute_l1_fee_wei(content, PLAIN) == fee
@@ -71,15 +71,15 @@ def test_every_byte_of_the_compressed_length_is_the_contracts(oracle: RealOracle
 
 
 @pytest.mark.parametrize("length", [*range(40), 263, 264, 265, 266, 526, 527, 528, 8_190, 8_200, 20_000])
-def test_lengths_at_which_the_format_turns_are_the_contracts(oracle: RealOracle, length: int) -> None:
-    """Behind noise, so that the fee shows them: runs, and copies from as far as matches reach, and farther."""
+def test_lengths_at_format_limits_match_the_contract(oracle: RealOracle, length: int) -> None:
+    """Runs and copies up to and beyond the longest match distance, after noise that lifts the fee above its minimum."""
     oracle.set(PLAIN)
     noise = Random(length).randbytes(300)
     for content in (noise + bytes(length), noise + bytes(length) + noise[:length], noise + noise[:length] + b"end"):
         assert compute_l1_fee_wei(content, PLAIN) == oracle.fee_wei(content)
 
 
-def test_nothing_takes_nothing_and_costs_the_least() -> None:
+def test_empty_content_has_length_zero_and_costs_the_minimum() -> None:
     assert measure_compressed_length(b"") == 0
     assert compute_l1_fee_wei(b"", PLAIN) == compute_l1_fee_wei(bytes(80), PLAIN) == FLOOR
     assert compute_l1_fee_wei(b"", L1FeeParams(0, 0, 10**6, 10**6)) == 0
@@ -98,7 +98,7 @@ def test_compression_never_adds_more_than_a_byte_for_32(content: bytes) -> None:
     st.integers(0, 2**63),
     st.builds(GasFees, st.integers(21_000, 2**40), st.integers(0, 2**90), st.integers(0, 2**90)),
 )
-def test_what_is_to_be_signed_is_what_a_wallet_signs(
+def test_the_unsigned_transaction_is_what_a_wallet_signs(
     to: str, calldata: bytes, value: int, chain_id: int, nonce: int, gas: GasFees
 ) -> None:
     fields: dict[str, object] = {

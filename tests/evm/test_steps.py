@@ -1,4 +1,4 @@
-"""Real quotes through calldata: a router that knows nothing else pays out what the quote says, to the unit."""
+"""Real quotes through calldata: a router that only sees the calldata pays exactly the quoted amount."""
 
 from __future__ import annotations
 
@@ -28,7 +28,7 @@ from swapcli.routing.router import Router
 from tests.evm.router_model import RouterModel, embedded, named_pool
 from tests.support.pools import build_random_market
 
-DESTINATION = "0x" + "de" * 20
+RECIPIENT = "0x" + "de" * 20
 INTEGRATOR = "0x" + "1e" * 20
 MAX_UINT = 2**256 - 1
 NAMES = ("v2", "v3", "solidly", "stable", "weighted")
@@ -38,7 +38,7 @@ FAMILY_OF = {"v2": "constant_product", "v3": "concentrated", "solidly": "solidly
 
 @lru_cache
 def drawn_market(seed: int) -> Market:
-    """A random market of every family whose network knows its protocols."""
+    """Return a random market of every family whose network has its protocols."""
     market = build_random_market(seed, tokens=6, pools=24, every_family=True)
     protocols = tuple(
         ProtocolInfo(k + 1, name, name, FAMILY_OF.get(name, name), KEYS.get(name, ())) for k, name in enumerate(NAMES)
@@ -52,31 +52,31 @@ def router(name: str) -> Router:
 
 
 def quoted(name: str, token_in: Token, token_out: Token, amount: int) -> Quote:
-    """A quote of an embedded market; gas for nothing, so that it takes as many pools as it can use."""
+    """Return a quote of an embedded market at gas price 0, so that it uses as many pools as possible."""
     return router(name).quote(Order(token_in, token_out, amount), gas_price_wei=0)
 
 
 def route_of(quote: Quote, swap_type: SwapType = SwapType.TOKEN_TO_TOKEN) -> RouterRouteParam:
     order = quote.order
     addresses = order.token_in.address, order.token_out.address
-    return RouterRouteParam(*addresses, quote.amount_in, quote.amount_out, quote.amount_out, DESTINATION, swap_type)
+    return RouterRouteParam(*addresses, quote.amount_in, quote.amount_out, quote.amount_out, RECIPIENT, swap_type)
 
 
 def check(market: Market, quote: Quote, swap_type: SwapType = SwapType.TOKEN_TO_TOKEN) -> RouterCall:
-    """The call of a quote goes through calldata unchanged, names its pools, and pays out the quote's amount."""
+    """Check that the call survives encoding, names the quote's pools and pays the quoted amount."""
     call = build_call(route_of(quote, swap_type), quote.steps, market.pools, market.network)
     calldata = encode_call(call)
     assert decode_call(calldata) == call
     assert {swap.swap_type for swap in call.swaps} == {swap_type}
     assert [named_pool(swap, market.pools) for swap in call.swaps] == [step.pool for step in quote.steps]
-    balances = RouterModel(market.pools.values()).executed(calldata)
+    balances = RouterModel(market.pools.values()).execute(calldata)
     assert balances.pop(call.route.token_out) == quote.amount_out
     assert set(balances.values()) == {0}
     return call
 
 
 @pytest.mark.parametrize("name", ["base", "hyperevm", "monad", "citrea"])
-def test_quotes_of_the_embedded_markets_are_paid_out_to_the_unit(name: str) -> None:
+def test_quotes_of_embedded_markets_are_paid_out_exactly(name: str) -> None:
     market, rng = embedded(name), random.Random(name)
     known, families, routed = sorted(market.tokens.values()), Counter[str](), 0
     for _ in range(30):
@@ -99,7 +99,7 @@ def test_random_quotes_of_every_family_are_paid_out_exactly(seed: int) -> None:
     check(market, Router(market).quote(Order(token_in, token_out, int(10 ** rng.uniform(15, 22)))))
 
 
-def test_the_random_markets_lead_through_every_family() -> None:
+def test_the_random_markets_use_every_family() -> None:
     used = {family for seed in range(40) for family in used_families(drawn_market(seed), seed)}
     assert used == set(FAMILIES) - {"wrapper"}
 
@@ -138,7 +138,7 @@ def test_steps_have_the_networks_ids_and_contract_addresses() -> None:
 
 
 @pytest.mark.parametrize("native_side", [SwapType.NATIVE_TO_TOKEN, SwapType.TOKEN_TO_NATIVE])
-def test_a_native_token_is_told_by_the_swap_type_alone(native_side: SwapType) -> None:
+def test_only_the_swap_type_marks_a_native_token(native_side: SwapType) -> None:
     base, sells = embedded("base"), native_side is SwapType.NATIVE_TO_TOKEN
     pair = (weth(), usdc()) if sells else (usdc(), weth())
     quote = quoted("base", *pair, 10**9)
@@ -159,7 +159,7 @@ def test_wrapping_is_protocol_zero_at_the_wrapped_tokens_address(name: str, wrap
     steps = replay({pool.key: pool}, single(pool, token_in, token_out), 7).steps
     swap_type = SwapType.of(token_in, token_out)
     call = build_call(
-        RouterRouteParam(token_in, token_out, 7, 7, 7, DESTINATION, swap_type), steps, {pool.key: pool}, network
+        RouterRouteParam(token_in, token_out, 7, 7, 7, RECIPIENT, swap_type), steps, {pool.key: pool}, network
     )
     assert call.route.token_in == call.route.token_out == wrapped.address
     (swap,) = call.swaps
@@ -191,7 +191,7 @@ SHARES = st.tuples(st.integers(1, MAX_FEE_BPS), st.just(0)) | st.tuples(st.just(
 
 
 @given(SHARES)
-def test_an_integrator_who_earns_is_named_with_fee_and_surplus(shares: tuple[int, int]) -> None:
+def test_an_earning_integrator_is_encoded_with_its_shares(shares: tuple[int, int]) -> None:
     base = embedded("base")
     earning = Integrator(INTEGRATOR, *shares, name="someone")
     call = build_call(route_of(small_quote()), small_quote().steps, base.pools, base.network, earning)
@@ -200,8 +200,8 @@ def test_an_integrator_who_earns_is_named_with_fee_and_surplus(shares: tuple[int
     assert decode_call(encode_call(call)) == call
 
 
-@pytest.mark.parametrize("integrator", [None, Integrator(INTEGRATOR), Integrator(INTEGRATOR, name="nobody")])
-def test_an_integrator_who_earns_nothing_is_not_named(integrator: Integrator | None) -> None:
+@pytest.mark.parametrize("integrator", [None, Integrator(INTEGRATOR), Integrator(INTEGRATOR, name="acme")])
+def test_an_integrator_without_shares_is_not_encoded(integrator: Integrator | None) -> None:
     base = embedded("base")
     call = build_call(route_of(small_quote()), small_quote().steps, base.pools, base.network, integrator)
     assert call.integrator_data == b""
@@ -252,11 +252,11 @@ def test_steps_that_do_not_lead_from_input_to_output_are_refused() -> None:
 def test_pools_that_are_unknown_or_hold_other_tokens_are_refused() -> None:
     base, route, step = embedded("base"), route_of(small_quote()), small_quote().steps[0]
     refused(InvalidRoute, "does not have", base, (step._replace(pool="0xno"),), route)
-    refused(InvalidRoute, "does not hold", base, (step._replace(token_out=DESTINATION),), route)
+    refused(InvalidRoute, "does not hold", base, (step._replace(token_out=RECIPIENT),), route)
 
 
 @pytest.mark.parametrize("swap_type", [SwapType.NATIVE_TO_TOKEN, SwapType.TOKEN_TO_NATIVE])
-def test_no_other_token_passes_for_the_native_one(swap_type: SwapType) -> None:
+def test_no_other_token_counts_as_the_native_token(swap_type: SwapType) -> None:
     base = embedded("base")
     others = [token for token in base.tokens.values() if token.symbol in ("USDC", "AERO")]
     quote = quoted("base", others[0], others[1], 10**6)

@@ -1,4 +1,4 @@
-"""What is sent: to whom, with what value, and what has to be allowed before."""
+"""Transactions have the right recipient and value, and the approvals that they need."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_an_approval_calls_the_token_with_the_exact_amount(token: str, spender: 
         ("amount", (WRAPPED.address, ROUTER, -1)),
     ],
 )
-def test_an_approval_of_what_cannot_be_is_refused_by_name(field: str, arguments: tuple[str, str, int]) -> None:
+def test_an_invalid_approval_is_refused_by_name(field: str, arguments: tuple[str, str, int]) -> None:
     with pytest.raises(InvalidInput, match=f"^{field}: "):
         build_approval(*arguments)
 
@@ -64,7 +64,9 @@ def test_only_a_small_allowance_is_raised_after_a_reset_to_zero(allowance: int, 
     *before, swap = build_transactions(payload, allowance)
     allowed = allowance
     for each in before:
-        assert (allowed == 0) != (each == build_approval(CALL.route.token_in, ROUTER, 0)), "nothing on top of another"
+        assert (allowed == 0) != (each == build_approval(CALL.route.token_in, ROUTER, 0)), (
+            "a nonzero allowance is reset before it is raised"
+        )
         allowed = int(each.calldata[-64:], 16)
     assert allowed >= amount
     assert (len(before) == 0) == (allowance >= amount)
@@ -72,7 +74,7 @@ def test_only_a_small_allowance_is_raised_after_a_reset_to_zero(allowance: int, 
     assert swap == Transaction(ROUTER, payload.calldata, 0)
 
 
-def test_native_input_needs_no_approval_whatever_the_allowance() -> None:
+def test_native_input_needs_no_approval_at_any_allowance() -> None:
     payload = build_transaction(NATIVE_IN, EVM, ROUTER)
     assert {build_transactions(payload, allowance) for allowance in (0, 1, 2**256 - 1)} == {build_transactions(payload)}
 
@@ -87,6 +89,6 @@ def test_native_tokens_never_stand_in_for_other_tokens(call: RouterCall) -> None
 
 
 @pytest.mark.parametrize("router", ["", "0x12", "0x" + "7" * 64, "0x" + "G" * 40])
-def test_a_router_that_is_no_address_is_refused(router: str) -> None:
+def test_an_invalid_router_address_is_refused(router: str) -> None:
     with pytest.raises(InvalidInput, match=r"^router: "):
         build_transaction(CALL, EVM, router)

@@ -66,19 +66,19 @@ class ContractFixture:
 class RealPair:
     """A pair of reserves that are set at will."""
 
-    def __init__(self, world: ContractFixture, fee_ppm: int = 3000, solidly: bool = False) -> None:
-        self.world, self.fee_ppm, self.solidly = world, fee_ppm, solidly
+    def __init__(self, fixture: ContractFixture, fee_ppm: int = 3000, solidly: bool = False) -> None:
+        self.world, self.fee_ppm, self.solidly = fixture, fee_ppm, solidly
         if solidly:
             artifact = compile_solidity(_SOLIDLY)["Pool"]
-            (address,) = world.host.send("deploy", artifact.bytecode, *world.tokens, fee_ppm, 0)
-            self.contract = world.chain.at(address, artifact)
-            world.host.send("call", address, self.contract.calldata("initialize", *world.tokens, False))
-            for token in (world.token0, world.token1):
+            (address,) = fixture.host.send("deploy", artifact.bytecode, *fixture.tokens, fee_ppm, 0)
+            self.contract = fixture.chain.at(address, artifact)
+            fixture.host.send("call", address, self.contract.calldata("initialize", *fixture.tokens, False))
+            for token in (fixture.token0, fixture.token1):
                 token.send("mint", address, 10**6)
-            self.contract.send("mint", world.trader.address)  # fees are booked per share: there must be one
+            self.contract.send("mint", fixture.trader.address)  # fees are booked per share: there must be one
         else:
-            self.contract = world.chain.deploy(load_artifact(_UNISWAP_V2))
-            self.contract.send("initialize", *world.tokens)
+            self.contract = fixture.chain.deploy(load_artifact(_UNISWAP_V2))
+            self.contract.send("initialize", *fixture.tokens)
 
     def fill(self, reserve0: int, reserve1: int) -> ConstantProduct:
         """Set the reserves."""
@@ -148,11 +148,11 @@ class UniswapV3(RealConcentrated):
     path: ClassVar[str] = _UNISWAP_V3
     in_list: ClassVar[bool] = False
 
-    def __init__(self, world: ContractFixture, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
-        self.world, self.fee_ppm, self.tick_spacing = world, fee_ppm, tick_spacing
+    def __init__(self, fixture: ContractFixture, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
+        self.world, self.fee_ppm, self.tick_spacing = fixture, fee_ppm, tick_spacing
         artifact = load_artifact(self.path)
-        (address,) = world.host.send("deploy", artifact.bytecode, *world.tokens, fee_ppm, tick_spacing)
-        self.contract = world.chain.at(address, artifact)
+        (address,) = fixture.host.send("deploy", artifact.bytecode, *fixture.tokens, fee_ppm, tick_spacing)
+        self.contract = fixture.chain.at(address, artifact)
         self.contract.send("initialize", sqrt_price_x96)
 
     def mint(self, lower: int, upper: int, liquidity: int) -> None:
@@ -181,12 +181,12 @@ class PancakeV3(UniswapV3):
 class Slipstream(UniswapV3):
     """Asks its factory for its fee before each swap. Of what it earns, gauges get a part: that changes no swap."""
 
-    def __init__(self, world: ContractFixture, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
-        self.world, self.fee_ppm, self.tick_spacing = world, fee_ppm, tick_spacing
+    def __init__(self, fixture: ContractFixture, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
+        self.world, self.fee_ppm, self.tick_spacing = fixture, fee_ppm, tick_spacing
         artifact = slipstream_pool()
-        (address,) = world.host.send("deploy", artifact.bytecode, *world.tokens, fee_ppm, tick_spacing)
-        self.contract = world.chain.at(address, artifact)
-        identity = (world.host.address, *world.tokens, tick_spacing, ZERO_ADDRESS)
+        (address,) = fixture.host.send("deploy", artifact.bytecode, *fixture.tokens, fee_ppm, tick_spacing)
+        self.contract = fixture.chain.at(address, artifact)
+        identity = (fixture.host.address, *fixture.tokens, tick_spacing, ZERO_ADDRESS)
         self.contract.send("initialize", *identity, sqrt_price_x96)
 
 
@@ -206,11 +206,11 @@ class UniswapV4(RealConcentrated):
     amount_bits = 127
     traits: ClassVar[dict[str, object]] = {"pool_id": "0x" + "ab" * 32, "hooks": ZERO_ADDRESS}
 
-    def __init__(self, world: ContractFixture, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
-        self.world, self.fee_ppm, self.tick_spacing = world, fee_ppm, tick_spacing
-        self.manager = world.chain.deploy(load_artifact(_UNISWAP_V4), world.trader.address)
-        self.trader: Contract = world.chain.deploy(compile_solidity("kit.sol")["V4Trader"], self.manager.address)
-        self.key = (*world.tokens, fee_ppm, tick_spacing, ZERO_ADDRESS)
+    def __init__(self, fixture: ContractFixture, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
+        self.world, self.fee_ppm, self.tick_spacing = fixture, fee_ppm, tick_spacing
+        self.manager = fixture.chain.deploy(load_artifact(_UNISWAP_V4), fixture.trader.address)
+        self.trader: Contract = fixture.chain.deploy(compile_solidity("kit.sol")["V4Trader"], self.manager.address)
+        self.key = (*fixture.tokens, fee_ppm, tick_spacing, ZERO_ADDRESS)
         self.manager.send("initialize", self.key, sqrt_price_x96)
 
     def mint(self, lower: int, upper: int, liquidity: int) -> None:

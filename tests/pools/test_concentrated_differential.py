@@ -49,13 +49,13 @@ def test_random_swaps_equal_the_contract_in_amounts_and_state(
     kind: type[UniswapV3 | UniswapV4], fee_ppm: int, tick_spacing: int, seed: int
 ) -> None:
     rng = Random(f"{kind.__name__} {fee_ppm} {tick_spacing} {seed}")
-    world = ContractFixture()
+    fixture = ContractFixture()
     for _ in range(examples(3, full=POOLS_PER_CASE)):
-        real = kind(world, fee_ppm, tick_spacing, random_sqrt_price(rng))
+        real = kind(fixture, fee_ppm, tick_spacing, random_sqrt_price(rng))
         ticks = add_random_positions(rng, real)
         pool = real.read(ticks)
         for _ in range(SWAPS_PER_POOL):
-            pool = compare_one_swap(rng, world, real, pool)
+            pool = compare_one_swap(rng, fixture, real, pool)
         assert pool == real.read(ticks)
 
 
@@ -76,18 +76,18 @@ def test_uniswap_v4_reverts_above_a_signed_128_bit_amount() -> None:
         real.swap(True, most + 1)
 
 
-def compare_one_swap(rng: Random, world: ContractFixture, real: RealConcentrated, pool: Concentrated) -> Concentrated:
+def compare_one_swap(rng: Random, fixture: ContractFixture, real: RealConcentrated, pool: Concentrated) -> Concentrated:
     down = random_direction(rng, pool)
     token_in, token_out = pool.tokens if down else pool.tokens[::-1]
     amount_in = random_amount(rng, pool, token_in, token_out)
     try:
         amount_out, after = pool.swap(token_in, token_out, amount_in)
     except InsufficientLiquidity:
-        with world.chain.revert_after():
+        with fixture.chain.revert_after():
             assert real.swap(down, amount_in).paid < amount_in
         return pool
     except SwapReverts:
-        with world.chain.revert_after():
+        with fixture.chain.revert_after():
             assert pays_nothing(real, down, amount_in)
         return pool
     outcome = real.swap(down, amount_in)

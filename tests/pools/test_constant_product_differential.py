@@ -61,8 +61,8 @@ def test_a_drained_pair_is_refused_by_both() -> None:
 
 def test_the_two_variants_differ() -> None:
     """The reason for `variant`: the same reserves, fee and input give another output and other reserves."""
-    world = ContractFixture()
-    uniswap, solidly = RealPair(world).fill(10**6, 10**9), RealPair(world, solidly=True).fill(10**6, 10**9)
+    fixture = ContractFixture()
+    uniswap, solidly = RealPair(fixture).fill(10**6, 10**9), RealPair(fixture, solidly=True).fill(10**6, 10**9)
     assert sell(uniswap, True, 1_001)[0] != sell(solidly, True, 1_001)[0]
     assert sell(uniswap, True, 1_001)[1].reserves[0] != sell(solidly, True, 1_001)[1].reserves[0]
 

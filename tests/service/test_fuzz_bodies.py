@@ -317,7 +317,7 @@ def call_of(endpoint: Endpoint, answer: Document) -> RouterCall:
 def check_carried_out(endpoint: Endpoint, body: Document, answer: Document) -> None:
     """Execute the call on a model of the router: it ends with exactly the output and no other token."""
     call = call_of(endpoint, answer)
-    balances = RouterModel(embedded_market(endpoint.network).pools.values()).executed(encode_call(call))
+    balances = RouterModel(embedded_market(endpoint.network).pools.values()).execute(encode_call(call))
     assert balances.pop(call.route.token_out) == call.route.amount_out
     assert set(balances.values()) == {0}, "everything is spent"
     route, slippage_ppm = body[endpoint.route_field], round(float(body["slippage"]) * 10_000)

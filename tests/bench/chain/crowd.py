@@ -27,20 +27,20 @@ _RETURN_SHARE = 0.7
 class Crowd:
     """Traders who swap through the router, many times in each transaction, with the pools of `market`."""
 
-    def __init__(self, chain: AnvilChain, world: ContractFixture, market: Market, rng: Random) -> None:
-        self._chain, self._world, self._market, self._rng = chain, world, market, rng
+    def __init__(self, chain: AnvilChain, fixture: ContractFixture, market: Market, rng: Random) -> None:
+        self._chain, self._fixture, self._market, self._rng = chain, fixture, market, rng
         self._multicall = chain.at(deploy_multicall(chain), sources()["Multicall"])
         self._sold: Counter[tuple[str, str]] = Counter()
         approvals = []
-        for symbol, token in world.contracts.items():
-            world.give(symbol, self._multicall.address, _WEALTH * 10 ** world.tokens[symbol].decimals)
-            approvals.append((token.address, False, token.calldata("approve", world.router.address, _MAX_UINT256)))
+        for symbol, token in fixture.contracts.items():
+            fixture.give(symbol, self._multicall.address, _WEALTH * 10 ** fixture.tokens[symbol].decimals)
+            approvals.append((token.address, False, token.calldata("approve", fixture.router.address, _MAX_UINT256)))
         self._multicall.send("aggregate3", approvals)
 
     def trade(self, swaps: int) -> None:
         """Mine one block of swaps with half of the pools. Raises `BenchmarkFailed` if a swap fails."""
         keys = self._rng.sample(sorted(self._market.pools), len(self._market.pools) // 2)
-        calls = [(self._world.router.address, False, self._swap(self._rng.choice(keys))) for _ in range(swaps)]
+        calls = [(self._fixture.router.address, False, self._swap(self._rng.choice(keys))) for _ in range(swaps)]
         calldata = f"0x{self._multicall.calldata('aggregate3', calls).hex()}"
         message = {"from": DEPLOYER, "to": self._multicall.address, "data": calldata, "gas": hex(_GAS)}
         if not self._chain.receipt(self._chain.node.ask("eth_sendTransaction", message)).succeeded:
@@ -55,15 +55,15 @@ class Crowd:
             sold, bought = bought, sold
         self._sold[key, sold] += cents
         self._sold[key, bought] -= cents
-        amount = amount_of(self._world, sold, cents)
+        amount = amount_of(self._fixture, sold, cents)
         route = RouterRouteParam(sold, bought, amount, 1, 1, self._multicall.address, SwapType.TOKEN_TO_TOKEN)
         steps = [Step(key, sold, bought, RATE_SCALE, amount, 1)]
-        call = build_call(route, steps, self._market.pools, self._world.network)
-        return bytes.fromhex(build_transaction(call, self._world.network, self._world.router.address).calldata[2:])
+        call = build_call(route, steps, self._market.pools, self._fixture.network)
+        return bytes.fromhex(build_transaction(call, self._fixture.network, self._fixture.router.address).calldata[2:])
 
 
-def amount_of(world: ContractFixture, address: str, cents: int) -> int:
+def amount_of(fixture: ContractFixture, address: str, cents: int) -> int:
     """Return `cents` of a token in base units."""
-    symbol = world.symbol(address)
-    one: int = 10 ** world.tokens[symbol].decimals
+    symbol = fixture.symbol(address)
+    one: int = 10 ** fixture.tokens[symbol].decimals
     return max(cents * one // CENTS[symbol], 1)

@@ -64,9 +64,9 @@ def measure_following(blocks: int, swaps: int, folder: Path) -> FollowFigures:
     """Follow `blocks` blocks of `swaps` swaps each with stores in `folder`. Raises `BenchmarkFailed`."""
     with ExitStack() as stack:
         chain = stack.enter_context(running_anvil())
-        node, world = stack.enter_context(connected(chain)), _world(chain)
-        market = read_market(world)
-        crowd = Crowd(chain, world, market, Random("a crowd"))
+        node, fixture = stack.enter_context(connected(chain)), _fixture(chain)
+        market = read_market(fixture)
+        crowd = Crowd(chain, fixture, market, Random("a crowd"))
         followers = [(Followed(every), stack.enter_context(_adopted(folder, every, node, market))) for every in EVERY]
         for number in range(1, blocks + 1):
             crowd.trade(swaps)
@@ -76,15 +76,15 @@ def measure_following(blocks: int, swaps: int, folder: Path) -> FollowFigures:
         for followed, store in followers:
             followed.wrong = _wrong(store, node, len(market.pools))
         crowd.trade(swaps)
-        round_trips = list(_round_trips(followers[0][1], chain, world))
+        round_trips = list(_round_trips(followers[0][1], chain, fixture))
         protocols = Counter(pool.protocol for pool in market.pools.values())
         return FollowFigures(blocks, swaps, protocols, [followed for followed, _ in followers], round_trips)
 
 
-def _world(chain: AnvilChain) -> ContractFixture:
-    world = ContractFixture(chain)
-    world.network = replace(world.network, multicall=deploy_multicall(chain))
-    return world
+def _fixture(chain: AnvilChain) -> ContractFixture:
+    fixture = ContractFixture(chain)
+    fixture.network = replace(fixture.network, multicall=deploy_multicall(chain))
+    return fixture
 
 
 def _adopted(folder: Path, every: int, node: RpcNode, market: Market) -> Store:
@@ -117,11 +117,11 @@ def _wrong(store: Store, node: RpcNode, pools: int) -> int:
     return sum(stored.pools[key] != pool for key, pool in true.items())
 
 
-def _round_trips(store: Store, chain: AnvilChain, world: ContractFixture) -> Iterator[int]:
+def _round_trips(store: Store, chain: AnvilChain, fixture: ContractFixture) -> Iterator[int]:
     """Yield the round trips of a small and a large live quote between all tokens, each on a new connection."""
-    for sold, bought in permutations(world.tokens.values(), 2):
+    for sold, bought in permutations(fixture.tokens.values(), 2):
         for cents in _LIVE_CENTS:
-            order = Order(sold, bought, amount_of(world, sold.address, cents))
+            order = Order(sold, bought, amount_of(fixture, sold.address, cents))
             with connected(chain) as node:
                 LiveSource(StoreSource(store, SYSTEM_CLOCK), node, SYSTEM_CLOCK).quote(
                     QuoteRequest(order, ApiVersion.V2)

@@ -1,4 +1,4 @@
-"""One world for all tests of the router; each test begins with the world as it was."""
+"""Deploy one set of contracts for all router tests and revert its chain after each test."""
 
 from __future__ import annotations
 
@@ -23,6 +23,6 @@ def market(shared: ContractFixture) -> Market:
 
 
 @pytest.fixture
-def world(shared: ContractFixture) -> Iterator[ContractFixture]:
+def fixture(shared: ContractFixture) -> Iterator[ContractFixture]:
     with shared.chain.revert_after():
         yield shared

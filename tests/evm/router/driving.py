@@ -1,4 +1,4 @@
-"""Calls of the router as people make them, and what comes of them."""
+"""Build and send router calls as users do, and read the balances they change."""
 
 from __future__ import annotations
 
@@ -18,12 +18,12 @@ from tests.contracts.evm import RevertedError, selector
 ALICE = "0x" + "a1" * 20
 BOB = "0x" + "b0" * 20
 CAROL = "0x" + "ca" * 20
-"""She sends, he receives, she earns."""
+"""Alice sends, Bob receives, Carol is the integrator."""
 NATIVE = "0x" + "0" * 40
 
 
 class Built(NamedTuple):
-    """A payload, and what the replay says of it."""
+    """A payload and the replay of its route."""
 
     payload: UnsignedTransaction
     replay: Replay
@@ -34,7 +34,7 @@ class Built(NamedTuple):
 
 
 def single(pool: str, token_in: str, token_out: str) -> Route:
-    """A route of one swap."""
+    """Return a route of one swap."""
     return Route((Segment(SHARES_PER_ROUTE, ((Swap(pool, token_in, token_out, SHARES_PER_HOP),),)),))
 
 
@@ -47,53 +47,55 @@ def build(
     min_received: int | None = None,
     integrator: Integrator | None = None,
 ) -> Built:
-    """The payload that carries out `route` for Alice to Bob; without `min_received` he must receive all."""
-    done = replay(market.pools, route, amount_in)
+    """Return the payload that executes `route` from Alice to Bob; `min_received` defaults to the replayed output."""
+    replayed = replay(market.pools, route, amount_in)
     ends = route.segments[0].hops[0][0].token_in, route.segments[0].hops[-1][0].token_out
-    least = done.amount_out if min_received is None else min_received
-    head = RouterRouteParam(*ends, amount_in, done.amount_out, least, BOB, swap_type)
+    minimum = replayed.amount_out if min_received is None else min_received
+    head = RouterRouteParam(*ends, amount_in, replayed.amount_out, minimum, BOB, swap_type)
     assert market.network.router is not None
-    call = build_call(head, done.steps, market.pools, market.network, integrator)
-    return Built(build_transaction(call, market.network, market.network.router), done)
+    call = build_call(head, replayed.steps, market.pools, market.network, integrator)
+    return Built(build_transaction(call, market.network, market.network.router), replayed)
 
 
-def provide(world: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> None:
-    """What the call needs beforehand: the input, and the approval of just that."""
+def provide(fixture: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> None:
+    """Give the sender the input and approve exactly that amount."""
     route = payload.call.route
     if route.swap_type is SwapType.NATIVE_TO_TOKEN:
-        world.chain.fund(sender, route.amount_in + 10**18)
+        fixture.chain.fund(sender, route.amount_in + 10**18)
         return
-    symbol = world.symbol(route.token_in)
-    world.give(symbol, sender, route.amount_in)
-    world.contracts[symbol].send("approve", payload.to, route.amount_in, sender=sender)
+    symbol = fixture.symbol(route.token_in)
+    fixture.give(symbol, sender, route.amount_in)
+    fixture.contracts[symbol].send("approve", payload.to, route.amount_in, sender=sender)
 
 
 def token_received(route: RouterRouteParam) -> str:
-    """Its address, zero for the native one."""
+    """Return the address of the token that the recipient gets: zero for the native token."""
     return NATIVE if route.swap_type is SwapType.TOKEN_TO_NATIVE else route.token_out
 
 
-def carry_out(world: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> int:
-    """Send the call; what its destination received. The router must be left as it was. Raises `RevertedError`."""
-    provide(world, payload, sender)
-    return send(world, payload, sender)
+def carry_out(fixture: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> int:
+    """Fund the sender, send the call and return what its recipient received. Raises `RevertedError`."""
+    provide(fixture, payload, sender)
+    return send(fixture, payload, sender)
 
 
-def send(world: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> int:
-    """As `execute`, with what is there."""
+def send(fixture: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> int:
+    """Send the call without funding and check that the router's balances do not change. Raises `RevertedError`."""
     route = payload.call.route
     bought, tokens = token_received(route), tokens_of(payload.call.swaps)
-    before, held = world.balance(bought, route.recipient), holdings(world, payload.to, tokens)
-    return_data = world.chain.send(payload.to, bytes.fromhex(payload.calldata[2:]), value=payload.value, sender=sender)
-    received = world.balance(bought, route.recipient) - before
+    before, router_before = fixture.balance(bought, route.recipient), balances_of(fixture, payload.to, tokens)
+    return_data = fixture.chain.send(
+        payload.to, bytes.fromhex(payload.calldata[2:]), value=payload.value, sender=sender
+    )
+    received = fixture.balance(bought, route.recipient) - before
     assert int.from_bytes(return_data) == received
-    assert holdings(world, payload.to, tokens) == held
+    assert balances_of(fixture, payload.to, tokens) == router_before
     return received
 
 
-def holdings(world: ContractFixture, owner: str, tokens: Iterable[str]) -> dict[str, int]:
-    """Balances by token, and the native one."""
-    return {token: world.balance(token, owner) for token in (*tokens, NATIVE)}
+def balances_of(fixture: ContractFixture, owner: str, tokens: Iterable[str]) -> dict[str, int]:
+    """Return the balances of `owner` by token, including the native one."""
+    return {token: fixture.balance(token, owner) for token in (*tokens, NATIVE)}
 
 
 def tokens_of(swaps: Iterable[RouterSwapParam]) -> set[str]:
@@ -101,23 +103,23 @@ def tokens_of(swaps: Iterable[RouterSwapParam]) -> set[str]:
 
 
 def error(signature: str, *numbers: int | str) -> bytes:
-    """A custom error's bytes."""
+    """Return the bytes of a custom error."""
     words = (int(each, 16) if isinstance(each, str) else each for each in numbers)
     return selector(signature) + bytes.fromhex("".join(encode_uint(word, 256, "argument") for word in words))
 
 
-def refusal(world: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> bytes:
-    """The error with which the call reverts; everything is as before."""
-    with world.chain.revert_after():
-        provide(world, payload, sender)
-        before = {token.address: world.balance(token.address, sender) for token in world.tokens.values()}
+def refusal(fixture: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> bytes:
+    """Return the error data of the call, which must revert and change no balance."""
+    with fixture.chain.revert_after():
+        provide(fixture, payload, sender)
+        before = {token.address: fixture.balance(token.address, sender) for token in fixture.tokens.values()}
         try:
-            send(world, payload, sender)
+            send(fixture, payload, sender)
         except RevertedError as reverted:
-            assert before == {token: world.balance(token, sender) for token in before}
+            assert before == {token: fixture.balance(token, sender) for token in before}
             return reverted.data
     raise AssertionError("the call went through")
 
 
-def weth(world: ContractFixture) -> str:
-    return world.address(WETH)
+def weth(fixture: ContractFixture) -> str:
+    return fixture.address(WETH)

@@ -1,4 +1,4 @@
-"""Calls that the encoder of the program would refuse."""
+"""Send router calls that the program's encoder would refuse."""
 
 from __future__ import annotations
 
@@ -10,30 +10,30 @@ from tests.evm.router.driving import ALICE
 _UNLIMITED = 2**256 - 1
 
 
-def send_raw(world: ContractFixture, call: RouterCall, *, value: int | None = None, sender: str = ALICE) -> int:
-    """Sends the call whatever it says; what the router tells. Raises `RevertedError`."""
+def send_raw(fixture: ContractFixture, call: RouterCall, *, value: int | None = None, sender: str = ALICE) -> int:
+    """Send any call unchecked and return the router's result. Raises `RevertedError`."""
     due = call.route.amount_in if call.route.swap_type == SwapType.NATIVE_TO_TOKEN else 0
     arguments: list[object] = [tuple(call.route), [tuple(swap)[:7] for swap in call.swaps]]
     function = "swap"
     if call.integrator_data:
         function, arguments = "swapIntegrator", [*arguments, call.integrator_data]
-    (paid_out,) = world.router.send(function, *arguments, value=due if value is None else value, sender=sender)
+    (paid_out,) = fixture.router.send(function, *arguments, value=due if value is None else value, sender=sender)
     return int(paid_out)
 
 
-def raw_refusal(world: ContractFixture, call: RouterCall, *, value: int | None = None) -> bytes:
-    """The error with which Alice's call reverts, though she has the input and approved more than it."""
-    with world.chain.revert_after():
-        world.chain.fund(ALICE, min(2 * call.route.amount_in, 2**128) + 10**18)
-        token = next((t for t in world.tokens.values() if t.address == call.route.token_in), None)
+def raw_refusal(fixture: ContractFixture, call: RouterCall, *, value: int | None = None) -> bytes:
+    """Return the error data of Alice's call, which must revert although she has the input and approved more."""
+    with fixture.chain.revert_after():
+        fixture.chain.fund(ALICE, min(2 * call.route.amount_in, 2**128) + 10**18)
+        token = next((t for t in fixture.tokens.values() if t.address == call.route.token_in), None)
         if token is not None:
             if token.symbol == WETH:
-                world.contracts[WETH].send("deposit", value=call.route.amount_in, sender=ALICE)
+                fixture.contracts[WETH].send("deposit", value=call.route.amount_in, sender=ALICE)
             else:
-                world.give(token.symbol, ALICE, call.route.amount_in)
-            world.contracts[token.symbol].send("approve", world.router.address, _UNLIMITED, sender=ALICE)
+                fixture.give(token.symbol, ALICE, call.route.amount_in)
+            fixture.contracts[token.symbol].send("approve", fixture.router.address, _UNLIMITED, sender=ALICE)
         try:
-            send_raw(world, call, value=value)
+            send_raw(fixture, call, value=value)
         except RevertedError as reverted:
             return reverted.data
     raise AssertionError("the call went through")

@@ -1,4 +1,4 @@
-"""The deployment tells the router what its network has."""
+"""The deployment gives the router the protocols and contracts of its network."""
 
 from __future__ import annotations
 
@@ -20,7 +20,7 @@ MANAGER = "0x" + "44" * 20
 
 
 def constructor_arguments(net: Network) -> tuple[str, str, int]:
-    """Wrapped token, pool manager, and both words of the table as one number."""
+    """Return the wrapped token, the pool manager, and both words of the table as one number."""
     calldata = build_deployment(net).calldata
     code = read_artifact().bytecode
     assert calldata.startswith(code)
@@ -51,7 +51,7 @@ def test_pool_managers_are_those_of_the_catalogue() -> None:
 
 
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_router_speaks_with_pools_of_every_family(family: str) -> None:
+def test_the_router_supports_pools_of_every_family(family: str) -> None:
     net = replace(network("citrea"), protocols=(ProtocolInfo(0 if family == "wrapper" else 7, "x", "X", family),))
     assert len(pool_kinds_by_protocol(net)) == (1 if family == "wrapper" else 2)
 
@@ -89,8 +89,8 @@ def test_an_unsupported_deployment_names_the_setting() -> None:
     refused(replace(citrea, protocols=(ProtocolInfo(128, "x", "X", "weighted"),)), "id 128, above 127", "protocols")
     refused(replace(citrea, protocols=(ProtocolInfo(0, "x", "X", "weighted"),)), "id 0, which means", "protocols")
     refused(replace(citrea, protocols=(v4(3),)), "pool_manager of v4 is not known", "deployments")
-    homes = tuple(Deployment(("v4",), "V4", {"pool_manager": each}) for each in (MANAGER, "0x" + "55" * 20))
-    refused(replace(citrea, protocols=(v4(3),), deployments=homes), "2 of pool_manager", "deployments")
+    deployments = tuple(Deployment(("v4",), "V4", {"pool_manager": each}) for each in (MANAGER, "0x" + "55" * 20))
+    refused(replace(citrea, protocols=(v4(3),), deployments=deployments), "2 of pool_manager", "deployments")
 
 
 def test_a_protocol_that_is_not_served_may_have_any_id() -> None:
@@ -99,11 +99,11 @@ def test_a_protocol_that_is_not_served_may_have_any_id() -> None:
 
 
 def test_several_protocols_may_share_one_pool_manager() -> None:
-    homes = (Deployment(("v4", "other"), "V4", {"pool_manager": MANAGER}),)
-    net = replace(network("citrea"), protocols=(v4(3), v4(4, "other")), deployments=homes)
+    deployments = (Deployment(("v4", "other"), "V4", {"pool_manager": MANAGER}),)
+    net = replace(network("citrea"), protocols=(v4(3), v4(4, "other")), deployments=deployments)
     assert constructor_arguments(net)[1] == MANAGER
 
 
-def test_starknet_runs_no_such_contract() -> None:
+def test_starknet_has_no_router_deployment() -> None:
     with pytest.raises(ConfigError, match="starknet runs no contracts of the EVM"):
         build_deployment(network("starknet"))

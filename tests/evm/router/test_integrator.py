@@ -1,4 +1,4 @@
-"""Integrators are paid what they are due, the user the rest, and the least that he must receive is after them."""
+"""Integrators get their exact share, users the rest, and the minimum applies after the share."""
 
 from __future__ import annotations
 
@@ -36,18 +36,17 @@ EVENT = "IntegratorFeeDistribution(address,uint256,uint256)"
 
 
 def earning(
-    world: ContractFixture,
+    fixture: ContractFixture,
     market: Market,
     integrator: Integrator,
     swap_type: SwapType,
-    least: int | None = None,
+    min_received: int | None = None,
     more: int = 0,
 ) -> Built:
-    """Two thousand dollars for WETH, of which the integrator gets a share; `more` is what the route brings on top of
-    what it promises."""
-    usdc = world.address("USDC")
-    route = single(pool_of(market, "uniswapV3", weth(world), usdc), usdc, weth(world))
-    built = build(market, route, 2_000_000_000, swap_type, integrator=integrator, min_received=least or 0)
+    """Return a call that sells 2,000 dollars for WETH with an integrator; `more` is the output above the quote."""
+    usdc = fixture.address("USDC")
+    route = single(pool_of(market, "uniswapV3", weth(fixture), usdc), usdc, weth(fixture))
+    built = build(market, route, 2_000_000_000, swap_type, integrator=integrator, min_received=min_received or 0)
     if not more:
         return built
     call = built.call._replace(route=built.call.route._replace(amount_out=built.replay.amount_out - more))
@@ -57,62 +56,62 @@ def earning(
 @pytest.mark.parametrize("swap_type", [SwapType.TOKEN_TO_TOKEN, SwapType.TOKEN_TO_NATIVE])
 @given(fee_bps=st.integers(1, 500))
 def test_a_fee_is_what_the_quote_says(
-    world: ContractFixture, market: Market, swap_type: SwapType, fee_bps: int
+    fixture: ContractFixture, market: Market, swap_type: SwapType, fee_bps: int
 ) -> None:
-    out_token = NATIVE if swap_type is SwapType.TOKEN_TO_NATIVE else weth(world)
-    with world.chain.revert_after():
-        quoted = earning(world, market, Integrator(CAROL, fee_bps=fee_bps), swap_type)
+    out_token = NATIVE if swap_type is SwapType.TOKEN_TO_NATIVE else weth(fixture)
+    with fixture.chain.revert_after():
+        quoted = earning(fixture, market, Integrator(CAROL, fee_bps=fee_bps), swap_type)
         left = after_fee(quoted.replay.amount_out, fee_bps)
-        exact = earning(world, market, Integrator(CAROL, fee_bps=fee_bps), swap_type, left)
-        before = world.balance(out_token, CAROL)
-        assert carry_out(world, exact.payload) == left
-        assert world.balance(out_token, CAROL) - before == quoted.replay.amount_out - left
+        exact = earning(fixture, market, Integrator(CAROL, fee_bps=fee_bps), swap_type, left)
+        before = fixture.balance(out_token, CAROL)
+        assert carry_out(fixture, exact.payload) == left
+        assert fixture.balance(out_token, CAROL) - before == quoted.replay.amount_out - left
 
 
 @given(surplus_bps=st.integers(1, 5_000), more=st.integers(0, 10**17))
-def test_a_surplus_share_is_of_what_exceeds_the_quote_alone(
-    world: ContractFixture, market: Market, surplus_bps: int, more: int
+def test_a_surplus_share_applies_only_above_the_quote(
+    fixture: ContractFixture, market: Market, surplus_bps: int, more: int
 ) -> None:
-    with world.chain.revert_after():
-        built = earning(world, market, Integrator(CAROL, surplus_bps=surplus_bps), SwapType.TOKEN_TO_TOKEN, more=more)
+    with fixture.chain.revert_after():
+        built = earning(fixture, market, Integrator(CAROL, surplus_bps=surplus_bps), SwapType.TOKEN_TO_TOKEN, more=more)
         earned = more * surplus_bps // 10_000
-        assert carry_out(world, built.payload) == built.replay.amount_out - earned
-        assert world.balance(weth(world), CAROL) == earned
+        assert carry_out(fixture, built.payload) == built.replay.amount_out - earned
+        assert fixture.balance(weth(fixture), CAROL) == earned
 
 
-def test_a_route_that_falls_short_of_its_quote_earns_no_surplus(world: ContractFixture, market: Market) -> None:
-    promised = earning(world, market, Integrator(CAROL, surplus_bps=5_000), SwapType.TOKEN_TO_TOKEN)
-    with world.chain.revert_after():
-        carry_out(world, earning(world, market, Integrator(CAROL), SwapType.TOKEN_TO_TOKEN).payload)
-        assert 0 < carry_out(world, promised.payload) < promised.replay.amount_out
-        assert world.balance(weth(world), CAROL) == 0
+def test_a_route_that_falls_short_of_its_quote_earns_no_surplus(fixture: ContractFixture, market: Market) -> None:
+    promised = earning(fixture, market, Integrator(CAROL, surplus_bps=5_000), SwapType.TOKEN_TO_TOKEN)
+    with fixture.chain.revert_after():
+        carry_out(fixture, earning(fixture, market, Integrator(CAROL), SwapType.TOKEN_TO_TOKEN).payload)
+        assert 0 < carry_out(fixture, promised.payload) < promised.replay.amount_out
+        assert fixture.balance(weth(fixture), CAROL) == 0
 
 
-def test_the_least_that_must_be_received_is_after_the_fee(world: ContractFixture, market: Market) -> None:
+def test_the_minimum_applies_after_the_fee(fixture: ContractFixture, market: Market) -> None:
     fee = Integrator(CAROL, fee_bps=500)
-    out = earning(world, market, fee, SwapType.TOKEN_TO_TOKEN).replay.amount_out
+    out = earning(fixture, market, fee, SwapType.TOKEN_TO_TOKEN).replay.amount_out
     left = after_fee(out, 500)
-    greedy = earning(world, market, fee, SwapType.TOKEN_TO_TOKEN, left + 1)
-    assert refusal(world, greedy.payload) == error("ReceivedTooLittle(uint256,uint256)", left, left + 1)
+    greedy = earning(fixture, market, fee, SwapType.TOKEN_TO_TOKEN, left + 1)
+    assert refusal(fixture, greedy.payload) == error("ReceivedTooLittle(uint256,uint256)", left, left + 1)
 
 
-def test_the_event_tells_who_got_what(world: ContractFixture, market: Market) -> None:
-    assert isinstance(world.chain, Chain)
-    built = earning(world, market, Integrator(CAROL, fee_bps=30), SwapType.TOKEN_TO_TOKEN)
-    provide(world, built.payload)
-    world.chain.send(built.payload.to, bytes.fromhex(built.payload.calldata[2:]), sender=ALICE)
-    logs = [log for log in world.chain.logs if log[0] == world.router.address]
-    received = world.balance(weth(world), BOB)
+def test_the_event_reports_both_recipients_and_amounts(fixture: ContractFixture, market: Market) -> None:
+    assert isinstance(fixture.chain, Chain)
+    built = earning(fixture, market, Integrator(CAROL, fee_bps=30), SwapType.TOKEN_TO_TOKEN)
+    provide(fixture, built.payload)
+    fixture.chain.send(built.payload.to, bytes.fromhex(built.payload.calldata[2:]), sender=ALICE)
+    logs = [log for log in fixture.chain.logs if log[0] == fixture.router.address]
+    received = fixture.balance(weth(fixture), BOB)
     ((_, topics, words),) = logs
     assert topics[0][:10] == "0x" + selector(EVENT).hex()
     assert int(topics[1], 16) == int(CAROL, 16)
     assert words == (built.replay.amount_out - received).to_bytes(32) + received.to_bytes(32)
 
 
-def test_a_fee_on_a_split_route_is_taken_once(world: ContractFixture, market: Market) -> None:
-    usdc, tkn = world.address("USDC"), world.address("TKN")
+def test_a_fee_on_a_split_route_is_taken_once(fixture: ContractFixture, market: Market) -> None:
+    usdc, tkn = fixture.address("USDC"), fixture.address("TKN")
     route = random_route(Random(4), market.pools, usdc, tkn)
     built = build(market, route, 50_000_000_000, integrator=Integrator(CAROL, fee_bps=100), min_received=1)
     assert len(built.call.swaps) > 3
-    assert carry_out(world, built.payload) == after_fee(built.replay.amount_out, 100)
-    assert read_market(world).pools == {**market.pools, **built.replay.pools_after}
+    assert carry_out(fixture, built.payload) == after_fee(built.replay.amount_out, 100)
+    assert read_market(fixture).pools == {**market.pools, **built.replay.pools_after}

@@ -17,7 +17,7 @@ from tests.evm.router.test_families import pool_of
 NOW_S = 1_700_000_000
 AMOUNT = 1_000_000_000
 KEY = "0x" + "17" * 32
-"""Thrown away with the tests."""
+"""A private key for these tests only."""
 PERMIT_FIELDS = [
     {"name": "owner", "type": "address"},
     {"name": "spender", "type": "address"},
@@ -28,8 +28,8 @@ PERMIT_FIELDS = [
 
 
 @pytest.fixture
-def built(world: ContractFixture, market: Market) -> Built:
-    usdc, dai = world.address("USDC"), world.address("DAI")
+def built(fixture: ContractFixture, market: Market) -> Built:
+    usdc, dai = fixture.address("USDC"), fixture.address("DAI")
     return build(market, single(pool_of(market, "curveFi", usdc, dai), usdc, dai), AMOUNT)
 
 
@@ -38,34 +38,34 @@ def owner() -> str:
 
 
 def signed(
-    world: ContractFixture, *, amount: int = AMOUNT, deadline: int = NOW_S, spender: str | None = None
+    fixture: ContractFixture, *, amount: int = AMOUNT, deadline: int = NOW_S, spender: str | None = None
 ) -> Permit:
-    usdc = world.contracts["USDC"]
-    _, name, version, chain_id, home, _, _ = usdc.call("eip712Domain")
+    usdc = fixture.contracts["USDC"]
+    _, name, version, chain_id, verifying_contract, _, _ = usdc.call("eip712Domain")
     message: dict[str, Any] = {
         "owner": owner(),
-        "spender": spender or world.router.address,
+        "spender": spender or fixture.router.address,
         "value": amount,
         "nonce": usdc.call("nonces", owner())[0],
         "deadline": deadline,
     }
-    domain = {"name": name, "version": version, "chainId": chain_id, "verifyingContract": home}
-    done = Account.sign_typed_data(KEY, domain, {"Permit": PERMIT_FIELDS}, message)
-    return Permit(deadline, done.v, done.r.to_bytes(32), done.s.to_bytes(32))
+    domain = {"name": name, "version": version, "chainId": chain_id, "verifyingContract": verifying_contract}
+    signature = Account.sign_typed_data(KEY, domain, {"Permit": PERMIT_FIELDS}, message)
+    return Permit(deadline, signature.v, signature.r.to_bytes(32), signature.s.to_bytes(32))
 
 
-def send(world: ContractFixture, built: Built, permit: Permit, sender: str | None = None) -> int:
+def send(fixture: ContractFixture, built: Built, permit: Permit, sender: str | None = None) -> int:
     calldata = bytes.fromhex(encode_permit_call(built.call, permit)[2:])
-    return int.from_bytes(world.chain.send(built.payload.to, calldata, sender=sender or owner()))
+    return int.from_bytes(fixture.chain.send(built.payload.to, calldata, sender=sender or owner()))
 
 
 @pytest.fixture
-def rich(world: ContractFixture) -> ContractFixture:
-    world.give("USDC", owner(), AMOUNT)
-    return world
+def rich(fixture: ContractFixture) -> ContractFixture:
+    fixture.give("USDC", owner(), AMOUNT)
+    return fixture
 
 
-def test_a_signature_stands_in_for_an_approval(rich: ContractFixture, built: Built) -> None:
+def test_a_permit_replaces_an_approval(rich: ContractFixture, built: Built) -> None:
     assert send(rich, built, signed(rich)) == built.replay.amount_out
     assert rich.balance(rich.address("DAI"), BOB) == built.replay.amount_out
     assert rich.contracts["USDC"].call("allowance", owner(), rich.router.address) == (0,)
@@ -84,29 +84,31 @@ def test_the_deadline_is_the_last_second(rich: ContractFixture, built: Built) ->
         rich.chain.set_time(NOW_S)
 
 
-def test_a_signature_that_somebody_used_before_still_serves(rich: ContractFixture, built: Built) -> None:
+def test_a_permit_that_was_submitted_before_still_works(rich: ContractFixture, built: Built) -> None:
     permit = signed(rich)
     rich.contracts["USDC"].send("permit", owner(), rich.router.address, AMOUNT, *permit, sender=ALICE)
     assert send(rich, built, permit) == built.replay.amount_out
 
 
-def test_nobody_uses_anothers_signature(rich: ContractFixture, built: Built) -> None:
+def test_no_caller_can_use_the_permit_of_another(rich: ContractFixture, built: Built) -> None:
     with pytest.raises(RevertedError) as caught:
         send(rich, built, signed(rich), sender=ALICE)
     assert caught.value.data == error("TokenRefused(address)", rich.address("USDC"))
 
 
 @pytest.mark.parametrize("changes", [{"amount": AMOUNT - 1}, {"spender": BOB}])
-def test_a_signature_for_something_else_is_none(rich: ContractFixture, built: Built, changes: dict[str, Any]) -> None:
+def test_a_permit_for_another_amount_or_spender_is_refused(
+    rich: ContractFixture, built: Built, changes: dict[str, Any]
+) -> None:
     with pytest.raises(RevertedError) as caught:
         send(rich, built, signed(rich, **changes))
     assert caught.value.data == error("TokenRefused(address)", rich.address("USDC"))
 
 
-def test_a_token_without_permits_is_taken_by_its_approval(world: ContractFixture, market: Market) -> None:
-    usdt, dai = world.address("USDT"), world.address("DAI")
+def test_a_token_without_permits_uses_its_approval(fixture: ContractFixture, market: Market) -> None:
+    usdt, dai = fixture.address("USDT"), fixture.address("DAI")
     built = build(market, single(pool_of(market, "curveFi", usdt, dai), usdt, dai), AMOUNT)
-    world.give("USDT", ALICE, AMOUNT)
-    world.contracts["USDT"].send("approve", world.router.address, AMOUNT, sender=ALICE)
-    nothing = Permit(NOW_S, 27, bytes(32), bytes(32))
-    assert send(world, built, nothing, sender=ALICE) == built.replay.amount_out
+    fixture.give("USDT", ALICE, AMOUNT)
+    fixture.contracts["USDT"].send("approve", fixture.router.address, AMOUNT, sender=ALICE)
+    empty = Permit(NOW_S, 27, bytes(32), bytes(32))
+    assert send(fixture, built, empty, sender=ALICE) == built.replay.amount_out

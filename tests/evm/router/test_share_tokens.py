@@ -1,4 +1,4 @@
-"""Tokens that keep shares lose a unit or two a transfer: the router lets them, and gives away no more than that."""
+"""Share tokens lose one or two units in a transfer: the router accepts that loss and no larger one."""
 
 from __future__ import annotations
 
@@ -21,29 +21,29 @@ from tests.evm.router.driving import ALICE, BOB, CAROL, NATIVE, Built, build, er
 
 MAX_ROUNDING = 2
 POTS = (STETH_POT, 10**30, 7 * 10**29 + 1)
-"""What 10^30 shares are worth: more than as many units, as many, less."""
+"""The value of 10^30 shares in units: more than 10^30, exactly 10^30, less."""
 FAMILIES = ("uniswapV2", "solidlyVolatile", "solidlyStable", "curveFi")
 
 
 @pytest.fixture(params=POTS, ids=["above one", "one", "below one"])
-def odd(world: ContractFixture, request: pytest.FixtureRequest) -> Iterator[ContractFixture]:
-    """The world with such a token, ODD, in a pool of every family that can hold one, with DAI."""
+def odd(fixture: ContractFixture, request: pytest.FixtureRequest) -> Iterator[ContractFixture]:
+    """The contracts with a share token, ODD, in a pool with DAI of every family that accepts one."""
     try:
-        add_token(world, "ShareCoin", request.param)
-        open_pair(world, "ODD")
-        open_solidly(world, "ODD", "DAI", stable=False)
-        open_solidly(world, "ODD", "DAI", stable=True)
-        open_curve(world, "ODD", "DAI")
-        yield world
+        add_token(fixture, "ShareCoin", request.param)
+        open_pair(fixture, "ODD")
+        open_solidly(fixture, "ODD", "DAI", stable=False)
+        open_solidly(fixture, "ODD", "DAI", stable=True)
+        open_curve(fixture, "ODD", "DAI")
+        yield fixture
     finally:
-        forget_tokens(world, "ODD")
+        forget_tokens(fixture, "ODD")
 
 
-def provide(world: ContractFixture, symbol: str, amount: int) -> int:
-    """Alice holds about that much and approves all; what she really holds of it, no more than `amount`."""
-    world.give(symbol, ALICE, amount + MAX_ROUNDING)
-    world.contracts[symbol].send("approve", world.router.address, 2**256 - 1, sender=ALICE)
-    return min(amount, world.balance(world.address(symbol), ALICE))
+def provide(fixture: ContractFixture, symbol: str, amount: int) -> int:
+    """Give Alice about `amount` and approve it; return her balance, at most `amount`."""
+    fixture.give(symbol, ALICE, amount + MAX_ROUNDING)
+    fixture.contracts[symbol].send("approve", fixture.router.address, 2**256 - 1, sender=ALICE)
+    return min(amount, fixture.balance(fixture.address(symbol), ALICE))
 
 
 @pytest.mark.parametrize("family", FAMILIES)
@@ -61,21 +61,21 @@ def test_every_family_that_accepts_share_tokens_swaps_them(odd: ContractFixture,
             check_swap(odd, market, build(market, route, amount, min_received=0), amount)
 
 
-def check_swap(world: ContractFixture, market: Market, built: Built, amount: int) -> int:
-    """What arrives is what was quoted but for the rounding, and nothing else has moved."""
+def check_swap(fixture: ContractFixture, market: Market, built: Built, amount: int) -> int:
+    """Check that the recipient gets the quoted amount up to rounding and that no other balance changes."""
     route = built.call.route
-    router = world.router.address
-    left = {token: world.balance(token, router) for token in (*market.tokens, NATIVE)}
-    before, had = world.balance(route.token_out, BOB), world.balance(route.token_in, ALICE)
-    world.chain.send(built.payload.to, bytes.fromhex(built.payload.calldata[2:]), sender=ALICE)
-    received = world.balance(route.token_out, BOB) - before
-    # Two units of each hop's input are worth at most as many of its output, at prices near one.
+    router = fixture.router.address
+    left = {token: fixture.balance(token, router) for token in (*market.tokens, NATIVE)}
+    before, had = fixture.balance(route.token_out, BOB), fixture.balance(route.token_in, ALICE)
+    fixture.chain.send(built.payload.to, bytes.fromhex(built.payload.calldata[2:]), sender=ALICE)
+    received = fixture.balance(route.token_out, BOB) - before
+    # At prices near one, two units of a hop's input buy at most two units of its output.
     slack = MAX_ROUNDING * (2 + 2 * len(built.call.swaps))
     assert built.replay.amount_out - slack <= received <= built.replay.amount_out + slack
-    assert abs(had - world.balance(route.token_in, ALICE) - amount) <= MAX_ROUNDING
+    assert abs(had - fixture.balance(route.token_in, ALICE) - amount) <= MAX_ROUNDING
     for token, found in left.items():
-        is_odd = token == world.address("ODD")
-        assert abs(world.balance(token, router) - found) <= (MAX_ROUNDING if is_odd else 0)
+        is_odd = token == fixture.address("ODD")
+        assert abs(fixture.balance(token, router) - found) <= (MAX_ROUNDING if is_odd else 0)
     return received
 
 
@@ -100,7 +100,7 @@ def test_random_share_token_routes_settle_at_any_share_value(shared: ContractFix
             forget_tokens(shared, "ODD")
 
 
-def test_what_earlier_swaps_left_behind_does_not_stop_later_ones(odd: ContractFixture) -> None:
+def test_leftovers_of_earlier_swaps_do_not_stop_later_ones(odd: ContractFixture) -> None:
     for turn in range(20):
         sold, bought = ("ODD", "DAI") if turn % 2 else ("DAI", "ODD")
         market = read_market(odd)
@@ -131,39 +131,41 @@ def test_the_minimum_holds_for_share_tokens_to_the_unit(odd: ContractFixture) ->
     amount = provide(odd, "ODD", 10**21 + 1)
     with odd.chain.revert_after():
         received = check_swap(odd, market, build(market, single(pool.key, token, dai), amount, min_received=0), amount)
-    least = build(market, single(pool.key, token, dai), amount, min_received=received + 1)
+    too_high = build(market, single(pool.key, token, dai), amount, min_received=received + 1)
     with pytest.raises(RevertedError) as caught:
-        odd.chain.send(least.payload.to, bytes.fromhex(least.payload.calldata[2:]), sender=ALICE)
+        odd.chain.send(too_high.payload.to, bytes.fromhex(too_high.payload.calldata[2:]), sender=ALICE)
     assert caught.value.data == error("ReceivedTooLittle(uint256,uint256)", received, received + 1)
 
 
-def test_a_fee_of_three_units_is_refused_at_the_input(world: ContractFixture) -> None:
-    """Two are rounding, more is a fee; the minimum judges what is lost later."""
+def test_a_fee_of_three_units_is_refused_at_the_input(fixture: ContractFixture) -> None:
+    """Two units are rounding, more is a fee; the minimum covers later losses."""
     try:
-        fee = add_token(world, "FeeCoin", 0, 0, 3)
-        pool = open_pair(world, "ODD")
-        read = read_market(world)
-        amount = provide(world, "ODD", 10**6)
-        built = build(read, single(pool.key, fee.address, world.address("DAI")), amount, min_received=0)
+        fee = add_token(fixture, "FeeCoin", 0, 0, 3)
+        pool = open_pair(fixture, "ODD")
+        read = read_market(fixture)
+        amount = provide(fixture, "ODD", 10**6)
+        built = build(read, single(pool.key, fee.address, fixture.address("DAI")), amount, min_received=0)
         with pytest.raises(RevertedError) as caught:
-            world.chain.send(built.payload.to, bytes.fromhex(built.payload.calldata[2:]), sender=ALICE)
+            fixture.chain.send(built.payload.to, bytes.fromhex(built.payload.calldata[2:]), sender=ALICE)
         assert caught.value.data == error("InputFallsShort(uint256,uint256)", amount - 3, amount)
     finally:
-        forget_tokens(world, "ODD")
+        forget_tokens(fixture, "ODD")
 
 
-def test_a_pair_pays_for_what_reached_it_when_a_sale_is_taxed(world: ContractFixture) -> None:
-    """Such a token is never quoted; a call that somebody makes by himself is still carried out, for less."""
+def test_a_pair_pays_for_the_amount_left_after_a_sell_tax(fixture: ContractFixture) -> None:
+    """The program never quotes such a token; a call built by hand still executes and pays less."""
     try:
-        fee = add_token(world, "FeeCoin", 0, 20_000, 0)
-        place = open_pair(world, "ODD")
+        fee = add_token(fixture, "FeeCoin", 0, 20_000, 0)
+        place = open_pair(fixture, "ODD")
         fee.send("setPool", place.contract.address)
-        market = read_market(world)
-        amount = provide(world, "ODD", WHOLE // 1000)
-        built = build(market, single(place.key, fee.address, world.address("DAI")), amount, min_received=0)
-        world.chain.send(built.payload.to, bytes.fromhex(built.payload.calldata[2:]), sender=ALICE)
-        arrived, _ = market.pools[place.key].swap(fee.address, world.address("DAI"), amount - amount * 20_000 // 10**6)
-        assert world.balance(world.address("DAI"), BOB) == arrived
+        market = read_market(fixture)
+        amount = provide(fixture, "ODD", WHOLE // 1000)
+        built = build(market, single(place.key, fee.address, fixture.address("DAI")), amount, min_received=0)
+        fixture.chain.send(built.payload.to, bytes.fromhex(built.payload.calldata[2:]), sender=ALICE)
+        expected, _ = market.pools[place.key].swap(
+            fee.address, fixture.address("DAI"), amount - amount * 20_000 // 10**6
+        )
+        assert fixture.balance(fixture.address("DAI"), BOB) == expected
         assert built.call.route.swap_type is SwapType.TOKEN_TO_TOKEN
     finally:
-        forget_tokens(world, "ODD")
+        forget_tokens(fixture, "ODD")

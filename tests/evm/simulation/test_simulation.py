@@ -1,4 +1,4 @@
-"""The contract that stands in for a sender: what it tells is what happened, and nothing of it is the sender's doing."""
+"""The simulation contract replaces a sender's code and reports the result of a call."""
 
 from __future__ import annotations
 
@@ -35,7 +35,7 @@ swap_calls = st.builds(
 
 
 class Scene:
-    """Alice, for whom the contract stands, a router that does as it is told, and tokens that it holds plenty of."""
+    """Alice, whose code the contract replaces, a scripted router, and tokens that both own."""
 
     def __init__(self) -> None:
         self.chain = Chain()
@@ -49,7 +49,7 @@ class Scene:
             self.chain.fund(owner, PLENTY)
 
     def simulate(self, swap: SimulatedCall, own: bytes = b"") -> SimulationRun:
-        """Alice's own code is `own`."""
+        """Simulate `swap` from Alice, whose own code is `own`."""
         with self.chain.revert_after():
             self.chain.set_code(ALICE, runtime_code(HOME if own else ZERO_ADDRESS))
             if own:
@@ -57,7 +57,7 @@ class Scene:
             return decode_run(self.chain.send(ALICE, encode_simulate(swap)), swap)
 
     def swap(self, function: str, *arguments: Any, **changes: Any) -> SimulatedCall:
-        """What is called on the router; `changes` are to a swap of no native currency for no native currency."""
+        """Return a call of the router; `changes` replace fields of a swap without tokens."""
         calldata = self.router.calldata(function, *arguments)
         plain = SimulatedCall(self.router.address, ZERO_ADDRESS, ZERO_ADDRESS, BOB, 0, 0, calldata)
         return plain._replace(**changes)
@@ -80,13 +80,13 @@ def test_the_source_compiles_to_the_committed_artifact() -> None:
 
 
 @given(swap_calls)
-def test_the_call_is_what_any_encoder_makes_of_it(swap: SimulatedCall) -> None:
+def test_a_simulated_call_is_encoded_as_eth_abi_does(swap: SimulatedCall) -> None:
     signature = f"simulate({SWAP_TYPE})"
     assert encode_simulate(swap) == selector(signature) + encode([SWAP_TYPE], [tuple(swap)])
 
 
 @given(st.sampled_from(SimulationStatus), NUMBERS, NUMBERS, st.integers(0, 2**40), st.binary(max_size=100))
-def test_the_answer_is_read_from_what_any_encoder_makes_of_it(
+def test_a_simulation_result_of_eth_abi_is_decoded(
     outcome: SimulationStatus, found: int, left: int, gas: int, output: bytes
 ) -> None:
     answer = encode(["uint8", "uint256", "uint256", "uint256", "bytes"], [outcome, found, left, gas, output])
@@ -95,7 +95,7 @@ def test_the_answer_is_read_from_what_any_encoder_makes_of_it(
 
 
 @given(st.binary(max_size=300))
-def test_what_is_no_answer_is_refused(answer: bytes) -> None:
+def test_a_malformed_simulation_result_is_refused(answer: bytes) -> None:
     with pytest.raises(InvalidInput):
         decode_run(answer, SimulatedCall(BOB, ZERO_ADDRESS, ZERO_ADDRESS, BOB, 0, 0, b""))
 
@@ -103,7 +103,7 @@ def test_what_is_no_answer_is_refused(answer: bytes) -> None:
 @pytest.mark.parametrize("sold", ["coin", "tether", ""])
 @pytest.mark.parametrize("bought", ["coin", "tether", ""])
 @pytest.mark.parametrize("recipient", [ALICE, BOB])
-def test_what_arrives_is_what_the_router_pays(scene: Scene, sold: str, bought: str, recipient: str) -> None:
+def test_the_received_amount_is_what_the_router_pays(scene: Scene, sold: str, bought: str, recipient: str) -> None:
     if sold == bought and recipient == ALICE:
         return
     addresses = {"coin": scene.coin.address, "tether": scene.tether.address, "": ZERO_ADDRESS}
@@ -112,7 +112,7 @@ def test_what_arrives_is_what_the_router_pays(scene: Scene, sold: str, bought: s
     assert int.from_bytes(run.return_data) == 900
 
 
-def test_a_loss_is_told_as_one(scene: Scene) -> None:
+def test_a_loss_is_reported_as_negative(scene: Scene) -> None:
     run = scene.simulate(scene.trade(scene.coin.address, scene.coin.address, recipient=ALICE))
     assert (run.status, run.received) == (SimulationStatus.DONE, -100)
 
@@ -131,7 +131,7 @@ def test_the_router_may_not_take_more_than_the_input(scene: Scene) -> None:
     assert (run.status, run.received) == (SimulationStatus.REVERTED, 0)
 
 
-def test_a_token_that_cannot_be_approved_is_told_whole(scene: Scene) -> None:
+def test_a_failed_approval_reports_the_full_error(scene: Scene) -> None:
     unwilling = scene.chain.deploy(SOURCES["Unwilling"])
     run = scene.simulate(scene.trade(unwilling.address, ZERO_ADDRESS))
     assert (run.status, run.return_data) == (
@@ -150,12 +150,12 @@ def test_a_token_that_cannot_be_approved_is_told_whole(scene: Scene) -> None:
         (4, b""),
     ],
 )
-def test_a_revert_is_told_whole_also_one_that_burns_all_gas(scene: Scene, how: int, output: bytes) -> None:
+def test_a_revert_reports_the_full_error_even_without_gas(scene: Scene, how: int, output: bytes) -> None:
     run = scene.simulate(scene.swap("fail", how))
     assert (run.status, run.received, run.return_data) == (SimulationStatus.REVERTED, 0, output)
 
 
-def test_where_nothing_is_deployed_no_router_is_called(scene: Scene) -> None:
+def test_an_address_without_code_is_reported_as_no_router(scene: Scene) -> None:
     run = scene.simulate(scene.trade(ZERO_ADDRESS, ZERO_ADDRESS, router="0x" + "99" * 20))
     assert (run.status, run.received) == (SimulationStatus.NO_ROUTER, 0)
 
@@ -165,28 +165,28 @@ def test_a_balance_that_cannot_be_read_makes_the_whole_call_fail(scene: Scene) -
         scene.simulate(scene.trade(ZERO_ADDRESS, scene.router.address))
 
 
-def test_the_router_meets_the_sender_himself(scene: Scene) -> None:
+def test_the_router_sees_the_sender_and_its_origin(scene: Scene) -> None:
     run = scene.simulate(scene.swap("whoIs"))
     assert run.return_data == encode(["address", "address"], [ALICE, DEPLOYER])
 
 
-def test_a_sender_without_code_answers_as_such_accounts_do(scene: Scene) -> None:
+def test_a_sender_without_code_responds_as_a_plain_account(scene: Scene) -> None:
     run = scene.simulate(scene.swap("callBack", b"whatever"))
     assert run.return_data == encode(["bytes"], [b""])
-    # A transfer gives its recipient gas for hardly anything.
+    # Solidity's transfer() leaves its recipient only 2,300 gas.
     run = scene.simulate(scene.swap("payThrifty", ALICE, 500, recipient=ALICE))
     assert (run.status, run.received) == (SimulationStatus.DONE, 500)
 
 
-def test_a_wallet_answers_with_its_own_code_and_its_own_storage(scene: Scene) -> None:
+def test_a_wallet_responds_with_its_own_code_and_storage(scene: Scene) -> None:
     wallet = scene.chain.deploy(SOURCES["Wallet"], 400)
     own = scene.chain.code(wallet.address)
     paid = scene.simulate(scene.trade(scene.coin.address, ZERO_ADDRESS, paid=400, recipient=ALICE), own)
     assert (paid.status, paid.received) == (SimulationStatus.DONE, 400)
     refused = scene.simulate(scene.trade(scene.coin.address, ZERO_ADDRESS, paid=399, recipient=ALICE), own)
     assert refused.status is SimulationStatus.REVERTED
-    for function, told in (("least", 400), ("count", 0)):
-        asked = scene.simulate(scene.swap("callBack", wallet.calldata(function)), own)
-        assert asked.return_data == encode(["bytes"], [told.to_bytes(32)]), (
+    for function, expected in (("least", 400), ("count", 0)):
+        response = scene.simulate(scene.swap("callBack", wallet.calldata(function)), own)
+        assert response.return_data == encode(["bytes"], [expected.to_bytes(32)]), (
             "immutables are the code's, storage is the sender's"
         )
