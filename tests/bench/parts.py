@@ -112,7 +112,7 @@ def measure(pools: int, scenario: Scenario, count: int) -> list[Part]:
 
         request = QuoteRequest(order, ApiVersion.V2, gas_price_wei=0)
         try:
-            best = whole.search(ask).best.replay.amount_out
+            best = whole.search(request).best.replay.amount_out
             found = LiveSearch(source, request, read, SYSTEM_CLOCK).run().outcome.best.replay.amount_out
         except NoRoute:
             continue

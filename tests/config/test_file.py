@@ -1,4 +1,4 @@
-"""The settings file as YAML: what it means, and every way in which a file can be unreadable."""
+"""The settings file is YAML; every unreadable file is refused with a message."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from swapcli.config import load_settings, yaml_parser
 from swapcli.config.yaml_parser import parse_yaml
 from swapcli.errors import ConfigError
-from tests.config.world import DEFAULT_FILE, HOME, load, refused
+from tests.config.in_memory import DEFAULT_FILE, HOME, load, refused
 
 PLAIN = (
     st.none()

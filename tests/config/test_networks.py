@@ -1,4 +1,4 @@
-"""Networks in the settings: additions to known ones, networks of the user's own, and every fault in them."""
+"""Networks in the settings: additions to known ones, custom networks, and their errors."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from swapcli.model.network import Kind
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network as catalogue_network
 from swapcli.networks.catalogue import network_names
-from tests.config.world import DEFAULT_FILE, load, refused
+from tests.config.in_memory import DEFAULT_FILE, load, refused
 
 ROUTER = "0x" + "34" * 20
 MINE = {"address": "0x" + "56" * 20, "symbol": "MINE", "name": "My Token", "decimals": 9}
@@ -28,11 +28,11 @@ OWN: dict[str, Any] = {
 
 
 def networks(**described: object) -> str:
-    """A settings file with a `networks` section."""
+    """Return a settings file with a `networks` section."""
     return json.dumps({"networks": {name.replace("_", "-"): each for name, each in described.items()}})
 
 
-def test_without_settings_the_catalogue_answers() -> None:
+def test_the_catalogue_is_used_without_settings() -> None:
     look_up = networks_from(Settings())
     assert all(look_up(name) == catalogue_network(name) for name in network_names())
     assert network_names_from(Settings()) == network_names()
@@ -48,7 +48,7 @@ def test_a_known_network_takes_a_node_a_router_and_tokens() -> None:
     assert networks_from(settings)("citrea") == catalogue_network("citrea")
 
 
-def test_letter_case_of_a_name_does_not_matter() -> None:
+def test_the_case_of_a_name_does_not_matter() -> None:
     settings = load(networks(BASE={"router": ROUTER}))
     assert list(settings.networks) == ["base"]
     assert networks_from(settings)("Base").router == ROUTER
@@ -160,5 +160,5 @@ def test_a_name_that_could_not_be_typed_is_refused(name: str) -> None:
     assert "is not a name of letters, digits, - and _" in error.message
 
 
-def test_one_network_twice_in_two_letter_cases_is_refused() -> None:
+def test_one_network_in_two_spellings_is_refused() -> None:
     assert refused(networks(base={}, Base={})).message.endswith("the same name in upper and in lower case")

@@ -1,4 +1,4 @@
-"""Flags go before the environment, that before the file, that before the defaults; each value knows its origin."""
+"""Flags override the environment, which overrides the file, which overrides the defaults; values have an origin."""
 
 from __future__ import annotations
 
@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from swapcli.config import TABLE, Secret, Settings, config_file_path, peek
 from swapcli.config.display import masked_rows
 from swapcli.model.api_version import ApiVersion
-from tests.config.world import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
+from tests.config.in_memory import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
 
 VALUES: dict[str, dict[str, object]] = {
     "network": {"base": "base", "citrea": "citrea"},
@@ -51,13 +51,13 @@ VALUES: dict[str, dict[str, object]] = {
     "service.max_connections": {"1": 1, "100000": 100_000},
     "service.trusted_proxies": {"10.0.0.0/8,::1": ("10.0.0.0/8", "::1/128"), "192.0.2.1": ("192.0.2.1/32",)},
 }
-"""For every key, some texts with what they mean."""
+"""Texts of every key with the values that they mean."""
 
 ON_COMMAND_LINE = [key for key, row in TABLE.items() if row.on_command_line]
 
 
 def layers(keys: list[str]) -> st.SearchStrategy[dict[str, str]]:
-    """Some of `keys`, each with one of its texts."""
+    """Draw some of `keys`, each with one of its texts."""
     return st.fixed_dictionaries({}, optional={key: st.sampled_from(list(VALUES[key])) for key in keys})
 
 
@@ -78,18 +78,18 @@ def value_of(settings: Settings, key: str) -> Any:
         "max_impact": "max_impact_ppm",
         "gas_price": "gas_price_wei",
     }
-    holder: Any = settings
+    value: Any = settings
     for part in names.get(key, key).split("."):
-        holder = getattr(holder, part)
-    return holder
+        value = getattr(value, part)
+    return value
 
 
-def test_these_tests_know_every_setting() -> None:
+def test_these_tests_cover_every_setting() -> None:
     assert set(VALUES) == set(TABLE)
 
 
 def test_every_settings_field_is_in_the_table_or_is_a_group() -> None:
-    others = {each.name for each in fields(Settings) if "setting" not in each.metadata}
+    others = {field.name for field in fields(Settings) if "setting" not in field.metadata}
     assert others == {"integrator", "service", "networks", "origins"}
 
 
@@ -112,8 +112,8 @@ def test_what_is_shown_reads_back_as_the_same_settings(layer: dict[str, str]) ->
     shown = {
         row.key: row.value for row in masked_rows(settings) if row.origin != "default" and not TABLE[row.key].secret
     }
-    again = load(as_yaml({key: text for key, text in shown.items() if text is not None}))
-    assert all(value_of(again, key) == value_of(settings, key) for key in shown)
+    reloaded = load(as_yaml({key: text for key, text in shown.items() if text is not None}))
+    assert all(value_of(reloaded, key) == value_of(settings, key) for key in shown)
 
 
 def test_nothing_set_gives_the_defaults() -> None:
@@ -122,7 +122,7 @@ def test_nothing_set_gives_the_defaults() -> None:
     assert {row.origin for row in masked_rows(settings)} == {"default"}
 
 
-def test_a_flag_of_none_was_not_given() -> None:
+def test_a_flag_of_none_counts_as_not_set() -> None:
     settings = load("max_hops: 3", flags={"max_hops": None, "api_key": None})
     assert (settings.max_hops, settings.origin("max_hops")) == (3, f"file {DEFAULT_FILE}")
 
@@ -155,7 +155,7 @@ def test_members_of_a_group_come_from_different_layers() -> None:
 
 
 @pytest.mark.parametrize(
-    ("asked_for", "environ", "expected"),
+    ("config_path", "environ", "expected"),
     [
         (None, {}, DEFAULT_FILE),
         (None, {"XDG_CONFIG_HOME": "/xdg"}, Path("/xdg/swapcli/config.yaml")),
@@ -168,21 +168,21 @@ def test_members_of_a_group_come_from_different_layers() -> None:
     ],
 )
 def test_the_path_comes_from_the_flag_the_variables_or_the_home(
-    asked_for: Path | None, environ: dict[str, str], expected: Path
+    config_path: Path | None, environ: dict[str, str], expected: Path
 ) -> None:
-    assert config_file_path(asked_for, environ, HOME) == expected
-    assert load("max_hops: 9", at=expected, asked_for=asked_for, environ=environ).max_hops == 9
+    assert config_file_path(config_path, environ, HOME) == expected
+    assert load("max_hops: 9", at=expected, config_path=config_path, environ=environ).max_hops == 9
 
 
-@pytest.mark.parametrize(("asked_for", "environ"), [(OTHER_FILE, {}), (None, {"SWAPCLI_CONFIG": str(OTHER_FILE)})])
-def test_a_file_named_explicitly_must_exist(asked_for: Path | None, environ: dict[str, str]) -> None:
-    error = refused(asked_for=asked_for, environ=environ)  # type: ignore[arg-type]
+@pytest.mark.parametrize(("config_path", "environ"), [(OTHER_FILE, {}), (None, {"SWAPCLI_CONFIG": str(OTHER_FILE)})])
+def test_a_file_named_explicitly_must_exist(config_path: Path | None, environ: dict[str, str]) -> None:
+    error = refused(config_path=config_path, environ=environ)  # type: ignore[arg-type]
     assert error.message == f"{OTHER_FILE}: no such file"
     assert error.hint is not None
 
 
 def test_file_names_in_a_file_start_from_its_folder() -> None:
-    settings = load("market: m.json\napi_key_file: ~/key\n", at=OTHER_FILE, asked_for=OTHER_FILE)
+    settings = load("market: m.json\napi_key_file: ~/key\n", at=OTHER_FILE, config_path=OTHER_FILE)
     assert (settings.market, settings.api_key_file) == (Path("/etc/m.json"), HOME / "key")
 
 
@@ -193,12 +193,12 @@ def test_file_names_elsewhere_start_from_the_working_directory() -> None:
 
 @given(layers(ON_COMMAND_LINE), layers(ON_COMMAND_LINE), st.booleans())
 def test_peek_agrees_with_load_even_if_other_settings_are_wrong(
-    in_file: dict[str, str], in_environment: dict[str, str], faulty: bool
+    in_file: dict[str, str], in_environment: dict[str, str], has_error: bool
 ) -> None:
     environ = {TABLE[key].variable: text for key, text in in_environment.items()}
-    text, fault = as_yaml(in_file), {"SWAPCLI_NONSENSE": "1"} if faulty else {}
-    spoilt = text + "\nnonsense: 1" if faulty else text
-    seen = peek("output", environ | fault, None, HOME, lambda _: spoilt)
+    text, broken_variable = as_yaml(in_file), {"SWAPCLI_NONSENSE": "1"} if has_error else {}
+    text_with_error = text + "\nnonsense: 1" if has_error else text
+    seen = peek("output", environ | broken_variable, None, HOME, lambda _: text_with_error)
     assert (seen or TABLE["output"].default) == load(text, environ=environ).output
 
 

@@ -1,4 +1,4 @@
-"""Settings as text: `config show` tells every value and origin, the example file explains all and changes nothing."""
+"""`config show` lists every value and origin; the example file explains all settings and changes none."""
 
 from __future__ import annotations
 
@@ -16,14 +16,14 @@ from hypothesis import strategies as st
 from swapcli.config import TABLE, Secret, Settings
 from swapcli.config.display import SettingRow, example_config, masked_rows
 from swapcli.config.settings import NETWORK_TABLE
-from tests.config.world import DEFAULT_FILE, load, refused
+from tests.config.in_memory import DEFAULT_FILE, load, refused
 
 EXAMPLE_FILE = Path(__file__).parents[2] / "config.example.yaml"
 TOKENS = st.text("abcdefghijklmnopqrstuvwxyz0123456789", min_size=16, max_size=40)
 
 
 def uncommented(text: str) -> str:
-    """The example with every commented setting in force; explanations stay comments."""
+    """Return the example with every setting uncommented; explanations stay comments."""
     return re.sub(r"^( *)# ?((?:  )*(?:- \{|[a-z-]+[a-z_]*:( |$)).*)$", r"\1\2", text, flags=re.MULTILINE)
 
 
@@ -58,7 +58,7 @@ def test_every_setting_is_shown_once_in_table_order() -> None:
     assert [row.key for row in masked_rows(Settings())] == list(TABLE)
 
 
-def test_what_is_not_set_has_no_value() -> None:
+def test_an_unset_setting_has_no_value() -> None:
     assert {row.key for row in masked_rows(Settings()) if row.value is None} == {
         key for key, row in TABLE.items() if row.default is None
     }
@@ -107,7 +107,7 @@ def test_networks_are_shown_member_by_member() -> None:
         ("https://0123456789abcdef@node.example", "https://node.example"),
     ],
 )
-def test_of_a_nodes_address_only_scheme_and_host_show(url: str, shown: str) -> None:
+def test_a_node_url_shows_only_scheme_and_host(url: str, shown: str) -> None:
     settings = load(environ={"SWAPCLI_NETWORKS_BASE_RPC_URL": url})
     assert next(row.value for row in masked_rows(settings) if row.key == "networks.base.rpc_url") == shown
     rpc_url = settings.networks["base"].rpc_url

@@ -1,4 +1,4 @@
-"""Settings are on the way of every command: what they do not need, they do not import."""
+"""Every command loads settings, so that they import only what they need."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ print(*sorted(before), "|", *sorted(set(sys.modules) - before))
 
 
 def modules(*arguments: str) -> tuple[set[str], set[str]]:
-    """The modules that a fresh interpreter has after importing the package, and those that loading adds."""
+    """Return the modules of a fresh interpreter after importing the package, and those that loading adds."""
     done = subprocess.run([sys.executable, "-c", LOAD, *arguments], capture_output=True, text=True, check=True)
     imported, loaded = done.stdout.split("|")
     return set(imported.split()), set(loaded.split())

@@ -1,4 +1,4 @@
-"""What each kind of setting accepts, and that a wrong value names its source, its key and what was expected."""
+"""Each kind of setting accepts its values; an error names the source, the key and the expected form."""
 
 from __future__ import annotations
 
@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.config import TABLE
-from tests.config.world import DEFAULT_FILE, load, refused
+from tests.config.in_memory import DEFAULT_FILE, load, refused
 
 WRONG: dict[str, list[object]] = {
     "network": [True, 5, ["base"], {}, " ", "a\x1bb"],
@@ -60,18 +60,18 @@ WRONG: dict[str, list[object]] = {
     "service.trusted_proxies": ["proxy.example", "10.0.0.1/8", "10.0.0.0/33", 7],
     "networks": ["base", 5, ["base"]],
 }
-"""For every key and group, values that are not of its kind."""
+"""Values of every key and group that are not of its kind."""
 
 CASES = [(key, value) for key, values in WRONG.items() for value in values]
 
 
 def in_file(key: str, value: object) -> str:
-    """A settings file with one key; JSON is YAML."""
+    """Return a settings file with one key; JSON is YAML."""
     group, _, member = key.partition(".")
     return json.dumps({group: {member: value}} if member else {group: value})
 
 
-def test_these_tests_know_every_setting() -> None:
+def test_these_tests_cover_every_setting() -> None:
     assert set(WRONG) == {*TABLE, "integrator", "service", "networks"}
 
 

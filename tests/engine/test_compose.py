@@ -1,4 +1,4 @@
-"""Which source answers: file, store, embedded market, node or service; see also `tests/cli/test_sources.py`."""
+"""The settings select the source of quotes; see also `tests/cli/test_sources.py`."""
 
 from __future__ import annotations
 

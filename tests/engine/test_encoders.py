@@ -1,4 +1,4 @@
-"""The encoder that serves a network."""
+"""Each kind of network has its encoder."""
 
 from __future__ import annotations
 

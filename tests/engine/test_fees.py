@@ -1,4 +1,4 @@
-"""The fee for data on L1 reaches whatever an answer tells of gas, and is about what the network will charge."""
+"""The L1 data fee is part of every gas figure of a quote, and close to what the network charges."""
 
 from __future__ import annotations
 
@@ -30,9 +30,9 @@ from tests.support.testnet import NOW_S, build_testnet_market
 
 TERMS = L1FeeParams(7 * 10**9, 3 * 10**6, 2_269, 1_055_762)
 BYTE_WEI = 0.8365 * (16 * 0.002269 * 7 * 10**9 + 1.055762 * 3 * 10**6)
-"""What each compressed byte costs under these terms."""
+"""The cost of a compressed byte under `TERMS`, in wei."""
 FEW_BYTES = 16
-"""Of some hundreds to some thousands."""
+"""The tolerated error of a compressed length of hundreds to thousands of bytes."""
 ORACLE = RealOracle()
 
 
@@ -42,7 +42,7 @@ def base() -> InMemorySource:
 
 
 def built(rng: Random) -> tuple[LocalQuote, UnsignedTransaction]:
-    """An answer to a random order, with its payload for anybody."""
+    """Return the quote of a random order, with its payload for a random recipient."""
     tokens = [base().network.native, *base().market.tokens.values()]
     while True:
         sold, bought = rng.sample(tokens, 2)
@@ -90,7 +90,7 @@ def test_the_l1_fee_is_added_to_gas_costs_once(seed: int, terms: L1FeeParams) ->
     assert after._replace(l1_fee_wei=0) == before
 
 
-def test_no_router_needs_to_be_known_for_the_fee_of_a_route() -> None:
+def test_the_fee_of_a_route_needs_no_known_router() -> None:
     source = InMemorySource(build_testnet_market(), Clock(lambda: NOW_S, lambda: 0.0))
     assert source.network.router is None
     order = Order(source.network.native, source.token("USDC"), 25 * 10**18)

@@ -1,4 +1,4 @@
-"""Health says what was looked at, and is only good where quoting works."""
+"""A health report names its state, and is good only if quoting works."""
 
 from __future__ import annotations
 
@@ -36,14 +36,14 @@ def test_the_sample_is_quoted_and_not_made_up() -> None:
     )
 
 
-def test_the_age_of_the_state_is_told() -> None:
+def test_the_age_of_the_state_is_reported() -> None:
     state_source = InMemorySource(build_testnet_market(), Clock(lambda: NOW_S, lambda: 0.0)).health().state_source
     assert state_source is not None
     assert state_source.age_s == 7_200
 
 
 @pytest.mark.parametrize("pools", [(), (EMPTY_V2,)])
-def test_a_market_on_which_nothing_can_be_quoted_is_unhealthy(pools: tuple[str, ...]) -> None:
+def test_a_market_without_quotes_is_unhealthy(pools: tuple[str, ...]) -> None:
     market = build_testnet_market()
     poor = replace(market, pools={key: market.pools[key] for key in pools})
     health = InMemorySource(poor, Clock(lambda: NOW_S, lambda: 0.0)).health()

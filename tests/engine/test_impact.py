@@ -25,10 +25,10 @@ from swapcli.pools.tick_math import sqrt_ratio_at_tick
 ORDERS = [("ETH", "USDC", 1.0), ("ETH", "USDC", 100.0), ("AERO", "USDC", 1000.0), ("ETH", "AERO", 2.0)]
 PAIRS = [("WETH", "USDC"), ("WETH", "AERO"), ("USDC", "cbBTC"), ("USDC", "AERO")]
 USD = {"WETH": 3120.0, "USDC": 1.0, "AERO": 0.78, "cbBTC": 86_000.0}
-"""About the prices of the embedded market."""
+"""Approximate prices of the embedded market."""
 SPACING = 60
 RANGES = {"narrow": (-10, 10), "wide": (-10_000, 10_000), "above": (1, 5), "below": (-5, -1)}
-"""In tick spacings around the price; the last two hold one token alone."""
+"""Ranges in tick spacings around the price; the last two contain one token only."""
 KINDS = ["pair", *RANGES]
 SLACK = 0.05
 
@@ -53,14 +53,14 @@ def identity(number: int, a: str, b: str, protocol: str) -> PoolIdentity:
 
 
 def pair(number: int, a: str, b: str, off: float) -> Pool:
-    """A dollar on one side, and `off` dollars on the other."""
-    held = {token(a).address: units(a, 1.0), token(b).address: units(b, off)}
+    """Return a pair with a dollar on one side and `off` dollars on the other."""
+    reserves = {token(a).address: units(a, 1.0), token(b).address: units(b, off)}
     made = identity(number, a, b, "uniswapV2")
-    return family("constant_product").from_state(made, {"reserves": [str(held[each]) for each in made.tokens]})
+    return family("constant_product").from_state(made, {"reserves": [str(reserves[each]) for each in made.tokens]})
 
 
 def position(number: int, a: str, b: str, off: float, kind: str) -> Pool:
-    """A position of about a dollar at a price that is `off` times the fair one."""
+    """Return a pool with a position of about a dollar at `off` times the fair price."""
     first, second = sorted((a, b), key=lambda each: token(each).address)
     fair = (USD[first] / 10 ** token(first).decimals) / (USD[second] / 10 ** token(second).decimals)
     tick = int(log(fair * off) / log(1.0001)) // SPACING * SPACING
@@ -77,7 +77,7 @@ def position(number: int, a: str, b: str, off: float, kind: str) -> Pool:
 
 
 def dusty(kind: str, off: float) -> InMemorySource:
-    """The embedded market of base with a worthless pool in four of its pairs."""
+    """Return the embedded market of base with a worthless pool in each of four pairs."""
     market = clean().market
     dust = [
         pair(number, a, b, off) if kind == "pair" else position(number, a, b, off, kind)
@@ -101,7 +101,7 @@ def fraction(answer: LocalQuote) -> float:
 @pytest.mark.parametrize(
     "off", [1e-3, pytest.param(0.1, marks=pytest.mark.slow), pytest.param(10.0, marks=pytest.mark.slow), 1e3]
 )
-def test_a_worthless_pool_neither_hides_a_loss_nor_makes_one_up(kind: str, off: float) -> None:
+def test_a_worthless_pool_neither_hides_nor_invents_a_loss(kind: str, off: float) -> None:
     source = dusty(kind, off)
     for order in ORDERS:
         before, after = quoted(clean(), *order), quoted(source, *order)
@@ -111,7 +111,7 @@ def test_a_worthless_pool_neither_hides_a_loss_nor_makes_one_up(kind: str, off: 
             assert fraction(after) <= max(lost, 0.0) + fraction(before) + SLACK, order
 
 
-def test_both_figures_agree_where_nothing_is_amiss() -> None:
+def test_both_impact_figures_agree_on_a_normal_market() -> None:
     for amount in (1.0, 100.0, 10_000.0, 100_000.0):
         answer = quoted(clean(), "ETH", "USDC", amount)
         result, out = answer.result, answer.result.output_amount
@@ -124,7 +124,7 @@ def test_both_figures_agree_where_nothing_is_amiss() -> None:
         assert in_usd.fraction == pytest.approx(on_pools.fraction, abs=0.05)
 
 
-def test_without_prices_and_pools_nobody_knows() -> None:
+def test_without_prices_and_pools_the_impact_is_unknown() -> None:
     result = quoted(clean(), "ETH", "AERO", 1.0).result
     unpriced = result._replace(input_token=result.input_token._replace(price_usd=None))
     assert highest_impact(unpriced, result.output_amount, network("base")) is None
@@ -132,7 +132,7 @@ def test_without_prices_and_pools_nobody_knows() -> None:
     assert highest_impact(unpriced, result.output_amount, network("base"), reported=0.3) == reported
 
 
-def test_a_dollar_is_a_dollar_whatever_a_service_says() -> None:
+def test_a_stablecoin_price_from_a_service_is_ignored() -> None:
     result = quoted(clean(), "USDC", "USDT", 1000.0).result
     lying = result._replace(input_token=result.input_token._replace(price_usd=1e-9))
     assert highest_impact(lying, result.output_amount // 2, network("base")) == highest_impact(
@@ -141,5 +141,5 @@ def test_a_dollar_is_a_dollar_whatever_a_service_says() -> None:
 
 
 @pytest.mark.parametrize("amount", [1e-9, 1e-8, 1e-6])
-def test_a_few_units_that_are_rounded_are_no_impact(amount: float) -> None:
+def test_rounding_of_a_few_units_is_no_impact(amount: float) -> None:
     assert fraction(quoted(clean(), "ETH", "USDC", amount)) < 0.01

@@ -1,4 +1,4 @@
-"""Live searches: no worse than any route found on the way, and no more pools read than that takes."""
+"""A live search is no worse than any route on the states it read, and reads few pools."""
 
 from __future__ import annotations
 
@@ -38,14 +38,14 @@ few_examples = settings(max_examples=15, deadline=None)
 
 
 class Chain:
-    """Gives pools as they are in `newest_snapshot`, and remembers which it was asked for each time."""
+    """Returns pools in their present state, and records the keys of each read."""
 
     def __init__(self, known: Market, present: Market) -> None:
         self.known, self.present = known, present
-        self.asked: list[tuple[str, ...]] = []
+        self.reads: list[tuple[str, ...]] = []
 
     def read(self, keys: Sequence[str]) -> Market:
-        self.asked.append(tuple(keys))
+        self.reads.append(tuple(keys))
         return self.part(keys)
 
     def part(self, keys: Sequence[str]) -> Market:
@@ -53,17 +53,17 @@ class Chain:
         return replace(self.known, pools=pools, provenance=Provenance.LIVE)
 
     def search(self, order: Order, limits: Limits | None = None) -> LiveSearch:
-        return LiveSearch(InMemorySource(self.known, SYSTEM_CLOCK), ask(order), self.read, SYSTEM_CLOCK, limits)
+        return LiveSearch(InMemorySource(self.known, SYSTEM_CLOCK), request_of(order), self.read, SYSTEM_CLOCK, limits)
 
 
-def ask(order: Order) -> QuoteRequest:
+def request_of(order: Order) -> QuoteRequest:
     return QuoteRequest(order, ApiVersion.V2, gas_price_wei=0)
 
 
-def drifted(held: Market, seed: int, by: float) -> Market:
-    """The market after trades that moved each pool's rate by about that."""
+def after_trades(market: Market, seed: int, by: float) -> Market:
+    """Return the market after a trade in each pool that moves its rate by about `by`."""
     rng = Random(seed)
-    return replace(held, pools={key: _traded(rng, pool, by) for key, pool in held.pools.items()})
+    return replace(market, pools={key: _traded(rng, pool, by) for key, pool in market.pools.items()})
 
 
 def _traded(rng: Random, pool: Pool, by: float) -> Pool:
@@ -80,7 +80,7 @@ def _traded(rng: Random, pool: Pool, by: float) -> Pool:
 @given(seeds, st.floats(0.0, 0.1), st.integers(15, 22), st.booleans())
 def test_the_quote_is_no_worse_than_on_any_part_read(seed: int, by: float, digits: int, in_reverse: bool) -> None:
     known = build_random_market(seed, tokens=5, pools=16, noise=3.0)
-    chain = Chain(known, drifted(known, seed, by))
+    chain = Chain(known, after_trades(known, seed, by))
     tokens = list(known.tokens.values())
     order = Order(tokens[0], tokens[1], 10**digits, reverse=in_reverse)
     try:
@@ -88,23 +88,23 @@ def test_the_quote_is_no_worse_than_on_any_part_read(seed: int, by: float, digit
     except NoRoute:
         return
     pools = found.source.market.pools
-    assert pools == chain.part(chain.asked[-1]).pools
+    assert pools == chain.part(chain.reads[-1]).pools
     best = found.outcome.best
     assert replay(pools, best.route, best.amount_in) == best.replay
-    for state in (known, *map(chain.part, chain.asked)):
+    for state in (known, *map(chain.part, chain.reads)):
         _assert_no_worse(found.outcome.best.replay.amount_out, best.amount_in, order, state, pools)
 
 
 def _assert_no_worse(amount_out: int, amount_in: int, order: Order, state: Market, pools: Mapping[str, Pool]) -> None:
-    """Than the best route on some state is on the pools that were read."""
+    """Check that the quote is no worse than the best route on `state`, replayed on `pools`."""
     try:
-        route = InMemorySource(state, SYSTEM_CLOCK).search(ask(order)).best
-        done = replay(pools, route.route, route.amount_in)
+        route = InMemorySource(state, SYSTEM_CLOCK).search(request_of(order)).best
+        replayed = replay(pools, route.route, route.amount_in)
     except (NoRoute, PoolError):
         return
     if not order.reverse:
-        assert amount_out >= done.amount_out
-    elif done.amount_out >= order.amount:
+        assert amount_out >= replayed.amount_out
+    elif replayed.amount_out >= order.amount:
         assert amount_in <= route.amount_in
 
 
@@ -113,37 +113,37 @@ def _assert_no_worse(amount_out: int, amount_in: int, order: Order, state: Marke
 def test_without_changes_the_quote_equals_that_over_all_pools(seed: int, magnitude: float) -> None:
     order = _order(UNSETTLED, Random(seed), magnitude)
     try:
-        whole = InMemorySource(UNSETTLED, SYSTEM_CLOCK).search(ask(order))
+        whole = InMemorySource(UNSETTLED, SYSTEM_CLOCK).search(request_of(order))
     except NoRoute:
         return
     chain = Chain(UNSETTLED, UNSETTLED)
     found = chain.search(order).run()
     assert found.outcome.best.replay.amount_out >= whole.best.replay.amount_out
-    assert len(chain.asked) == 1
+    assert len(chain.reads) == 1
     assert found.left_bps is None
 
 
-def _order(held: Market, rng: Random, magnitude: float) -> Order:
-    sold, bought = rng.sample(list(held.tokens.values())[:20], 2)
+def _order(market: Market, rng: Random, magnitude: float) -> Order:
+    sold, bought = rng.sample(list(market.tokens.values())[:20], 2)
     return Order(sold, bought, max(1, int(10 ** (sold.decimals + magnitude))))
 
 
 @few_examples
 @given(seeds, st.floats(-4.0, 1.0), st.floats(0.0, 0.05))
-def test_no_more_is_read_than_the_limits_allow(seed: int, magnitude: float, by: float) -> None:
-    chain = Chain(UNSETTLED, drifted(UNSETTLED, seed, by))
+def test_a_search_reads_no_more_than_the_limits_allow(seed: int, magnitude: float, by: float) -> None:
+    chain = Chain(UNSETTLED, after_trades(UNSETTLED, seed, by))
     order = _order(UNSETTLED, Random(seed), magnitude)
     source = InMemorySource(UNSETTLED, SYSTEM_CLOCK)
     try:
-        own = {step.pool for step in source.search(ask(order)).best.replay.steps}
+        own = {step.pool for step in source.search(request_of(order)).best.replay.steps}
         chain.search(order, FEW).run()
     except NoRoute:
         return
-    allowed = len(own) + len(source.pricing_pools(ask(order)))
-    assert len(chain.asked) <= FEW.reads
-    assert len(chain.asked[0]) <= allowed + FEW.first_pools
-    assert len(chain.asked[-1]) <= allowed + FEW.pools
-    for earlier, later in zip(chain.asked, chain.asked[1:], strict=False):
+    allowed = len(own) + len(source.pricing_pools(request_of(order)))
+    assert len(chain.reads) <= FEW.reads
+    assert len(chain.reads[0]) <= allowed + FEW.first_pools
+    assert len(chain.reads[-1]) <= allowed + FEW.pools
+    for earlier, later in zip(chain.reads, chain.reads[1:], strict=False):
         assert set(earlier) < set(later)
 
 
@@ -153,7 +153,7 @@ def test_a_large_order_reads_more_than_a_small_one() -> None:
     for amount in (10**14, 10**20):
         chain = Chain(WIDE, WIDE)
         chain.search(Order(weth, usdc, amount)).run()
-        counts.append(len(chain.asked[-1]))
+        counts.append(len(chain.reads[-1]))
     assert counts[0] * 3 < counts[1]
 
 
@@ -161,15 +161,15 @@ def test_an_unbalanced_market_is_read_more_widely() -> None:
     rng, counts = Random(5), []
     orders = [_order(WIDE, rng, -1.0) for _ in range(6)]
     for by in (0.0, 0.02):
-        chain = Chain(WIDE, drifted(WIDE, 1, by))
+        chain = Chain(WIDE, after_trades(WIDE, 1, by))
         for order in orders:
             chain.search(order).run()
-        counts.append(sum(map(len, chain.asked)))
+        counts.append(sum(map(len, chain.reads)))
     assert counts[0] < counts[1]
 
 
-def one_collapsed() -> tuple[Chain, Order, str]:
-    """The best pool of a pair has lost half; small ones beside it have not, nor has a deep one that was far off."""
+def collapsed_pool() -> tuple[Chain, Order, str]:
+    """The best pool of a pair has collapsed; small pools beside it and a deep, worse one have not changed."""
     a, b, others = build_token(2), build_token(3), [build_token(0), build_token(1)]
     best = build_constant_product(0, a, b, 10**6 * UNIT, 10**6 * UNIT)
     small = [build_constant_product(1 + k, a, b, UNIT, UNIT * 998 // 1000) for k in range(3)]
@@ -182,30 +182,30 @@ def one_collapsed() -> tuple[Chain, Order, str]:
 
 
 def test_pools_that_look_better_on_fresh_state_are_read_too() -> None:
-    chain, order, far_off = one_collapsed()
+    chain, order, far_off = collapsed_pool()
     found = chain.search(order, FEW).run()
-    assert far_off not in chain.asked[0]
+    assert far_off not in chain.reads[0]
     assert far_off in {step.pool for step in found.outcome.best.replay.steps}
-    whole = InMemorySource(chain.present, SYSTEM_CLOCK).search(ask(order))
+    whole = InMemorySource(chain.present, SYSTEM_CLOCK).search(request_of(order))
     assert found.outcome.best.replay.amount_out >= whole.best.replay.amount_out
     assert found.left_bps is None
 
 
 @pytest.mark.parametrize("limits", [FEW._replace(reads=1), FEW._replace(pools=3)])
-def test_an_end_at_a_limit_says_what_may_be_left(limits: Limits) -> None:
-    chain, order, far_off = one_collapsed()
+def test_a_search_that_ends_at_a_limit_reports_the_possible_gain(limits: Limits) -> None:
+    chain, order, far_off = collapsed_pool()
     found = chain.search(order, limits).run()
-    assert far_off not in chain.asked[-1]
+    assert far_off not in chain.reads[-1]
     assert found.left_bps is not None
-    whole = InMemorySource(chain.present, SYSTEM_CLOCK).search(ask(order)).best.replay.amount_out
+    whole = InMemorySource(chain.present, SYSTEM_CLOCK).search(request_of(order)).best.replay.amount_out
     reached = found.outcome.best.replay.amount_out
     assert (whole / reached - 1) * 1e4 <= found.left_bps
 
 
-def test_pools_that_cannot_be_read_are_not_asked_for_again() -> None:
-    chain, order, far_off = one_collapsed()
+def test_unreadable_pools_are_not_requested_twice() -> None:
+    chain, order, far_off = collapsed_pool()
     del chain.present.pools[far_off]  # type: ignore[attr-defined]
     found = chain.search(order, FEW).run()
-    assert far_off in chain.asked[-1]
+    assert far_off in chain.reads[-1]
     assert far_off not in found.source.market.pools
-    assert len(chain.asked) <= FEW.reads
+    assert len(chain.reads) <= FEW.reads

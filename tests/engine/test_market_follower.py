@@ -27,9 +27,9 @@ from tests.support.pools import build_wide_market
 
 PAIRS = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (0, 5), (1, 4), (2, 5)]
 CHANGE = st.dictionaries(st.integers(1, 7), st.none() | st.integers(10**5, 10**7), max_size=4)
-"""Pools by number with their new reserve, None where one goes; pool 0 stays."""
+"""Pools by number with their new reserve, None for a removed pool; pool 0 stays."""
 STEP = st.one_of(CHANGE, st.integers(1, 3))
-"""A block, or how far the store goes back."""
+"""A block, or the number of blocks to rewind."""
 START = {0: 10**6, 1: 10**6, 2: 10**6}
 
 
@@ -58,13 +58,13 @@ def write(store: Store, number: int, change: dict[int, int | None], fork: int = 
 
 
 @contextmanager
-def keeping(path: Path, time: Time, **options: int) -> Iterator[MarketFollower]:
+def following(path: Path, time: Time, **options: int) -> Iterator[MarketFollower]:
     with open_follower(FollowedStore(NETWORK, only(NETWORK), path, None), time.clock, print, **options) as follower:
         yield follower
 
 
 def quoted(source: InMemorySource, sold: int, bought: int) -> RouteResult | None:
-    """What is answered, but for the time that it took."""
+    """Return the quote without its duration."""
     try:
         answer = source.quote(QuoteRequest(Order(TOKENS[sold], TOKENS[bought], 10**15), ApiVersion.V1))
     except NoRoute:
@@ -80,7 +80,7 @@ def test_a_follower_equals_the_store_after_any_change(
     time = Time()
     with TemporaryDirectory() as folder, create(Path(folder) / "store") as store:
         write(store, 1, dict(START))
-        with keeping(Path(folder) / "store", time) as follower, keeping(Path(folder) / "store", time) as other:
+        with following(Path(folder) / "store", time) as follower, following(Path(folder) / "store", time) as other:
             source, _ = follower.read(), other.read()
             for fork, (step, look) in enumerate(zip(steps, looks, strict=False)):
                 if isinstance(step, int):
@@ -109,10 +109,10 @@ def check_same(market: Market, store: Store) -> None:
     )
 
 
-def test_nothing_is_given_where_nothing_is_new(path: Path, time: Time) -> None:
+def test_a_follower_returns_nothing_without_a_new_block(path: Path, time: Time) -> None:
     with create(path) as store:
         write(store, 1, dict(START))
-        with keeping(path, time) as follower:
+        with following(path, time) as follower:
             follower.read()
             assert follower.advance() is None
             write(store, 2, {})
@@ -125,7 +125,7 @@ def test_nothing_is_given_where_nothing_is_new(path: Path, time: Time) -> None:
 def test_only_the_deepest_pools_are_followed_and_reselected(path: Path, time: Time) -> None:
     with create(path) as store:
         write(store, 1, {k: 10**6 * (k + 1) for k in range(6)})
-        with keeping(path, time, max_pools=3) as follower:
+        with following(path, time, max_pools=3) as follower:
             deepest = set(follower.read().market.pools)
             assert deepest == set(store.read_deepest(3).pools)
             thin = next(k for k in range(6) if pool(k).key not in deepest)
@@ -147,7 +147,7 @@ def test_only_the_deepest_pools_are_followed_and_reselected(path: Path, time: Ti
             assert set(source.market.pools) == set(store.read_deepest(3).pools) >= {pool(thin).key, pool(7).key}
 
 
-def test_a_market_that_is_imported_meanwhile_is_taken_whole(path: Path, time: Time) -> None:
+def test_a_market_imported_later_replaces_all_pools(path: Path, time: Time) -> None:
     market = replace(build_wide_market(60), block=7, timestamp=70, provenance=Provenance.RECORDED)
     with imported(path, market) as store:
         other = replace(build_wide_market(80, seed=2), block=9, timestamp=90, provenance=Provenance.RECORDED)
@@ -160,8 +160,8 @@ def test_a_market_that_is_imported_meanwhile_is_taken_whole(path: Path, time: Ti
             assert dict(source.market.pools) == dict(other.pools)
 
 
-def test_a_store_that_holds_nothing_is_waited_for(path: Path, time: Time) -> None:
-    with create(path) as store, keeping(path, time) as follower:
+def test_an_empty_store_is_unavailable_until_it_has_pools(path: Path, time: Time) -> None:
+    with create(path) as store, following(path, time) as follower:
         with pytest.raises(MarketUnavailable, match=f"there are no pools of {NETWORK.name} to quote on yet"):
             follower.read()
         with pytest.raises(MarketUnavailable):
@@ -172,6 +172,6 @@ def test_a_store_that_holds_nothing_is_waited_for(path: Path, time: Time) -> Non
         check_same(source.market, store)
 
 
-def test_a_follower_without_a_store_says_so(path: Path, time: Time) -> None:
-    with pytest.raises(ConfigError, match="there is no store"), keeping(path, time):
+def test_a_follower_without_a_store_reports_it(path: Path, time: Time) -> None:
+    with pytest.raises(ConfigError, match="there is no store"), following(path, time):
         raise AssertionError

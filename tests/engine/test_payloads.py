@@ -1,4 +1,4 @@
-"""From a route to its payload: whatever is posted is replayed, and only the replay's amounts are encoded."""
+"""Payloads of routes: every posted route is replayed, and the payload encodes the replayed amounts."""
 
 from __future__ import annotations
 
@@ -31,7 +31,7 @@ from tests.support.testnet import DAI, NOW_S, USDC, WETH, build_testnet_market
 
 V1, V2 = ApiVersion
 ROUTER = "0x" + "34" * 20
-RECEIVER = {Kind.EVM: "0x" + "ab" * 20, Kind.STARKNET: "0x05" + "ab" * 31}
+RECIPIENT = {Kind.EVM: "0x" + "ab" * 20, Kind.STARKNET: "0x05" + "ab" * 31}
 HALF_PERCENT = 5_000
 TTL_S = 60
 ACME = Integrator("0x" + "9" * 40, fee_bps=30, name="acme")
@@ -47,7 +47,7 @@ def embedded(name: str) -> InMemorySource:
 
 
 def routed(market: Market | None = None, now_s: float = NOW_S) -> InMemorySource:
-    """The small market on a network whose router is known."""
+    """Return a source of the small market on a network with a router."""
     market = market or build_testnet_market()
     return InMemorySource(
         replace(market, network=replace(market.network, router=ROUTER)), clock(now_s), route_ttl_s=TTL_S
@@ -55,21 +55,21 @@ def routed(market: Market | None = None, now_s: float = NOW_S) -> InMemorySource
 
 
 def terms(source: InMemorySource, slippage_ppm: int = HALF_PERCENT) -> SwapTerms:
-    return SwapTerms(slippage_ppm, RECEIVER[source.network.kind])
+    return SwapTerms(slippage_ppm, RECIPIENT[source.network.kind])
 
 
-def asked(source: InMemorySource, api_version: ApiVersion = V2, integrator: Integrator | None = None) -> LocalQuote:
+def quoted(source: InMemorySource, api_version: ApiVersion = V2, integrator: Integrator | None = None) -> LocalQuote:
     order = Order(source.network.native, source.token("USDC"), 25 * 10**18)
     return source.quote(QuoteRequest(order, api_version, integrator))
 
 
 def posted(answer: LocalQuote) -> RouteResult:
-    """The result after a journey over the wire."""
+    """Return the result after rendering and parsing its JSON."""
     return parse_result(render(answer.result, answer.network), answer.network)
 
 
 def paid_out(payload: UnsignedTransaction, market: Market) -> int:
-    """What the router pays out for a payload: each swap spends a share of the balance that is there by then."""
+    """Return the router's output for a payload: each swap spends its share of the current balance."""
     call = payload.call
     balances = {call.route.token_in: call.route.amount_in}
     pools = dict(market.pools)
@@ -91,19 +91,19 @@ def test_building_later_equals_building_with_the_quote(data: st.DataObject) -> N
     api_version = data.draw(st.sampled_from(ApiVersion)) if source.network.has_v2 else V1
     integrator = ACME if api_version is V2 and data.draw(st.booleans()) else None
     try:
-        answer, at_once = source.quote_and_build(QuoteRequest(order, api_version, integrator), terms(source))
+        answer, direct = source.quote_and_build(QuoteRequest(order, api_version, integrator), terms(source))
     except (NoRoute, SameToken):
         return
-    assert source.build(posted(answer), terms(source)) == at_once
-    route = at_once.call.route
-    left = after_fee(answer.result.output_amount, 30 if integrator else 0)
+    assert source.build(posted(answer), terms(source)) == direct
+    route = direct.call.route
+    net_output = after_fee(answer.result.output_amount, 30 if integrator else 0)
     assert (route.amount_in, route.amount_out) == (order.amount, answer.result.output_amount)
-    assert route.min_received == min_received(left, HALF_PERCENT)
-    assert at_once.value == (order.amount if route.swap_type is SwapType.NATIVE_TO_TOKEN else 0)
+    assert route.min_received == min_received(net_output, HALF_PERCENT)
+    assert direct.value == (order.amount if route.swap_type is SwapType.NATIVE_TO_TOKEN else 0)
     if source.network.kind is Kind.EVM:
-        assert evm.decode_call(at_once.calldata) == at_once.call
+        assert evm.decode_call(direct.calldata) == direct.call
     else:
-        assert at_once.felts == starknet.serialise_call(at_once.call)
+        assert direct.felts == starknet.serialise_call(direct.call)
 
 
 @pytest.mark.parametrize("api_version", ApiVersion)
@@ -142,7 +142,7 @@ def test_wrapping_is_one_swap_of_the_wrapper(api_version: ApiVersion) -> None:
 
 def test_a_fee_lowers_min_received_and_is_in_the_call() -> None:
     source = routed()
-    answer = asked(source, integrator=ACME)
+    answer = quoted(source, integrator=ACME)
     call = source.build(posted(answer), terms(source)).call
     assert call.route.min_received == min_received(after_fee(call.route.amount_out, 30), HALF_PERCENT)
     assert evm.decode_integrator_data(call.integrator_data) == evm.IntegratorShares(ACME.address, 30, 0)
@@ -151,13 +151,13 @@ def test_a_fee_lowers_min_received_and_is_in_the_call() -> None:
 def test_a_missing_router_error_names_the_setting() -> None:
     source = InMemorySource(build_testnet_market(), clock())
     with pytest.raises(ConfigError, match="router of testnet is not known") as caught:
-        source.build(posted(asked(source)), terms(source))
+        source.build(posted(quoted(source)), terms(source))
     assert caught.value.hint == "set networks.testnet.router"
 
 
 @pytest.mark.parametrize("api_version", ApiVersion)
 def test_a_route_expires_to_the_millisecond(api_version: ApiVersion) -> None:
-    result = posted(asked(routed(), api_version))
+    result = posted(quoted(routed(), api_version))
     issued_ms = int(NOW_S * 1000)
     for late_s, good in ((0, True), (TTL_S, True), (TTL_S + 0.001, False), (10**6, False)):
         source = routed(now_s=NOW_S + late_s)
@@ -168,20 +168,20 @@ def test_a_route_expires_to_the_millisecond(api_version: ApiVersion) -> None:
                 source.build(result, terms(source), issued_ms=issued_ms)
 
 
-def test_a_v1_route_of_unknown_age_is_judged_by_its_content() -> None:
+def test_a_v1_route_of_unknown_age_is_checked_by_its_content() -> None:
     source = routed(now_s=NOW_S + 10**6)
-    assert source.build(posted(asked(routed(), V1)), terms(source)).calldata
+    assert source.build(posted(quoted(routed(), V1)), terms(source)).calldata
 
 
 def test_a_route_from_the_future_is_rejected_beyond_clock_skew() -> None:
-    result = posted(asked(routed()))
+    result = posted(quoted(routed()))
     assert routed(now_s=NOW_S - 4).build(result, terms(routed())).calldata
     with pytest.raises(InvalidRoute, match="in the future"):
         routed(now_s=NOW_S - 6).build(result, terms(routed()))
 
 
-def moved(percent: float) -> InMemorySource:
-    """The small market after somebody has sold WETH in all pools of the route."""
+def after_sales(percent: float) -> InMemorySource:
+    """Return a source of the small market after a sale of WETH in all pools of the route."""
     source = routed()
     pools = dict(source.market.pools)
     for key, pool in source.market.pools.items():
@@ -195,7 +195,7 @@ def moved(percent: float) -> InMemorySource:
 def test_after_a_market_move_the_output_is_updated_or_rejected(
     sold: float, slippage_ppm: int, api_version: ApiVersion
 ) -> None:
-    result, source = posted(asked(routed(), api_version)), moved(sold)
+    result, source = posted(quoted(routed(), api_version)), after_sales(sold)
     now_out = replay(source.market.pools, result.route, result.input_amount).amount_out
     assume(now_out < result.output_amount)
     if now_out >= min_received(result.output_amount, slippage_ppm):
@@ -207,26 +207,26 @@ def test_after_a_market_move_the_output_is_updated_or_rejected(
 
 
 @given(st.integers(1, 2**256 - 1))
-def test_a_low_reported_output_never_lowers_the_payload(promised: int) -> None:
+def test_a_low_reported_output_never_lowers_the_payload(reported_out: int) -> None:
     source = routed()
-    result = posted(asked(source))
+    result = posted(quoted(source))
     fair = result.output_amount
-    assume(promised < fair)
-    assert source.build(result._replace(output_amount=promised), terms(source)).call.route.amount_out == fair
+    assume(reported_out < fair)
+    assert source.build(result._replace(output_amount=reported_out), terms(source)).call.route.amount_out == fair
 
 
 def changed(result: RouteResult, **fields: object) -> RouteResult:
-    """The result with the first swap of its first hop changed."""
+    """Return the result with the first swap of its first hop changed."""
     first, *others = result.segments
     swap = first.hops[0][0]._replace(**fields)  # type: ignore[arg-type]
     hops = ((swap, *first.hops[0][1:]), *first.hops[1:])
     return result._replace(segments=(first._replace(hops=hops), *others))
 
 
-def misfits() -> dict[str, RouteResult]:
-    """Results that fit neither their own tokens nor the market, by what is wrong with them."""
+def mismatched_results() -> dict[str, RouteResult]:
+    """Return results that do not match their tokens or the market, by their error."""
     source = routed()
-    result = posted(asked(source))
+    result = posted(quoted(source))
     usdc, weth = source.market.tokens[USDC], source.market.tokens[WETH]
     return {
         "an integrator in v1": result._replace(api_version=V1, integrator=ACME),
@@ -235,22 +235,22 @@ def misfits() -> dict[str, RouteResult]:
         "a pool of other tokens": changed(result, pool_address="0x" + "a4" * 20, protocol_id=4),
         "another input": result._replace(input_token=usdc),
         "another output": result._replace(output_token=weth),
-        "a native output that is none": result._replace(swap_type=SwapType.TOKEN_TO_NATIVE),
+        "a token output marked as native": result._replace(swap_type=SwapType.TOKEN_TO_NATIVE),
         "shares beyond the whole": result._replace(segments=(*result.segments, result.segments[0])),
-        "shares below it": result._replace(segments=(result.segments[0]._replace(share=1),)),
+        "shares below the whole": result._replace(segments=(result.segments[0]._replace(share=1),)),
     }
 
 
-@pytest.mark.parametrize("what", sorted(misfits()))
-def test_a_route_must_match_its_tokens_and_the_market(what: str) -> None:
+@pytest.mark.parametrize("mismatch", sorted(mismatched_results()))
+def test_a_route_must_match_its_tokens_and_the_market(mismatch: str) -> None:
     with pytest.raises(InvalidRoute):
-        routed().build(misfits()[what], terms(routed()))
+        routed().build(mismatched_results()[mismatch], terms(routed()))
 
 
 @given(st.data())
 def test_any_posted_route_is_built_exactly_or_rejected(data: st.DataObject) -> None:
     source = routed()
-    result = posted(asked(source, data.draw(st.sampled_from(ApiVersion))))
+    result = posted(quoted(source, data.draw(st.sampled_from(ApiVersion))))
     pools = sorted(source.market.pools)
     tokens = [ZERO_ADDRESS, WETH, USDC, DAI]
     swap = {
@@ -290,6 +290,6 @@ def test_a_batch_quotes_each_order_on_the_state_after_the_last() -> None:
     assert second[0].result.output_amount < first[0].result.output_amount
     for answer, payload in (first, second):
         assert payload.call.route.amount_out == answer.result.output_amount
-    carried_out = replay(source.market.pools, first[0].result.route, order.amount).pools_after
-    after = routed(replace(source.market, pools={**source.market.pools, **carried_out}))
+    pools_after = replay(source.market.pools, first[0].result.route, order.amount).pools_after
+    after = routed(replace(source.market, pools={**source.market.pools, **pools_after}))
     assert paid_out(second[1], after.market) == second[0].result.output_amount

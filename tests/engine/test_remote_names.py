@@ -1,4 +1,4 @@
-"""What a service lists of tokens, and says of its health."""
+"""Tokens and health that a service reports."""
 
 from __future__ import annotations
 
@@ -30,19 +30,19 @@ from tests.support.markets import embedded_source
 
 
 class TestTokens:
-    """Names become tokens: of the catalogue, else of the service."""
+    """Names resolve to tokens of the catalogue, else of the service."""
 
     LISTED = Token("0x" + "77" * 20, "RARE", "Rare Token", 9)
 
     def listing(self, *, twin: bool = False) -> Callable[[str, Any], Any]:
         entry = {"address": self.LISTED.address, "name": "Rare Token", "symbol": "RARE", "decimals": "9", "price": None}
 
-        def twist(path: str, told: Any) -> Any:
+        def mutate(path: str, response: Any) -> Any:
             if path == "tokens":
-                return [*told, entry, {**entry, "address": UNTRUSTED_ADDRESS}] if twin else [*told, entry]
-            return entry if path.startswith("tokens/") else told
+                return [*response, entry, {**entry, "address": UNTRUSTED_ADDRESS}] if twin else [*response, entry]
+            return entry if path.startswith("tokens/") else response
 
-        return twist
+        return mutate
 
     @pytest.mark.parametrize("name", ["ETH", "usdc", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"])
     def test_catalogue_tokens_send_no_request(self, name: str) -> None:
@@ -53,26 +53,26 @@ class TestTokens:
     def test_tokens_only_the_service_knows_are_requested_once(self) -> None:
         with remote_source("base", self.listing()) as (source, running):
             assert [source.token(name) for name in ("rare", "RARE", self.LISTED.address)] == [self.LISTED] * 3
-            assert [talk.target for talk in running.exchanges] == ["/base/tokens"]
+            assert [exchange.target for exchange in running.exchanges] == ["/base/tokens"]
 
     def test_an_address_requests_only_that_token(self) -> None:
         with loopback_server(respond_with(http_response(200, json.dumps(self.listing()("tokens/", {}))))) as running:
             source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
             assert source.token(self.LISTED.address) == self.LISTED
-            assert [talk.target for talk in running.exchanges] == [f"/base/tokens/{self.LISTED.address}"]
+            assert [exchange.target for exchange in running.exchanges] == [f"/base/tokens/{self.LISTED.address}"]
 
-    def test_a_token_at_another_address_is_not_the_one(self) -> None:
+    def test_a_token_at_another_address_is_not_returned(self) -> None:
         with loopback_server(respond_with(http_response(200, json.dumps(self.listing()("tokens/", {}))))) as running:
             source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
             with pytest.raises(UnknownToken):
                 source.token(UNTRUSTED_ADDRESS)
 
-    def test_the_service_cannot_rename_what_the_catalogue_knows(self) -> None:
-        def impostor(_: str, told: Any) -> Any:
-            entries = [{**entry, "symbol": "WETH", "decimals": "1"} for entry in told]
+    def test_the_service_cannot_rename_catalogue_tokens(self) -> None:
+        def rename_tokens(_: str, response: Any) -> Any:
+            entries = [{**entry, "symbol": "WETH", "decimals": "1"} for entry in response]
             return [*entries, {**entries[0], "address": UNTRUSTED_ADDRESS, "symbol": "RARE"}]
 
-        with remote_source("base", impostor) as (source, _):
+        with remote_source("base", rename_tokens) as (source, _):
             assert source.token("rare").address == UNTRUSTED_ADDRESS
             assert source.token("USDC") == network_token(network("base"), "USDC")
 
@@ -100,21 +100,21 @@ class TestTokens:
                 source.token("NOTHING")
 
 
-def network_token(where: Network, symbol: str) -> Token:
-    return next(token for token in where.tokens if token.symbol == symbol)
+def network_token(network: Network, symbol: str) -> Token:
+    return next(token for token in network.tokens if token.symbol == symbol)
 
 
 def test_an_unlisted_intermediate_token_shows_its_address() -> None:
     bare = replace(network("base"), tokens=())
     with remote_source("base", served=bare) as (source, _):
         answer = source.quote(SELL_V2.build_request())
-    on_the_way = {swap.token_out for s in answer.result.segments for hop in s.hops for swap in hop}
+    intermediate = {swap.token_out for s in answer.result.segments for hop in s.hops for swap in hop}
     named = {SELL_V2.build_request().order.token_in.address, SELL_V2.build_request().order.token_out.address}
-    assert {answer.tokens[address].symbol[:2] for address in on_the_way - named} == {"0x"}
+    assert {answer.tokens[address].symbol[:2] for address in intermediate - named} == {"0x"}
 
 
 class TestHealth:
-    """What a service says of itself."""
+    """The health that a service reports."""
 
     @pytest.mark.parametrize(
         ("name", "path"), [("base", "/base/v2/healthcheck"), ("starknet", "/starknet/healthcheck")]
@@ -122,7 +122,7 @@ class TestHealth:
     def test_health_uses_the_api_version_of_the_service(self, name: str, path: str) -> None:
         with remote_source(name) as (source, running):
             health = source.health()
-            assert [talk.target for talk in running.exchanges] == [path]
+            assert [exchange.target for exchange in running.exchanges] == [path]
         assert (health.network, health.status, health.message, health.is_healthy) == (name, 200, "alive", True)
         assert health.state_source is not None
         assert health.state_source.service_url == running.url
@@ -143,13 +143,15 @@ class TestHealth:
             (b"", 0, "closed the connection"),
         ],
     )  # fmt: skip
-    def test_an_unhealthy_service_is_reported_without_an_exception(self, answer: bytes, status: int, said: str) -> None:
+    def test_an_unhealthy_service_is_reported_without_an_exception(
+        self, answer: bytes, status: int, message: str
+    ) -> None:
         with loopback_server(respond_with(answer)) as running:
             health = RemoteSource(
                 running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0
             ).health()
         assert not health.is_healthy
-        assert said in health.message
+        assert message in health.message
         assert health.status == status
 
 

@@ -1,4 +1,4 @@
-"""A service asked over HTTP gives what the core gives; what its interface has no words for is not asked."""
+"""A service returns the same quotes as the core; options that its API cannot express are not sent."""
 
 from __future__ import annotations
 
@@ -38,7 +38,7 @@ from tests.support.markets import embedded_source
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_route_from_a_service_is_the_cores(case: Case) -> None:
+def test_a_route_from_a_service_equals_that_of_the_core(case: Case) -> None:
     with remote_source(case.network) as (source, _):
         answer = source.quote(case.build_request())
     assert without_times(answer.result) == expected_quote(case)[0]
@@ -48,7 +48,7 @@ def test_a_route_from_a_service_is_the_cores(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_payload_in_one_call_with_its_route_is_the_cores(case: Case) -> None:
+def test_a_payload_with_its_route_equals_that_of_the_core(case: Case) -> None:
     with remote_source(case.network) as (source, running):
         answer, payload = source.quote_and_build(case.build_request(), case.terms())
     result, expected = expected_quote(case)
@@ -58,7 +58,7 @@ def test_a_payload_in_one_call_with_its_route_is_the_cores(case: Case) -> None:
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
-def test_a_payload_of_a_route_that_was_found_before_is_the_cores(case: Case) -> None:
+def test_a_payload_of_an_earlier_route_equals_that_of_the_core(case: Case) -> None:
     with remote_source(case.network) as (source, running):
         result = source.quote(case.build_request()).result
         assert source.build(result, case.terms()) == expected_quote(case)[1]
@@ -71,7 +71,7 @@ def test_a_remote_source_is_a_quote_source() -> None:
         assert quotes.network is network("base")
 
 
-EARNS = Integrator(UNTRUSTED_ADDRESS, fee_bps=20)
+INTEGRATOR = Integrator(UNTRUSTED_ADDRESS, fee_bps=20)
 
 
 @pytest.mark.parametrize(
@@ -82,18 +82,18 @@ EARNS = Integrator(UNTRUSTED_ADDRESS, fee_bps=20)
         ({}, {"max_hops": 3}, "number of hops"),
         ({}, {"reverse": True}, "the output that is wanted, on base in v2"),
         ({"api_version": V1}, {"reverse": True}, "the output that is wanted, on base in v1"),
-        ({"api_version": V1, "integrator": EARNS}, {}, "an integrator in v1"),
+        ({"api_version": V1, "integrator": INTEGRATOR}, {}, "an integrator in v1"),
     ],
 )
 @pytest.mark.parametrize("build", [False, True])
 def test_an_option_unknown_to_the_api_is_rejected_unsent(
-    changes: dict[str, Any], order: dict[str, Any], said: str, build: bool
+    changes: dict[str, Any], order: dict[str, Any], message: str, build: bool
 ) -> None:
     plain = SELL_V2.build_request()
-    ask = plain._replace(**changes, order=replace(plain.order, **order))
+    request = plain._replace(**changes, order=replace(plain.order, **order))
     with remote_source("base") as (source, running):
-        with pytest.raises(InvalidOption, match=f"{said}.* cannot be sent to a service"):
-            source.quote_and_build(ask, SELL_V2.terms()) if build else source.quote(ask)
+        with pytest.raises(InvalidOption, match=f"{message}.* cannot be sent to a service"):
+            source.quote_and_build(request, SELL_V2.terms()) if build else source.quote(request)
         assert not running.exchanges
 
 
@@ -130,23 +130,23 @@ def test_a_token_for_itself_sends_no_request() -> None:
 def test_excluded_protocols_go_as_the_network_calls_them(case: Case, sent: str | None) -> None:
     protocols = network(case.network).protocols
     excluded = protocols[5]
-    ask = case.build_request()
-    ask = ask._replace(order=replace(ask.order, excluded_protocols=frozenset({excluded.amm_name})))
+    request = case.build_request()
+    request = request._replace(order=replace(request.order, excluded_protocols=frozenset({excluded.amm_name})))
     with remote_source(case.network) as (source, running):
-        result = source.quote(ask).result
-        (talk,) = running.exchanges
+        result = source.quote(request).result
+        (exchange,) = running.exchanges
     named = excluded.amm_name if case is HYPE else str(excluded.id)
-    assert f"excludeProtocols={named}" in talk.target
+    assert f"excludeProtocols={named}" in exchange.target
     assert sent is None or named == sent
     assert excluded.id not in {swap.protocol_id for s in result.segments for hop in s.hops for swap in hop}
 
 
-@pytest.mark.parametrize("earns", [EARNS, Integrator(UNTRUSTED_ADDRESS, surplus_bps=5_000)])
-def test_an_integrator_earns_exactly_the_requested_fee(earns: Integrator) -> None:
-    ask = SELL_V2.build_request()._replace(integrator=earns)
-    expected = embedded_source("base").quote_and_build(ask, SELL_V2.terms())[1]
+@pytest.mark.parametrize("earns", [INTEGRATOR, Integrator(UNTRUSTED_ADDRESS, surplus_bps=5_000)])
+def test_an_integrator_earns_exactly_the_requested_fee(integrator: Integrator) -> None:
+    request = SELL_V2.build_request()._replace(integrator=integrator)
+    expected = embedded_source("base").quote_and_build(request, SELL_V2.terms())[1]
     with remote_source("base") as (source, _):
-        answer, payload = source.quote_and_build(ask, SELL_V2.terms())
+        answer, payload = source.quote_and_build(request, SELL_V2.terms())
         assert source.build(answer.result, SELL_V2.terms()) == payload
     assert payload == expected
     assert payload.call.integrator_data
@@ -155,8 +155,8 @@ def test_an_integrator_earns_exactly_the_requested_fee(earns: Integrator) -> Non
 @pytest.mark.parametrize(
     "twist", [set_value(21, "integratorFeePercentageBps"), set_value("0x" + "67" * 20, "integratorAddress")]
 )
-def test_an_unrequested_integrator_is_refused(twist: DocumentChange) -> None:
+def test_an_unrequested_integrator_is_refused(mutation: DocumentChange) -> None:
     def earning(source: RemoteSource, case: Case) -> object:
-        return source.quote(case.build_request()._replace(integrator=EARNS))
+        return source.quote(case.build_request()._replace(integrator=INTEGRATOR))
 
-    assert "bps fee" in mismatch_error(SELL_V2, twist, earning).message
+    assert "bps fee" in mismatch_error(SELL_V2, mutation, earning).message

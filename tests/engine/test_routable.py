@@ -1,4 +1,4 @@
-"""Tokens whose transfers are not exact: what is left out, what is refused, what is warned of."""
+"""Tokens with inexact transfers are avoided, refused or reported with a warning."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ behaviours = st.sampled_from([UNKNOWN, ORDINARY, SHARES, REFUSED, TAXED, IRREGUL
 
 
 def small(**marks: TransferBehaviour) -> Market:
-    """From token 0 to 1 straight, through 2 (cheaper, and concentrated) and through 3 (the cheapest)."""
+    """Return a market with routes from token 0 to 1: direct, through 2 (better, concentrated) and 3 (best)."""
     pools = [
         build_constant_product(0, T[0], T[1], 10**6 * UNIT, 10**6 * UNIT),
         build_concentrated(1, T[0], T[2], 10**8 * UNIT, 1.1, 6_000),
@@ -55,19 +55,19 @@ def small(**marks: TransferBehaviour) -> Market:
     return replace(build_market(pools, T), transfers={named[name]: mark for name, mark in marks.items()})
 
 
-def quoted(held: Market, sold: int = 0, bought: int = 1) -> tuple[set[str], list[str]]:
-    """The tokens of the best route, and the codes of its warnings."""
-    answer = InMemorySource(held, SYSTEM_CLOCK).quote(
+def quoted(market: Market, sold: int = 0, bought: int = 1) -> tuple[set[str], list[str]]:
+    """Return the tokens of the best route and the codes of its warnings."""
+    answer = InMemorySource(market, SYSTEM_CLOCK).quote(
         QuoteRequest(Order(T[sold], T[bought], 100 * UNIT), ApiVersion.V2)
     )
     tokens = {each for step in answer.quote.steps for each in (step.token_in, step.token_out)}
     return tokens, [code for code, _ in transfer_warnings(answer)]
 
 
-def test_what_nobody_marked_is_routed_as_ever() -> None:
-    held = small()
-    assert routable_market(held) is held
-    assert quoted(held) == ({A, B, D}, [])
+def test_tokens_without_marks_are_routed_normally() -> None:
+    market = small()
+    assert routable_market(market) is market
+    assert quoted(market) == ({A, B, D}, [])
     assert quoted(small(a=ORDINARY, b=ORDINARY, c=ORDINARY, d=ORDINARY)) == ({A, B, D}, [])
 
 
@@ -87,29 +87,29 @@ def test_an_order_for_an_irregular_token_explains_the_rejection(mark: TransferBe
 
 
 def test_a_token_that_rejected_a_probe_trades_with_a_warning() -> None:
-    held = small(d=REFUSED)
-    assert quoted(held, 3, 1) == ({D, B}, ["REFUSED_TOKEN"])
-    assert quoted(held, 0, 3) == ({A, D}, ["REFUSED_TOKEN"])
-    assert InMemorySource(held, SYSTEM_CLOCK).pricing_pools(QuoteRequest(Order(T[3], T[1], UNIT), ApiVersion.V2))
+    market = small(d=REFUSED)
+    assert quoted(market, 3, 1) == ({D, B}, ["REFUSED_TOKEN"])
+    assert quoted(market, 0, 3) == ({A, D}, ["REFUSED_TOKEN"])
+    assert InMemorySource(market, SYSTEM_CLOCK).pricing_pools(QuoteRequest(Order(T[3], T[1], UNIT), ApiVersion.V2))
 
 
 def test_share_tokens_use_pools_that_accept_the_balance() -> None:
     assert quoted(small(d=SHARES)) == ({A, B, D}, ["SHARE_TOKEN"])
-    assert quoted(small(d=REFUSED, c=SHARES)) == ({A, B}, []), "pools of Uniswap V3 refuse a payment that is short"
+    assert quoted(small(d=REFUSED, c=SHARES)) == ({A, B}, []), "Uniswap V3 pools refuse a payment that falls short"
     with pytest.raises(NoRoute):
         quoted(small(c=SHARES), 2, 1)
 
 
 @pytest.mark.parametrize("provenance", Provenance)
 def test_unprobed_tokens_are_reported_on_real_state(provenance: Provenance) -> None:
-    held = replace(small(a=ORDINARY, d=SHARES), provenance=provenance)
-    told = ["UNTRIED_TOKEN"] if provenance in (Provenance.LIVE, Provenance.SYNCED) else []
-    assert quoted(held)[1] == ["SHARE_TOKEN", *told]
+    market = replace(small(a=ORDINARY, d=SHARES), provenance=provenance)
+    expected = ["UNTRIED_TOKEN"] if provenance in (Provenance.LIVE, Provenance.SYNCED) else []
+    assert quoted(market)[1] == ["SHARE_TOKEN", *expected]
 
 
 def test_warnings_name_the_tokens() -> None:
-    held = replace(small(d=SHARES), provenance=Provenance.SYNCED)
-    answer = InMemorySource(held, SYSTEM_CLOCK).quote(QuoteRequest(Order(T[0], T[1], UNIT), ApiVersion.V2))
+    market = replace(small(d=SHARES), provenance=Provenance.SYNCED)
+    answer = InMemorySource(market, SYSTEM_CLOCK).quote(QuoteRequest(Order(T[0], T[1], UNIT), ApiVersion.V2))
     assert is_rounded(answer)
     assert [message.split(":")[0] for _, message in transfer_warnings(answer)] == [
         "T3 keeps shares",
@@ -117,18 +117,18 @@ def test_warnings_name_the_tokens() -> None:
     ]
 
 
-def test_the_settings_count_before_what_was_found_out() -> None:
-    held = small(d=TAXED)
-    said = replace(held, network=replace(held.network, transfers={D: ORDINARY, A: SHARES}))
-    assert quoted(said) == ({A, B, D}, ["SHARE_TOKEN"])
+def test_transfer_settings_override_detected_behaviour() -> None:
+    market = small(d=TAXED)
+    configured = replace(market, network=replace(market.network, transfers={D: ORDINARY, A: SHARES}))
+    assert quoted(configured) == ({A, B, D}, ["SHARE_TOKEN"])
 
 
 @given(seeds, st.lists(behaviours, min_size=6, max_size=6))
-def test_whatever_is_known_no_route_breaks_it(seed: int, marks: list[TransferBehaviour]) -> None:
-    held = build_random_market(seed, every_family=True)
-    listed = list(held.tokens.values())
+def test_no_route_breaks_the_transfer_rules(seed: int, marks: list[TransferBehaviour]) -> None:
+    market = build_random_market(seed, every_family=True)
+    listed = list(market.tokens.values())
     known = {each.address: mark for each, mark in zip(listed, marks, strict=True)}
-    source = InMemorySource(replace(held, transfers=known), SYSTEM_CLOCK)
+    source = InMemorySource(replace(market, transfers=known), SYSTEM_CLOCK)
     ask = partial(QuoteRequest, api_version=ApiVersion.V2)
     try:
         answer = source.quote(ask(Order(listed[0], listed[1], 10**18)))
@@ -143,7 +143,7 @@ def test_whatever_is_known_no_route_breaks_it(seed: int, marks: list[TransferBeh
         for address in {step.token_in, step.token_out} - {listed[0].address, listed[1].address}:
             assert known[address].is_passable
         if SHARES in (known[step.token_in], known[step.token_out]):
-            assert held.pools[step.pool].family != "concentrated"
+            assert market.pools[step.pool].family != "concentrated"
 
 
 def test_a_market_whose_marks_change_is_routed_by_the_new_ones() -> None:

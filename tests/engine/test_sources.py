@@ -1,4 +1,4 @@
-"""The engine: names become tokens and protocols, a market becomes answers."""
+"""Names resolve to tokens and protocols, and a market in memory quotes orders."""
 
 from __future__ import annotations
 
@@ -52,7 +52,7 @@ TESTNET, TOKENS = MARKET.network, MARKET.tokens
 
 
 class SteppingTimer:
-    """A quarter of a second passes at every look."""
+    """A timer that advances by a quarter of a second at every call."""
 
     def __init__(self) -> None:
         self.seconds = 100.0
@@ -67,13 +67,13 @@ def source() -> InMemorySource:
 
 
 def quote_order(
-    quotes: InMemorySource, asked: Order, *, gas_price_wei: int | None = None, certify: bool = False
+    quotes: InMemorySource, requested: Order, *, gas_price_wei: int | None = None, certify: bool = False
 ) -> LocalQuote:
-    return quotes.quote(QuoteRequest(asked, ApiVersion.V2, gas_price_wei=gas_price_wei, certify=certify))
+    return quotes.quote(QuoteRequest(requested, ApiVersion.V2, gas_price_wei=gas_price_wei, certify=certify))
 
 
 def exact(answer: LocalQuote) -> Quote:
-    """The core's quote, which a market always gives."""
+    """Return the core's quote, which a market always provides."""
     return answer.quote
 
 
@@ -87,7 +87,7 @@ def test_a_market_source_is_a_quote_source() -> None:
 
 
 @given(st.sampled_from(sorted(TOKENS)), st.booleans())
-def test_every_token_answers_to_its_address_in_one_letter_case(address: str, upper: bool) -> None:
+def test_every_token_is_found_by_its_address_in_one_case(address: str, upper: bool) -> None:
     written = "0X" + address[2:].upper() if upper else address
     assert find_token(written, TESTNET, TOKENS) is TOKENS[address]
 
@@ -95,7 +95,7 @@ def test_every_token_answers_to_its_address_in_one_letter_case(address: str, upp
 @given(st.sampled_from([WETH, USDC, DAI]), st.data())
 def test_a_unique_symbol_matches_in_any_case(address: str, data: st.DataObject) -> None:
     symbol = TOKENS[address].symbol
-    cases = [data.draw(st.sampled_from([letter.lower(), letter.upper()])) for letter in symbol]
+    cases = [data.draw(st.sampled_from([character.lower(), character.upper()])) for character in symbol]
     assert find_token("".join(cases), TESTNET, TOKENS) is TOKENS[address]
 
 
@@ -137,9 +137,9 @@ def test_starknets_native_token_is_an_ordinary_token() -> None:
 
 
 @given(st.lists(st.sampled_from([("0", "wrapper"), ("4", "uniswapV2"), ("UNISWAPV3", "uniswapV3"), (" ", None)])))
-def test_protocols_are_found_by_id_and_name(chosen: list[tuple[str, str | None]]) -> None:
-    found = find_protocols([given for given, _ in chosen], TESTNET)
-    assert found == {name for _, name in chosen if name}
+def test_protocols_are_found_by_id_and_name(cases: list[tuple[str, str | None]]) -> None:
+    found = find_protocols([text for text, _ in cases], TESTNET)
+    assert found == {name for _, name in cases if name}
 
 
 def test_unknown_protocols_are_all_named_with_the_closest() -> None:
@@ -170,8 +170,8 @@ def test_the_same_token_twice_is_refused(name_in: str, name_out: str) -> None:
 @given(st.integers(1, 2**256 - 1), st.booleans(), st.booleans())
 def test_wrapping_gives_back_the_same_amount(amount: int, unwrap: bool, reverse: bool) -> None:
     native, wrapped = TESTNET.native, TOKENS[WETH]
-    asked = Order(wrapped, native, amount, reverse) if unwrap else Order(native, wrapped, amount, reverse)
-    answer = quote_order(source(), asked, gas_price_wei=7, certify=True)
+    requested = Order(wrapped, native, amount, reverse) if unwrap else Order(native, wrapped, amount, reverse)
+    answer = quote_order(source(), requested, gas_price_wei=7, certify=True)
     certificate = exact(answer).certificate
     assert certificate is not None
     assert certificate.bound >= amount
@@ -196,27 +196,27 @@ def test_native_tokens_change_the_gas_and_its_cost(
     name_in: str, name_out: str, more: int, api_version: ApiVersion
 ) -> None:
     base, names = embedded("base"), (name_in, name_out)
-    native, held = (
+    native, wrapped = (
         base.quote(QuoteRequest(Order(base.token(sold), base.token(bought), 10**9), api_version))
         for sold, bought in (names, (name.replace("ETH", "WETH") for name in names))
     )
-    assert exact(native).steps == exact(held).steps
-    assert exact(native).gas_units == exact(held).gas_units + more
+    assert exact(native).steps == exact(wrapped).steps
+    assert exact(native).gas_units == exact(wrapped).gas_units + more
     if api_version is ApiVersion.V2:
-        cost_wei = exact(held).gas_wei + more * exact(native).gas_price_wei
+        cost_wei = exact(wrapped).gas_wei + more * exact(native).gas_price_wei
         assert (native.result.gas_units, native.result.gas_cost_wei) == (None, cost_wei)
     else:
-        assert (native.result.gas_units, native.result.gas_cost_wei) == (exact(held).gas_units + more, None)
-    assert native.result.gas_usd == exact(native).gas_usd != held.result.gas_usd
+        assert (native.result.gas_units, native.result.gas_cost_wei) == (exact(wrapped).gas_units + more, None)
+    assert native.result.gas_usd == exact(native).gas_usd != wrapped.result.gas_usd
 
 
 @pytest.mark.parametrize("name", [name for name in network_names() if network(name).wrapped_native])
 def test_wrapping_without_the_wrapper_has_no_route(name: str) -> None:
-    served = network(name)
-    assert served.wrapped_native is not None
-    excluded = find_protocols(["0"], served)
+    known = network(name)
+    assert known.wrapped_native is not None
+    excluded = find_protocols(["0"], known)
     with pytest.raises(NoRoute, match=r"without [wW]rapper"):
-        quote_order(embedded(name), Order(served.native, served.wrapped_native, 1, excluded_protocols=excluded))
+        quote_order(embedded(name), Order(known.native, known.wrapped_native, 1, excluded_protocols=excluded))
 
 
 def test_a_token_outside_the_market_has_no_route() -> None:

@@ -1,4 +1,4 @@
-"""A store as a source answers as the market in it would."""
+"""A store source returns the same quotes as its market in memory."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ from tests.support.testnet import NOW_S, TWIN_A, USDC, WETH, build_testnet_marke
 
 CLOCK = Clock(lambda: NOW_S, lambda: 0.0)
 ROUTER = "0x" + "99" * 20
-RECEIVER = "0x" + "77" * 20
+RECIPIENT = "0x" + "77" * 20
 
 
 def with_router(market: Market) -> Market:
@@ -46,75 +46,75 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield made
 
 
-def ask(market: Market, amount: int = 10**18) -> QuoteRequest:
+def request_of(market: Market, amount: int = 10**18) -> QuoteRequest:
     return QuoteRequest(Order(market.network.native, market.tokens[USDC], amount), ApiVersion.V2)
 
 
 @pytest.fixture(params=["store", "market"])
-def holder(request: pytest.FixtureRequest, store: Store) -> PoolSource:
-    """Both must behave alike."""
+def source(request: pytest.FixtureRequest, store: Store) -> PoolSource:
+    """Return a source over the store or over the market in memory; both behave the same."""
     return StoreSource(store, CLOCK) if request.param == "store" else InMemorySource(MARKET, CLOCK)
 
 
-def test_a_pool_source_quotes_as_its_market(holder: PoolSource) -> None:
+def test_a_pool_source_quotes_as_its_market(source: PoolSource) -> None:
     expected = InMemorySource(MARKET, CLOCK)
-    assert holder.quote(ask(MARKET)) == expected.quote(ask(MARKET))
-    assert holder.network == MARKET.network
-    assert holder.state_source == expected.state_source == StateSource.of(MARKET, NOW_S)
+    assert source.quote(request_of(MARKET)) == expected.quote(request_of(MARKET))
+    assert source.network == MARKET.network
+    assert source.state_source == expected.state_source == StateSource.of(MARKET, NOW_S)
 
 
-def test_a_holder_builds_what_it_quoted(holder: PoolSource) -> None:
-    terms = SwapTerms(5_000, RECEIVER)
-    answer, payload = holder.quote_and_build(ask(MARKET), terms)
+def test_a_pool_source_builds_what_it_quoted(source: PoolSource) -> None:
+    terms = SwapTerms(5_000, RECIPIENT)
+    answer, payload = source.quote_and_build(request_of(MARKET), terms)
     fresh = replace(MARKET, timestamp=int(NOW_S))
-    result = InMemorySource(fresh, CLOCK).quote(ask(MARKET)).result
+    result = InMemorySource(fresh, CLOCK).quote(request_of(MARKET)).result
     assert answer.result == result
-    assert holder.build(result, terms) == payload
+    assert source.build(result, terms) == payload
 
 
-def test_a_holder_gives_at_least_what_is_asked_of_it(holder: PoolSource) -> None:
+def test_a_pool_source_returns_at_least_the_requested_pools(source: PoolSource) -> None:
     keys = list(MARKET.pools)[:2]
-    assert set(keys) <= holder.source_with([*keys, "0xunknown"]).market.pools.keys()
-    assert holder.source_for(ask(MARKET).order).market.pools == MARKET.pools
+    assert set(keys) <= source.source_with([*keys, "0xunknown"]).market.pools.keys()
+    assert source.source_for(request_of(MARKET).order).market.pools == MARKET.pools
 
 
-def test_a_holder_is_healthy_and_counts_what_it_holds(holder: PoolSource) -> None:
-    health = holder.health()
+def test_a_pool_source_is_healthy_and_counts_its_pools(source: PoolSource) -> None:
+    health = source.health()
     assert health.is_healthy
     assert (health.pools, health.tokens) == (len(MARKET.pools), len(MARKET.tokens))
     assert health.sample is not None
 
 
-def test_a_holder_knows_its_tokens(holder: PoolSource) -> None:
-    assert holder.token("usdc") == MARKET.tokens[USDC]
-    assert holder.token(WETH) == MARKET.tokens[WETH]
-    assert holder.token("eth") == MARKET.network.native
+def test_a_pool_source_finds_its_tokens(source: PoolSource) -> None:
+    assert source.token("usdc") == MARKET.tokens[USDC]
+    assert source.token(WETH) == MARKET.tokens[WETH]
+    assert source.token("eth") == MARKET.network.native
     with pytest.raises(AmbiguousToken):
-        holder.token("TWIN")
+        source.token("TWIN")
     with pytest.raises(UnknownToken) as caught:
-        holder.token("USDQ")
+        source.token("USDQ")
     assert "USDC" in str(caught.value.hint)
 
 
 def test_a_catalogue_symbol_wins_over_lookalikes(tmp_path: Path) -> None:
-    true, false = MARKET.tokens[USDC], Token("0x" + "fa" * 20, "USDC", "Not that one", 6)
-    network = replace(MARKET.network, tokens=(true,))
-    lookalikes = replace(MARKET, network=network, tokens={**MARKET.tokens, false.address: false})
+    listed, lookalike = MARKET.tokens[USDC], Token("0x" + "fa" * 20, "USDC", "Not that one", 6)
+    network = replace(MARKET.network, tokens=(listed,))
+    lookalikes = replace(MARKET, network=network, tokens={**MARKET.tokens, lookalike.address: lookalike})
     with imported(tmp_path / "b.sqlite", lookalikes) as store:
         source = StoreSource(store, CLOCK)
-        assert source.token("USDC") == true
-        assert source.token(false.address) == false
+        assert source.token("USDC") == listed
+        assert source.token(lookalike.address) == lookalike
 
 
 def test_a_lookalike_is_not_resolved_by_symbol(tmp_path: Path) -> None:
-    true = Token("0x" + "0c" * 20, "TWIN", "The one that is listed", 18)
-    network = replace(MARKET.network, tokens=(true,))
+    listed = Token("0x" + "0c" * 20, "TWIN", "The one that is listed", 18)
+    network = replace(MARKET.network, tokens=(listed,))
     with imported(tmp_path / "c.sqlite", replace(MARKET, network=network)) as store:
         source = StoreSource(store, CLOCK)
-        assert source.token("TWIN") == true
+        assert source.token("TWIN") == listed
         assert source.token(TWIN_A).address == TWIN_A
         with pytest.raises(NoRoute):
-            source.quote(QuoteRequest(Order(true, MARKET.tokens[USDC], 10**18), ApiVersion.V2))
+            source.quote(QuoteRequest(Order(listed, MARKET.tokens[USDC], 10**18), ApiVersion.V2))
 
 
 WIDE = build_wide_market(3_000)
@@ -141,7 +141,7 @@ def test_the_pools_around_an_order_are_all_it_needs(wide: StoreSource, i: int, j
     assert wide.quote(QuoteRequest(order, ApiVersion.V1)).result.output_amount >= best * (1 - 5e-4) - 2
 
 
-def test_health_of_a_large_store_looks_at_its_deepest_pools(wide: StoreSource) -> None:
+def test_health_of_a_large_store_uses_its_deepest_pools(wide: StoreSource) -> None:
     health = wide.health()
     assert health.is_healthy
     assert health.pools == len(WIDE.pools)
@@ -150,7 +150,7 @@ def test_health_of_a_large_store_looks_at_its_deepest_pools(wide: StoreSource) -
 @pytest.mark.parametrize(
     ("age_s", "allowed_s", "passes"), [(30, 30, True), (31, 30, False), (None, 30, False), (10**9, None, True)]
 )
-def test_state_may_be_so_old(age_s: int | None, allowed_s: int | None, passes: bool) -> None:
+def test_state_beyond_the_maximum_age_is_refused(age_s: int | None, allowed_s: int | None, passes: bool) -> None:
     origin = StateSource(Provenance.SYNCED, "a test", 5, 1_000, age_s)
     if passes:
         check_fresh(origin, MARKET.network, allowed_s)

@@ -1,4 +1,4 @@
-"""The warnings of a quote: each code once, and those of a service beside our own."""
+"""A quote has each warning code once, with those of a service after our own."""
 
 from __future__ import annotations
 
@@ -37,11 +37,11 @@ def test_a_live_quote_of_little_impact_has_none() -> None:
         (of_service(Provenance.SYNTHETIC, 0), ["STATE_SYNTHETIC"]),
     ],
 )
-def test_the_state_of_a_service_is_judged_as_our_own(origin: StateSource, expected: list[str]) -> None:
+def test_the_state_of_a_service_gets_the_same_warnings_as_ours(origin: StateSource, expected: list[str]) -> None:
     assert codes(origin) == expected
 
 
-def test_what_a_service_warns_of_is_passed_on_once() -> None:
+def test_each_warning_of_a_service_is_passed_on_once() -> None:
     origin = of_service(Provenance.MODELLED, None, "STATE_MODELLED", "TOKEN_TAXED", "PRICE_IMPACT_HIGH")
     assert codes(origin) == ["STATE_MODELLED", "TOKEN_TAXED", "PRICE_IMPACT_HIGH"]
     high = PriceImpact(0.06, ImpactBasis.SERVICE)
@@ -63,7 +63,7 @@ def test_the_thresholds_are_exact(fraction: float, warned: bool, refused: bool) 
         check_impact(impact, LIVE, 150_000)
 
 
-def test_an_unknown_impact_is_warned_of_and_not_refused() -> None:
+def test_an_unknown_impact_is_a_warning_and_no_error() -> None:
     check_impact(None, LIVE, 0)
     assert codes(of_service(Provenance.LIVE, 0), None) == ["PRICE_IMPACT_UNKNOWN"]
 

@@ -1,4 +1,4 @@
-"""The embedded markets as the program reads them: what they hold, and that they hold no arbitrage."""
+"""The embedded markets as the program reads them: their pools and tokens, and the absence of arbitrage."""
 
 from __future__ import annotations
 
@@ -27,7 +27,7 @@ WELL_KNOWN = [
 ]  # fmt: skip
 _RECORDED = json.loads((Path(__file__).parents[1] / "networks" / "recorded_base_pools.json").read_text())["pools"]
 
-# What was recorded besides the list: Curve's 4pool and USD+/crvUSD, PancakeSwap V2's WETH/USDbC.
+# Recorded besides the list: Curve's 4pool and USD+/crvUSD, PancakeSwap V2's WETH/USDbC.
 _RECORDED_SINGLY = {
     "0xf6c5f01c7f3148891ad0e19df78743d31e390d1f",
     "0xda3de145054ed30ee937865d31b500505c4bdfe7",
@@ -36,7 +36,7 @@ _RECORDED_SINGLY = {
 
 
 @lru_cache
-def market(name: str) -> Market:
+def embedded(name: str) -> Market:
     return parse_market(embedded_market(name), networks=network).market
 
 
@@ -45,7 +45,7 @@ def test_every_network_of_the_catalogue_has_a_market() -> None:
 
 
 @pytest.mark.parametrize("name", ["nowhere", "", "Base", "../../pyproject", "base.json"])
-def test_a_network_without_one_is_named_with_those_that_have_one(name: str) -> None:
+def test_a_network_without_a_market_error_lists_those_with_one(name: str) -> None:
     with pytest.raises(MarketError) as caught:
         embedded_market(name)
     assert caught.value.details == {"network": name, "embedded": list(NAMES)}
@@ -53,35 +53,39 @@ def test_a_network_without_one_is_named_with_those_that_have_one(name: str) -> N
 
 
 def eip_55(address: str) -> str:
-    """The standard itself, whatever the program takes note of."""
+    """Return the EIP-55 checksum of an address, computed independently of the program."""
     digits = address[2:].lower()
     marks = keccak256(digits.encode()).hex()
     return "0x" + "".join(d.upper() if int(mark, 16) > 7 else d for d, mark in zip(digits, marks, strict=False))
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_every_evm_address_stands_there_with_its_checksum(name: str) -> None:
-    noted = checksummed_addresses(embedded_market(name))
-    assert {eip_55(address) for address in noted} == noted
-    held = market(name)
-    shown = {*held.tokens, *(pool.address for pool in held.pools.values())} if held.network.kind is Kind.EVM else set()
-    assert shown <= {address.lower() for address in noted}
+def test_every_evm_address_is_written_with_its_checksum(name: str) -> None:
+    checksummed = checksummed_addresses(embedded_market(name))
+    assert {eip_55(address) for address in checksummed} == checksummed
+    market = embedded(name)
+    shown = (
+        {*market.tokens, *(pool.address for pool in market.pools.values())}
+        if market.network.kind is Kind.EVM
+        else set()
+    )
+    assert shown <= {address.lower() for address in checksummed}
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_the_state_is_marked_as_modelled_and_belongs_to_no_block(name: str) -> None:
-    held = market(name)
-    assert held.provenance is Provenance.MODELLED
-    assert held.source.startswith("a table of prices and depths, not the chain; ")
-    assert (held.block, held.timestamp) == (None, None)
-    assert held.network == network(name)
-    assert held.gas_price_wei == network(name).gas_price_wei
+    market = embedded(name)
+    assert market.provenance is Provenance.MODELLED
+    assert market.source.startswith("a table of prices and depths, not the chain; ")
+    assert (market.block, market.timestamp) == (None, None)
+    assert market.network == network(name)
+    assert market.gas_price_wei == network(name).gas_price_wei
 
 
 def test_base_has_at_least_150_real_pools_over_30_tokens() -> None:
-    held = market("base")
+    market = embedded("base")
     real = {row[4] for row in _RECORDED} | _RECORDED_SINGLY
-    ordinary = [pool for pool in held.pools.values() if pool.protocol != "uniswapV4"]
+    ordinary = [pool for pool in market.pools.values() if pool.protocol != "uniswapV4"]
     assert {pool.address for pool in ordinary} <= real
     assert len(ordinary) >= 200
     assert len({token for pool in ordinary for token in pool.tokens}) >= 50
@@ -90,7 +94,7 @@ def test_base_has_at_least_150_real_pools_over_30_tokens() -> None:
 def test_base_pools_named_by_fee_tier_have_the_recorded_fee() -> None:
     fees = {row[4]: row[3] for row in _RECORDED if row[0] in ("uniswapV3", "sushiSwapV3", "pancakeSwapV3")}
     spacings = {row[4]: row[3] for row in _RECORDED if row[0] == "aerodromeV3"}
-    pools = market("base").pools.values()
+    pools = embedded("base").pools.values()
     assert all(pool.fee_ppm == fees[pool.address] for pool in pools if pool.address in fees)
     by_spacing = [pool for pool in pools if isinstance(pool, Concentrated) and pool.address in spacings]
     assert by_spacing
@@ -98,18 +102,18 @@ def test_base_pools_named_by_fee_tier_have_the_recorded_fee() -> None:
 
 
 def test_base_resolves_the_well_known_symbols_to_one_token_each() -> None:
-    held = market("base")
-    symbols = Counter(token.symbol.lower() for token in held.tokens.values())
+    market = embedded("base")
+    symbols = Counter(token.symbol.lower() for token in market.tokens.values())
     assert symbols.most_common(1)[0][1] == 1
     assert {symbol.lower() for symbol in WELL_KNOWN} <= set(symbols)
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_there_are_pools_tokens_protocols_and_families_enough(name: str) -> None:
-    pools = market(name).pools.values()
+def test_each_market_has_enough_pools_tokens_and_protocols(name: str) -> None:
+    pools = embedded(name).pools.values()
     protocols = Counter(pool.protocol for pool in pools)
     assert len(pools) >= {"base": 200, "citrea": 30}.get(name, 40)
-    assert len(market(name).tokens) >= {"base": 50, "citrea": 8}.get(name, 15)
+    assert len(embedded(name).tokens) >= {"base": 50, "citrea": 8}.get(name, 15)
     assert len(protocols) >= {"citrea": 3}.get(name, 5)
     assert len({pool.family for pool in pools}) >= 2
     assert protocols.most_common(1)[0][1] <= 0.7 * len(pools)
@@ -117,39 +121,39 @@ def test_there_are_pools_tokens_protocols_and_families_enough(name: str) -> None
 
 @pytest.mark.parametrize("name", NAMES)
 def test_tokens_are_those_of_the_catalogue_and_each_is_in_a_pool(name: str) -> None:
-    held = market(name)
+    market = embedded(name)
     catalogued = {token.address: token for token in network(name).tokens}
-    for token in held.tokens.values():
+    for token in market.tokens.values():
         known = catalogued[token.address]
         assert (token.symbol, token.name, token.decimals) == (known.symbol, known.name, known.decimals)
         assert token.price_usd
-    assert {token for pool in held.pools.values() for token in pool.tokens} == set(held.tokens)
+    assert {token for pool in market.pools.values() for token in pool.tokens} == set(market.tokens)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_tokens_are_joined_by_parallel_pools_and_multiple_hops(name: str) -> None:
-    held = market(name)
-    neighbours: dict[str, set[str]] = {address: set() for address in held.tokens}
-    for pool in held.pools.values():
+    market = embedded(name)
+    neighbours: dict[str, set[str]] = {address: set() for address in market.tokens}
+    for pool in market.pools.values():
         for token in pool.tokens:
             neighbours[token] |= set(pool.tokens) - {token}
-    start = next(iter(held.tokens))
+    start = next(iter(market.tokens))
     reached, frontier, hops = {start}, {start}, 0
     while frontier:
         frontier = {there for here in frontier for there in neighbours[here]} - reached
         reached |= frontier
         hops += bool(frontier)
-    assert reached == set(held.tokens)
+    assert reached == set(market.tokens)
     assert hops >= 2
-    pairs = Counter(frozenset(pool.tokens) for pool in held.pools.values())
+    pairs = Counter(frozenset(pool.tokens) for pool in market.pools.values())
     assert sum(count > 1 for count in pairs.values()) >= 5
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_families_and_tiers_are_those_that_the_protocols_have(name: str) -> None:
-    served = network(name)
-    for pool in market(name).pools.values():
-        protocol, deployment = served.protocol(pool.protocol), deployment_of(served, pool.protocol)
+def test_families_and_tiers_match_the_protocols(name: str) -> None:
+    known = network(name)
+    for pool in embedded(name).pools.values():
+        protocol, deployment = known.protocol(pool.protocol), deployment_of(known, pool.protocol)
         assert protocol is not None
         assert protocol.family == pool.family
         if (
@@ -162,8 +166,8 @@ def test_families_and_tiers_are_those_that_the_protocols_have(name: str) -> None
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_addresses_are_derived_recorded_or_marked_as_invented(name: str) -> None:
-    document, served = json.loads(embedded_market(name)), network(name)
+def test_addresses_are_derived_recorded_or_marked(name: str) -> None:
+    document, known = json.loads(embedded_market(name)), network(name)
     unmarked = [entry for entry in document["pools"] if "address_modelled" not in entry]
     recorded = {
         "base": _RECORDED_SINGLY,
@@ -172,27 +176,29 @@ def test_addresses_are_derived_recorded_or_marked_as_invented(name: str) -> None
     }.get(name, set())
     for entry in unmarked:
         token0, token1 = (token.lower() for token in entry["tokens"][:2])
-        protocol = served.protocol(entry["protocol"])
+        protocol = known.protocol(entry["protocol"])
         assert protocol is not None
         by_spacing = protocol.extra_keys == ("tickSpacing",)
         tier = entry["tick_spacing"] if by_spacing else entry["fee_ppm"]
-        derived = pool_address(served, entry["protocol"], token0, token1, tier)
+        derived = pool_address(known, entry["protocol"], token0, token1, tier)
         assert entry["address"].lower() in {derived} | recorded
     assert all(entry["address_modelled"] is True for entry in document["pools"] if entry not in unmarked)
     assert ("invented" in document["source"]) == (len(unmarked) < len(document["pools"]))
 
 
 def test_only_networks_without_derivations_have_placeholders() -> None:
-    invented = {name: len(market(name).placeholder_pools) for name in NAMES}
-    assert invented["base"] == invented["monad"] == 0
-    assert invented["citrea"] <= 5
-    assert invented["hyperevm"] <= 8
-    assert market("starknet").placeholder_pools == set(market("starknet").pools)
+    placeholders = {name: len(embedded(name).placeholder_pools) for name in NAMES}
+    assert placeholders["base"] == placeholders["monad"] == 0
+    assert placeholders["citrea"] <= 5
+    assert placeholders["hyperevm"] <= 8
+    assert embedded("starknet").placeholder_pools == set(embedded("starknet").pools)
 
 
 @pytest.mark.parametrize("name", ["base", "monad"])
 def test_uniswap_v4_pools_are_named_by_the_hash_of_their_key(name: str) -> None:
-    pools = [pool for pool in market(name).pools.values() if isinstance(pool, Concentrated) and pool.tick_list.pool_id]
+    pools = [
+        pool for pool in embedded(name).pools.values() if isinstance(pool, Concentrated) and pool.tick_list.pool_id
+    ]
     assert len(pools) >= 10
     assert any(pool.tick_list.is_native for pool in pools)
     for pool in pools:
@@ -201,7 +207,7 @@ def test_uniswap_v4_pools_are_named_by_the_hash_of_their_key(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_addresses_are_written_as_people_see_them(name: str) -> None:
+def test_addresses_are_written_in_display_form(name: str) -> None:
     document, kind = json.loads(embedded_market(name)), network(name).kind
     written = [entry["address"] for entry in document["tokens"] + document["pools"]]
     written += [token for entry in document["pools"] for token in entry["tokens"]]
@@ -211,7 +217,7 @@ def test_addresses_are_written_as_people_see_them(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_concentrated_pools_have_20_to_120_ticks_near_the_price(name: str) -> None:
-    pools = [pool for pool in market(name).pools.values() if isinstance(pool, Concentrated)]
+    pools = [pool for pool in embedded(name).pools.values() if isinstance(pool, Concentrated)]
     assert pools
     for pool in pools:
         ticks, spacing = pool.tick_list.ticks, pool.tick_list.tick_spacing
@@ -223,19 +229,20 @@ def test_concentrated_pools_have_20_to_120_ticks_near_the_price(name: str) -> No
 
 @pytest.mark.parametrize("name", NAMES)
 def test_no_cycle_of_swaps_is_profitable_at_any_size(name: str) -> None:
-    """Bellman-Ford over -ln of the marginal rates with fees: they only get worse with size, so no negative cycle means
-    no arbitrage."""
-    held = market(name)
+    """Bellman-Ford over -ln of the marginal rates with fees: rates fall with size, so that the absence of a negative
+    cycle means no arbitrage.
+    """
+    market = embedded(name)
     edges = [
         (token_in, token_out, -math.log(pool.curve(token_in, token_out).start_rate))
-        for pool in held.pools.values()
+        for pool in market.pools.values()
         for token_in in pool.tokens
         for token_out in pool.tokens
         if token_in != token_out
     ]
-    distance = dict.fromkeys(held.tokens, 0.0)
+    distance = dict.fromkeys(market.tokens, 0.0)
     shortened = True
-    for _ in held.tokens:
+    for _ in market.tokens:
         shortened = False
         for token_in, token_out, cost in edges:
             if distance[token_in] + cost < distance[token_out] - 1e-12:
@@ -246,23 +253,23 @@ def test_no_cycle_of_swaps_is_profitable_at_any_size(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_every_rate_is_below_the_fair_rate_by_part_of_the_fee(name: str) -> None:
-    """The table's prices certify that there is no arbitrage: sold at them, no pool gives more than it takes."""
-    held = market(name)
-    worth = {token.address: (token.price_usd or 0) / 10**token.decimals for token in held.tokens.values()}
-    for pool in held.pools.values():
+    """The table's prices certify the absence of arbitrage: valued at them, no pool pays more than it receives."""
+    market = embedded(name)
+    value_usd = {token.address: (token.price_usd or 0) / 10**token.decimals for token in market.tokens.values()}
+    for pool in market.pools.values():
         fee = pool.fee_ppm / 1e6
         for token_in in pool.tokens:
             for token_out in set(pool.tokens) - {token_in}:
-                kept = pool.curve(token_in, token_out).start_rate * worth[token_out] / worth[token_in]
-                assert 1 - 2 * fee - 0.001 < kept < 1 - 0.05 * fee
+                rate_ratio = pool.curve(token_in, token_out).start_rate * value_usd[token_out] / value_usd[token_in]
+                assert 1 - 2 * fee - 0.001 < rate_ratio < 1 - 0.05 * fee
 
 
 def test_typical_swaps_work_in_both_directions_of_every_pool() -> None:
     for name in NAMES:
-        held = market(name)
-        for pool in held.pools.values():
+        market = embedded(name)
+        for pool in market.pools.values():
             for token_in, token_out in (pool.tokens[:2], pool.tokens[1::-1]):
-                sold, bought = held.tokens[token_in], held.tokens[token_out]
+                sold, bought = market.tokens[token_in], market.tokens[token_out]
                 assert sold.price_usd
                 assert bought.price_usd
                 amount_in = int(20 / sold.price_usd * 10**sold.decimals)

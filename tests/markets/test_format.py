@@ -1,4 +1,4 @@
-"""Market files that are right: everything in them is read, whatever the spelling, and written back."""
+"""Valid market files are read completely, in any spelling, and written back."""
 
 from __future__ import annotations
 
@@ -24,7 +24,7 @@ from tests.strategies import Document, market_documents, markets, parse_document
 WETH = Token("0x" + "ab" * 20, "WETH", "Wrapped Ether", 18)
 USDC = Token("0x" + "cd" * 20, "USDC", "USD Coin", 6)
 POOL = "0x" + "ef" * 20
-HOME = Network(
+CATALOGUED = Network(
     name="home",
     kind=Kind.EVM,
     chain_id=7,
@@ -40,20 +40,20 @@ HOME = Network(
     stablecoins=(USDC.address,),
     gas_price_wei=5,
 )
-"""A network with more facts than a market file holds."""
+"""A network with more fields than a market file contains."""
 
 EXCERPT = Path(__file__).parent / "samples" / "ethereum_excerpt.json"
 
 
-def home(name: str) -> Network:
-    """A catalogue of one network."""
-    if name != HOME.name:
+def find_network(name: str) -> Network:
+    """Find a network in a catalogue of one."""
+    if name != CATALOGUED.name:
         raise UnknownNetwork(f'no network "{name}"')
-    return HOME
+    return CATALOGUED
 
 
 def document(**changes: object) -> Document:
-    """A file of one pool on the network that the catalogue knows."""
+    """Return a file with one pool on the network of the catalogue."""
     return {
         "format": "swap-market/1",
         "network": {"name": "home"},
@@ -81,7 +81,7 @@ def document(**changes: object) -> Document:
 
 
 def parse(entry: Document, **options: Any) -> ParsedMarket:
-    return parse_market(json.dumps(entry), networks=home, **options)
+    return parse_market(json.dumps(entry), networks=find_network, **options)
 
 
 def network_of(**members: object) -> Network:
@@ -89,7 +89,7 @@ def network_of(**members: object) -> Network:
 
 
 def described(**changes: object) -> Document:
-    """A `network` object in full."""
+    """Return a complete `network` object."""
     return {
         "name": "elsewhere",
         "chain_id": 31337,
@@ -103,12 +103,12 @@ def described(**changes: object) -> Document:
 
 @given(markets())
 def test_reading_what_was_written_gives_the_same_market(market: Market) -> None:
-    again = parse_market(render_market(market), networks=raise_unknown_network)
-    assert again == ParsedMarket(market)
+    reread = parse_market(render_market(market), networks=raise_unknown_network)
+    assert reread == ParsedMarket(market)
 
 
 @given(markets())
-def test_writing_is_settled_after_one_round(market: Market) -> None:
+def test_writing_is_stable_after_one_round(market: Market) -> None:
     written = render_market(market)
     assert render_market(parse_market(written, networks=raise_unknown_network).market) == written
 
@@ -122,9 +122,9 @@ def test_text_and_bytes_and_a_byte_order_mark_read_the_same(entry: Document) -> 
 
 
 @given(market_documents())
-def test_letter_case_of_addresses_does_not_matter(entry: Document) -> None:
-    shouted = json.loads(json.dumps(entry), object_hook=_with_upper_case_addresses)
-    assert parse_document(shouted) == parse_document(entry)
+def test_the_case_of_addresses_does_not_matter(entry: Document) -> None:
+    upper_case = json.loads(json.dumps(entry), object_hook=_with_upper_case_addresses)
+    assert parse_document(upper_case) == parse_document(entry)
 
 
 @given(market_documents())
@@ -136,8 +136,8 @@ def test_numbers_and_decimal_strings_mean_the_same(entry: Document) -> None:
 
 @given(market_documents(), st.sampled_from(["x", "note", "price_usd_", "Format"]))
 def test_unknown_keys_are_ignored_at_every_level(entry: Document, extra: str) -> None:
-    everywhere = json.loads(json.dumps(entry), object_hook=lambda item: {**item, extra: [{"deep": None}]})
-    assert parse_document(everywhere) == parse_document(entry)
+    extended = json.loads(json.dumps(entry), object_hook=lambda item: {**item, extra: [{"deep": None}]})
+    assert parse_document(extended) == parse_document(entry)
 
 
 def test_every_member_of_a_file_is_read() -> None:
@@ -151,7 +151,7 @@ def test_every_member_of_a_file_is_read() -> None:
 
 
 def test_a_known_network_needs_only_its_name() -> None:
-    assert network_of() == HOME
+    assert network_of() == CATALOGUED
 
 
 @pytest.mark.parametrize(
@@ -159,11 +159,11 @@ def test_a_known_network_needs_only_its_name() -> None:
     [("chain_id", 8, "chain_id"), ("router", "0x" + "77" * 20, "router")],
 )
 def test_a_member_that_the_file_gives_overrides_the_catalogue(member: str, value: object, field: str) -> None:
-    assert network_of(**{member: value}) == replace(HOME, **{field: value})  # type: ignore[arg-type]
+    assert network_of(**{member: value}) == replace(CATALOGUED, **{field: value})  # type: ignore[arg-type]
 
 
 def test_a_file_without_a_router_leaves_the_one_of_the_settings() -> None:
-    own = replace(HOME, router="0x" + "77" * 20)
+    own = replace(CATALOGUED, router="0x" + "77" * 20)
     written = json.dumps(document(network={"name": "home", "router": None}))
     assert parse_market(written, networks=lambda _: own).market.network == own
 
@@ -188,7 +188,7 @@ def test_a_listed_protocol_keeps_what_the_catalogue_knows_of_it() -> None:
 
 def test_a_catalogue_network_survives_a_write_and_read() -> None:
     market = parse(document()).market
-    assert parse_market(render_market(market), networks=home).market == market
+    assert parse_market(render_market(market), networks=find_network).market == market
 
 
 @pytest.mark.parametrize("name", network_names())
@@ -243,27 +243,27 @@ def test_skipping_keeps_exactly_the_good_pools(entry: Document, data: st.DataObj
     spoiled = {index for index in range(len(entry["pools"])) if data.draw(st.booleans())}
     pools = [{**pool, "family": "x"} if index in spoiled else pool for index, pool in enumerate(entry["pools"])]
     result = parse_market(json.dumps({**entry, "pools": pools}), networks=raise_unknown_network, skip_bad_pools=True)
-    kept = [pool for index, pool in enumerate(entry["pools"]) if index not in spoiled]
-    assert result.market == parse_document({**entry, "pools": kept})
+    good_pools = [pool for index, pool in enumerate(entry["pools"]) if index not in spoiled]
+    assert result.market == parse_document({**entry, "pools": good_pools})
     assert len(result.skipped) == len(spoiled)
     assert all(isinstance(error, InvalidPoolState) and error.field == "family" for error in result.skipped)
 
 
 def _with_upper_case_addresses(item: Document) -> Document:
     return {
-        key: _shouted(value) if key in ("address", "tokens", "router", "pool_id") else value
+        key: _upper_case(value) if key in ("address", "tokens", "router", "pool_id") else value
         for key, value in item.items()
     }
 
 
-def _shouted(value: Any) -> Any:
+def _upper_case(value: Any) -> Any:
     if isinstance(value, list):
-        return [_shouted(each) for each in value]
+        return [_upper_case(each) for each in value]
     return "0x" + value[2:].upper() if isinstance(value, str) else value
 
 
 def _unquoted(value: Any) -> Any:
-    """Decimal strings as JSON numbers."""
+    """Return the value with decimal strings as JSON numbers."""
     if isinstance(value, dict):
         return {key: _unquoted(each) for key, each in value.items()}
     if isinstance(value, list):

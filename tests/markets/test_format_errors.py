@@ -1,4 +1,4 @@
-"""Market files that are wrong: each fault is a `MarketError` that names the field, and the pool if there is one."""
+"""Invalid market files raise a `MarketError` that names the field, and the pool if there is one."""
 
 from __future__ import annotations
 
@@ -9,14 +9,14 @@ import pytest
 
 from swapcli.errors import InvalidPoolState, MarketError
 from swapcli.markets.format import parse_market
-from tests.markets.test_format import POOL, USDC, WETH, described, document, home, parse
+from tests.markets.test_format import POOL, USDC, WETH, described, document, find_network, parse
 from tests.strategies import Document
 
 OTHER = "0x" + "12" * 20
 
 
 def refused(entry: Document) -> MarketError:
-    """The error that a file gives, which skipping bad pools must not hide."""
+    """Return the error of a file, which skipping bad pools must not hide."""
     with pytest.raises(MarketError) as caught:
         parse(entry, skip_bad_pools=True)
     assert type(caught.value) is MarketError
@@ -27,12 +27,12 @@ def refused(entry: Document) -> MarketError:
 
 def refused_text(text: str | bytes) -> str:
     with pytest.raises(MarketError) as caught:
-        parse_market(text, networks=home)
+        parse_market(text, networks=find_network)
     return caught.value.message
 
 
 def refused_pool(**changes: object) -> InvalidPoolState:
-    """The error of a file whose only pool has `changes`; ... removes a member."""
+    """Return the error of a file whose only pool has `changes`; ... removes a member."""
     pool = {key: value for key, value in {**document()["pools"][0], **changes}.items() if value is not ...}
     with pytest.raises(InvalidPoolState) as caught:
         parse(document(pools=[pool]))
@@ -68,7 +68,7 @@ def test_what_is_not_one_json_object_is_refused_with_its_place(text: str | bytes
 
 def test_a_syntax_error_carries_line_and_column() -> None:
     with pytest.raises(MarketError) as caught:
-        parse_market('{\n  "format": }', networks=home)
+        parse_market('{\n  "format": }', networks=find_network)
     assert caught.value.details == {"line": 2, "column": 13}
 
 

@@ -1,4 +1,4 @@
-"""Whatever a file holds, reading it gives a sound market or a `MarketError`, never another exception."""
+"""Reading any file returns a valid market or raises a `MarketError`, never another exception."""
 
 from __future__ import annotations
 
@@ -34,7 +34,7 @@ JSON_VALUES = st.recursive(
 
 
 def read(document: str | bytes) -> Market | None:
-    """The market; None where the file is refused. What is read must be sound."""
+    """Return the market, or None if the file is refused. A market that is read must be consistent."""
     try:
         market = parse_market(document, networks=raise_unknown_network).market
     except MarketError:
@@ -46,7 +46,7 @@ def read(document: str | bytes) -> Market | None:
 
 
 def places(value: Any, path: Path = ()) -> Iterator[Path]:
-    """The path of every value in a document but itself."""
+    """Yield the path of every value in a document except itself."""
     entries = value.items() if isinstance(value, dict) else enumerate(value) if isinstance(value, list) else ()
     for key, member in entries:
         yield (*path, key)
@@ -54,29 +54,29 @@ def places(value: Any, path: Path = ()) -> Iterator[Path]:
 
 
 def spoil(data: st.DataObject, document: Document) -> None:
-    """Delete, replace, move or double one value of `document`, at any depth."""
+    """Delete, replace, copy or duplicate one value of `document` at any depth."""
     path = data.draw(st.sampled_from(list(places(document))), label="path")
-    holder: Any = document
+    parent: Any = document
     for key in path[:-1]:
-        holder = holder[key]
+        parent = parent[key]
     last = path[-1]
     match data.draw(st.sampled_from(["delete", "replace", "copy", "double"]), label="how"):
         case "delete":
-            del holder[last]
+            del parent[last]
         case "replace":
-            holder[last] = data.draw(JSON_VALUES, label="value")
+            parent[last] = data.draw(JSON_VALUES, label="value")
         case "copy":
             other: Any = document
             for key in data.draw(st.sampled_from(list(places(document))), label="from"):
                 other = other[key]
-            holder[last] = json.loads(json.dumps(other))
-        case "double" if isinstance(holder, list):
-            holder.insert(int(last), json.loads(json.dumps(holder[int(last)])))
+            parent[last] = json.loads(json.dumps(other))
+        case "double" if isinstance(parent, list):
+            parent.insert(int(last), json.loads(json.dumps(parent[int(last)])))
 
 
 @given(market_documents(), st.data())
-def test_a_spoiled_document_is_read_soundly_or_refused(document: Document, data: st.DataObject) -> None:
-    for _ in range(data.draw(st.integers(1, 3), label="faults")):
+def test_a_spoiled_document_is_read_consistently_or_refused(document: Document, data: st.DataObject) -> None:
+    for _ in range(data.draw(st.integers(1, 3), label="errors")):
         spoil(data, document)
     read(json.dumps(document))
 
@@ -88,14 +88,14 @@ def test_a_truncated_file_is_refused(document: Document, data: st.DataObject) ->
 
 
 @given(market_documents(max_pools=2), st.data())
-def test_a_file_with_a_changed_byte_is_read_soundly_or_refused(document: Document, data: st.DataObject) -> None:
+def test_a_file_with_a_changed_byte_is_read_consistently_or_refused(document: Document, data: st.DataObject) -> None:
     content = bytearray(json.dumps(document, ensure_ascii=False).encode())
     content[data.draw(st.integers(0, len(content) - 1))] = data.draw(st.integers(0, 255))
     read(bytes(content))
 
 
 @given(market_documents(), st.data())
-def test_skipping_bad_pools_never_lets_another_error_through(document: Document, data: st.DataObject) -> None:
+def test_skipping_bad_pools_never_raises_another_error(document: Document, data: st.DataObject) -> None:
     for pool in document["pools"]:
         spoil(data, pool)
     result = parse_market(json.dumps(document), networks=raise_unknown_network, skip_bad_pools=True)
@@ -105,10 +105,10 @@ def test_skipping_bad_pools_never_lets_another_error_through(document: Document,
 @given(market_documents(max_pools=2), st.data(), st.text())
 def test_no_control_character_of_a_file_reaches_a_message(document: Document, data: st.DataObject, text: str) -> None:
     path = data.draw(st.sampled_from(list(places(document))))
-    holder: Any = document
+    parent: Any = document
     for key in path[:-1]:
-        holder = holder[key]
-    holder[path[-1]] = f"\x1b{text}"
+        parent = parent[key]
+    parent[path[-1]] = f"\x1b{text}"
     with pytest.raises(MarketError) as caught:
         parse_market(json.dumps(document), networks=raise_unknown_network)
     assert caught.value.message.isprintable()
@@ -118,10 +118,10 @@ def test_no_control_character_of_a_file_reaches_a_message(document: Document, da
 @example(b"")
 @example(b"{}")
 @example(b"\xef\xbb\xbf\xef\xbb\xbf{}")
-def test_bytes_that_are_no_market_are_refused(content: bytes) -> None:
+def test_bytes_that_are_not_a_market_are_refused(content: bytes) -> None:
     assert read(content) is None
 
 
 @given(JSON_VALUES)
-def test_json_that_is_no_market_is_refused(value: object) -> None:
+def test_json_that_is_not_a_market_is_refused(value: object) -> None:
     assert read(json.dumps(value)) is None

@@ -1,4 +1,4 @@
-"""The program that models the embedded markets: the same bytes everywhere, and what its tables may say."""
+"""The generator of the embedded markets writes the same bytes on every machine and checks its tables."""
 
 from __future__ import annotations
 
@@ -162,7 +162,7 @@ def test_tokens_are_sorted_as_in_the_contract() -> None:
 
 
 def test_v4_native_currency_is_first_and_stored_as_wrapped() -> None:
-    # AUSD's address is below that of wrapped MON, the native currency's is below all.
+    # AUSD's address is below that of wrapped MON, and the native currency's is below all.
     written = entry("monad", PoolRow("UniswapV4", ("AUSD", "MON"), 500, 10, 10**6))
     wrapped: Network = network("monad")
     assert wrapped.wrapped_native is not None

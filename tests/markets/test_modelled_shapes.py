@@ -1,4 +1,4 @@
-"""Modelled states, family by family: at the price that was asked for, as deep as was asked for, and consistent."""
+"""Modelled states of each family have the requested price and depth and are consistent."""
 
 from __future__ import annotations
 
@@ -27,12 +27,12 @@ offsets = st.decimals("-0.004", "0.004", places=6)
 near_one = st.decimals("0.999", "1.001", places=5)
 
 
-def worth(prices: tuple[Decimal, ...], decimals: tuple[int, ...]) -> tuple[Decimal, ...]:
+def unit_values(prices: tuple[Decimal, ...], decimals: tuple[int, ...]) -> tuple[Decimal, ...]:
     return tuple(price.scaleb(-places) for price, places in zip(prices, decimals, strict=True))
 
 
 def read(name: str, state: dict[str, object], decimals: tuple[int, ...], fee_ppm: int = 3000) -> Pool:
-    """The state as the program reads it; the family checks that it is consistent."""
+    """Return the pool of a state; the family checks that the state is consistent."""
     return family(name).from_state(PoolIdentity(A, "dex", (A, B, C)[: len(decimals)], decimals, fee_ppm), state)
 
 
@@ -46,7 +46,7 @@ def test_a_constant_product_pool_is_at_its_price_and_depth(
     price0: Decimal, price1: Decimal, places0: int, places1: int, depth_usd: int, off: Decimal
 ) -> None:
     with localcontext(PRECISION):
-        each = worth((price0, price1), (places0, places1))
+        each = unit_values((price0, price1), (places0, places1))
         price = each[0] / each[1] * (1 + off)
         state = shapes.constant_product_state(price, each, depth_usd)
         x, y = (Decimal(reserve) for reserve in cast(list[str], state["reserves"]))
@@ -59,7 +59,7 @@ def test_a_solidly_pool_is_at_its_price_and_depth(
     price0: Decimal, price1: Decimal, places0: int, places1: int, depth_usd: int
 ) -> None:
     with localcontext(PRECISION):
-        each = worth((price0, price1), (places0, places1))
+        each = unit_values((price0, price1), (places0, places1))
         state = shapes.solidly_stable_state(each[0] / each[1], each, depth_usd, (places0, places1))
         assert abs(value_of(state, each) / depth_usd - 1) < Decimal("0.0001")
         pool = read("solidly_stable", state, (places0, places1), 500)
@@ -76,19 +76,19 @@ def test_a_stableswap_pool_is_within_its_fee_of_every_fair_rate(
     decimals = (6, 18, 8)[: len(prices)]
     fee_ppm = 4_000  # 40 basis points: more than the prices of the strategy are apart
     with localcontext(PRECISION):
-        each = worth(tuple(prices), decimals)
+        each = unit_values(tuple(prices), decimals)
         state = shapes.stableswap_state(each, depth_usd, decimals, amp, fee_ppm, SeededRandom(seed))
         assert abs(value_of(state, each) / depth_usd - 1) < Decimal("0.0001")
         pool = read("stableswap", state, decimals, fee_ppm)
     for i, j in combinations(range(len(prices)), 2):
         for into, out in ((i, j), (j, i)):
-            kept = pool.curve(pool.tokens[into], pool.tokens[out]).start_rate * float(each[out] / each[into])
-            assert 1 - 2 * fee_ppm / 1e6 < kept < 1 - 0.09 * fee_ppm / 1e6
+            rate_ratio = pool.curve(pool.tokens[into], pool.tokens[out]).start_rate * float(each[out] / each[into])
+            assert 1 - 2 * fee_ppm / 1e6 < rate_ratio < 1 - 0.09 * fee_ppm / 1e6
 
 
 def test_a_stableswap_fee_too_low_to_stop_arbitrage_is_refused() -> None:
     with localcontext(PRECISION):
-        each = worth((Decimal(1), Decimal("1.01")), (6, 6))
+        each = unit_values((Decimal(1), Decimal("1.01")), (6, 6))
         with pytest.raises(ValueError, match="model another fee"):
             shapes.stableswap_state(each, 10**6, (6, 6), 100, 400, SeededRandom("x"))
 
@@ -116,7 +116,7 @@ def test_a_concentrated_pool_has_its_price_depth_and_ticks(
 ) -> None:
     fee_ppm, spacing = tier
     with localcontext(PRECISION):
-        each = worth((price0, price1), (places0, places1))
+        each = unit_values((price0, price1), (places0, places1))
         price = each[0] / each[1]
         state: dict[str, Any] = concentrated_state(price, each, depth_usd, fee_ppm, spacing, pegged, SeededRandom(seed))
         sqrt_price = int(state["sqrt_price_x96"])
@@ -135,7 +135,7 @@ def test_a_concentrated_pool_has_its_price_depth_and_ticks(
 
 
 def _value(state: dict[str, Any], each: tuple[Decimal, ...]) -> Decimal:
-    """What the liquidity between each two ticks holds at the price, in dollars."""
+    """Return the value of the liquidity between all ticks at the price, in dollars."""
     root = Decimal(state["sqrt_price_x96"]) / Q96
     total, liquidity = Decimal(0), 0
     for (lower, net), (upper, _) in zip(state["ticks"], state["ticks"][1:], strict=False):
@@ -148,7 +148,7 @@ def _value(state: dict[str, Any], each: tuple[Decimal, ...]) -> Decimal:
 
 def test_deep_pools_have_more_ticks_and_pegged_narrower_ranges() -> None:
     with localcontext(PRECISION):
-        each = worth((Decimal(1), Decimal(1)), (18, 18))
+        each = unit_values((Decimal(1), Decimal(1)), (18, 18))
         small, large = (
             len(
                 cast(

@@ -1,4 +1,4 @@
-"""Addresses: EIP-55 and EIP-1014 vectors, round trips, and refusals."""
+"""Addresses: EIP-55 and EIP-1014 vectors, round trips, and refused texts."""
 
 from __future__ import annotations
 

@@ -1,4 +1,4 @@
-"""The catalogue: the five networks as they are, and looking networks up."""
+"""The catalogue has five consistent networks and finds them by name and chain id."""
 
 from __future__ import annotations
 

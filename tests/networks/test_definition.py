@@ -1,4 +1,4 @@
-"""Networks given as mappings: what is read, what is added to known ones, and every fault with the key's name."""
+"""Networks from mappings: complete ones, additions to known ones, and errors that name the key."""
 
 from __future__ import annotations
 
@@ -22,7 +22,7 @@ FELT = "0x" + "0" * 62 + "5a"
 
 
 def small() -> dict[str, Any]:
-    """The least that describes a network, and one of everything that lists hold."""
+    """Return a minimal network with one or two entries in every list."""
     return {
         "name": "tiny",
         "chain_id": 31337,
@@ -116,7 +116,7 @@ def _in(key: str, index: int, **changes: object) -> Callable[[dict[str, Any]], o
     return lambda mapping: mapping[key][index].update(changes)
 
 
-FAULTS = [
+MALFORMED = [
     (_without("name"), "net.name: missing, expected a non-empty text"),
     (_with("name", "no spaces"), 'net.name: expected letters, digits, - and _, not "no spaces"'),
     (_with("name", ""), 'net.name: expected a non-empty text, not ""'),
@@ -155,7 +155,7 @@ FAULTS = [
     (_in("deployments", 0, addresses=[B]), "net.deployments[0].addresses: expected an object, not a list"),
     (_in("deployments", 0, addresses={"factory": "x"}), "net.deployments[0].addresses.factory: "),
     (_in("deployments", 0, init_code_hash="0x12"), "net.deployments[0].init_code_hash: expected 0x and 64"),
-    (_in("deployments", 0, fee_tiers={"5 %": 1}), "net.deployments[0].fee_tiers.5 %: expected an integer"),
+    (_in("deployments", 0, fee_tiers={"five": 1}), "net.deployments[0].fee_tiers.five: expected an integer"),
     (_in("deployments", 0, fee_tiers={"500": -1}), "net.deployments[0].fee_tiers.500: expected an integer"),
     (_with("router", "0x"), "net.router: "),
     (_with("rpc_urls", "http://one"), "net.rpc_urls: expected a list"),
@@ -173,12 +173,12 @@ FAULTS = [
 ]
 
 
-@pytest.mark.parametrize(("spoil", "message"), FAULTS, ids=[message for _, message in FAULTS])
+@pytest.mark.parametrize(("break_mapping", "message"), MALFORMED, ids=[message for _, message in MALFORMED])
 def test_a_malformed_network_names_the_key_and_what_was_expected(
-    spoil: Callable[[dict[str, Any]], object], message: str
+    break_mapping: Callable[[dict[str, Any]], object], message: str
 ) -> None:
     mapping = small()
-    spoil(mapping)
+    break_mapping(mapping)
     with pytest.raises(ConfigError) as caught:
         parse_network(mapping, "net")
     assert message in caught.value.message
@@ -198,8 +198,8 @@ json_values = st.recursive(
 )
 
 
-def attempted(read: Callable[[], Network]) -> Network | ConfigError:
-    """What `read` gives, or the `ConfigError` that it raises; anything else is raised on."""
+def result_or_error(read: Callable[[], Network]) -> Network | ConfigError:
+    """Return the value of `read` or the `ConfigError` that it raises."""
     try:
         return read()
     except ConfigError as error:
@@ -208,13 +208,13 @@ def attempted(read: Callable[[], Network]) -> Network | ConfigError:
 
 @given(st.sampled_from(NETWORK_KEYS), json_values)
 def test_any_value_of_any_key_is_read_or_refused_with_the_key(key: str, value: object) -> None:
-    outcome = attempted(lambda: parse_network({**small(), key: value}, "net"))
+    outcome = result_or_error(lambda: parse_network({**small(), key: value}, "net"))
     assert isinstance(outcome, Network) or str(outcome.details["key"]).startswith(f"net.{key}")
 
 
 @given(st.sampled_from(ADDED_KEYS), json_values)
 def test_any_added_value_is_read_or_refused_with_the_key(key: str, value: object) -> None:
-    outcome = attempted(lambda: extend_network(network("base"), {key: value}, "networks.base"))
+    outcome = result_or_error(lambda: extend_network(network("base"), {key: value}, "networks.base"))
     assert isinstance(outcome, Network) or str(outcome.details["key"]).startswith(f"networks.base.{key}")
 
 
@@ -245,7 +245,7 @@ def test_added_node_urls_come_first() -> None:
     assert extended.rpc_urls == ("http://mine", base.rpc_urls[1], base.rpc_urls[0], *base.rpc_urls[2:])
 
 
-def test_what_exists_once_is_replaced() -> None:
+def test_single_values_are_replaced() -> None:
     addresses = {"router": A, "multicall": B, "l1_fee_oracle": C, "explorer": "http://e"}
     changes = addresses | {"gas_price_wei": "7", "block_time_s": 0.5}
     extended = extend_network(network("base"), changes, "networks.base")
@@ -255,19 +255,19 @@ def test_what_exists_once_is_replaced() -> None:
 
 
 @pytest.mark.parametrize("key", sorted(set(NETWORK_KEYS) - set(ADDED_KEYS)))
-def test_what_makes_a_network_what_it_is_cannot_be_changed(key: str) -> None:
+def test_identifying_fields_of_a_network_cannot_be_changed(key: str) -> None:
     with pytest.raises(ConfigError, match="unknown key"):
         extend_network(network("base"), {key: None}, "networks.base")
 
 
-def test_an_added_protocol_cannot_take_an_id_that_is_taken() -> None:
+def test_an_added_protocol_cannot_reuse_an_id() -> None:
     protocols = [{"id": 5, "amm_name": "x", "display_name": "X"}]
     with pytest.raises(ConfigError, match=r"networks\.base\.protocols: 5 is listed twice"):
         extend_network(network("base"), {"protocols": protocols}, "networks.base")
 
 
 def test_tokens_are_marked_by_the_way_they_transfer() -> None:
-    """Letter case does not matter; a fee of 0 says that there is none, whatever else was found out."""
+    """Addresses match in any case; a fee of 0 means ordinary transfers and overrides detected behaviour."""
     upper = "0x" + A[2:].upper()
     marks = {"transfer_fees_ppm": {upper: 20_000, B: 0}, "share_tokens": [C]}
     expected = {A: TransferBehaviour.with_fee(20_000), B: ORDINARY, C: SHARES}

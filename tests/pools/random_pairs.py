@@ -32,7 +32,7 @@ def identity(fee_ppm: int = 3_000, tokens: Sequence[str] = (TOKEN0, TOKEN1)) -> 
 
 
 def log_uniform(low_bits: int, high_bits: int) -> st.SearchStrategy[int]:
-    """Whole numbers whose size in bits is uniform."""
+    """Draw integers whose bit length is uniform."""
     return st.integers(low_bits, high_bits - 1).flatmap(lambda bits: st.integers(1 << bits, (2 << bits) - 1))
 
 
@@ -69,7 +69,7 @@ def concentrateds(draw: st.DrawFn, reach: int = 800_000) -> Concentrated:
 
 
 def state_of(positions: Sequence[Position], tick: int, sqrt_price_x96: int, tick_spacing: int) -> dict[str, object]:
-    """The state of a pool in which just these positions were opened."""
+    """Return the state of a pool with exactly these positions."""
     nets: dict[int, int] = {}
     for lower, upper, liquidity in positions:
         nets[lower] = nets.get(lower, 0) + liquidity
@@ -84,17 +84,17 @@ def state_of(positions: Sequence[Position], tick: int, sqrt_price_x96: int, tick
 
 
 def pool_at(tick: int, *positions: Position, tick_spacing: int = 60, fee_ppm: int = 3_000) -> Concentrated:
-    """A pool whose price is exactly that of `tick`."""
+    """Return a pool whose price is exactly that of `tick`."""
     return Concentrated.from_state(identity(fee_ppm), state_of(positions, tick, sqrt_ratio_at_tick(tick), tick_spacing))
 
 
 def with_fields(pool: Concentrated, **fields: object) -> Concentrated:
-    """The pool with some fields of its state replaced."""
+    """Return the pool with some fields of its state replaced."""
     return Concentrated.from_state(identity(pool.fee_ppm), {**pool.state(), **fields})
 
 
 def swap_or_skip(pool: PoolT, way: Direction, amount_in: int) -> tuple[int, PoolT]:
-    """A swap; one that the pool refuses is no example of the property."""
+    """Swap and reject examples that the pool refuses."""
     try:
         return pool.swap(*way, amount_in)
     except PoolError:

@@ -19,7 +19,7 @@ decimals = st.sampled_from([6, 8, 18])
 
 @st.composite
 def depths(draw: st.DrawFn, places: tuple[int, ...], tilt: float) -> tuple[int, ...]:
-    """Reserves of a common size in whole tokens, each up to e^tilt off it."""
+    """Return reserves of a common size in whole tokens, each within a factor e^tilt of it."""
     size = draw(st.floats(0.0, 9.0))
     return tuple(int(10 ** (places_k + size) * 2.718 ** draw(st.floats(-tilt, tilt))) for places_k in places)
 

@@ -1,4 +1,4 @@
-"""Real pools in a local EVM, each behind the same few questions, and random liquidity for them."""
+"""Real pools in a local EVM behind one interface, and random liquidity for them."""
 
 from __future__ import annotations
 
@@ -33,7 +33,7 @@ _ALGEBRA = "@cryptoalgebra/integral-core/artifacts/contracts/AlgebraPool.sol/Alg
 
 @dataclass(frozen=True)
 class Outcome:
-    """What a real swap did, and where it left the pool."""
+    """The amounts of a real swap, and the pool's state after it."""
 
     paid: int
     got: int
@@ -64,7 +64,7 @@ class ContractFixture:
 
 
 class RealPair:
-    """A pair of reserves that are set at will."""
+    """A real Uniswap V2 or Solidly pair whose reserves the tests set."""
 
     def __init__(self, fixture: ContractFixture, fee_ppm: int = 3000, solidly: bool = False) -> None:
         self.world, self.fee_ppm, self.solidly = fixture, fee_ppm, solidly
@@ -89,7 +89,7 @@ class RealPair:
         return ConstantProduct.from_state(self.world.identity(self.contract.address, self.fee_ppm), state)
 
     def swap(self, down: bool, amount_in: int, amount_out: int) -> tuple[int, int]:
-        """Pay `amount_in`, ask for `amount_out`; the reserves afterwards. Raises `RevertedError`."""
+        """Pay `amount_in`, request `amount_out` and return the reserves. Raises `RevertedError`."""
         outs = (0, amount_out) if down else (amount_out, 0)
         token_in = self.world.tokens[0 if down else 1]
         reserve0, reserve1 = self.world.trader.send("swapPair", self.contract.address, token_in, amount_in, *outs)
@@ -113,22 +113,22 @@ class RealConcentrated(ABC):
 
     @abstractmethod
     def position(self) -> tuple[int, int, int]:
-        """Square-root price, tick and liquidity."""
+        """Return the square-root price, tick and liquidity."""
 
     @abstractmethod
     def tick(self, tick: int) -> tuple[int, int]:
-        """Gross and net liquidity of a tick."""
+        """Return the gross and net liquidity of a tick."""
 
     @abstractmethod
     def identity(self) -> PoolIdentity:
-        """What all families share."""
+        """Return the identity of the pool."""
 
     traits: ClassVar[dict[str, object]] = {}
 
     def read(self, ticks: set[int]) -> Concentrated:
-        """The pool as swapcli sees it; `ticks` are those that positions were opened at."""
+        """Return the pool as swapcli reads it; `ticks` are the ends of its positions."""
         price, tick, liquidity = self.position()
-        ladder = [(t, self.tick(t)) for t in sorted(ticks)]
+        liquidity_by_tick = [(t, self.tick(t)) for t in sorted(ticks)]
         return Concentrated.from_state(
             self.identity(),
             {
@@ -136,14 +136,14 @@ class RealConcentrated(ABC):
                 "tick": tick,
                 "liquidity": str(liquidity),
                 "tick_spacing": self.tick_spacing,
-                "ticks": [[t, str(net)] for t, (gross, net) in ladder if gross],
+                "ticks": [[t, str(net)] for t, (gross, net) in liquidity_by_tick if gross],
                 **self.traits,
             },
         )
 
 
 class UniswapV3(RealConcentrated):
-    """Also what PancakeSwap V3 and Algebra look like, but for names."""
+    """A Uniswap V3 pool; PancakeSwap V3 and Algebra differ only in names."""
 
     path: ClassVar[str] = _UNISWAP_V3
     in_list: ClassVar[bool] = False
@@ -179,7 +179,7 @@ class PancakeV3(UniswapV3):
 
 
 class Slipstream(UniswapV3):
-    """Asks its factory for its fee before each swap. Of what it earns, gauges get a part: that changes no swap."""
+    """Reads its fee from its factory before each swap. Gauges get a part of its fees, which changes no swap."""
 
     def __init__(self, fixture: ContractFixture, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
         self.world, self.fee_ppm, self.tick_spacing = fixture, fee_ppm, tick_spacing
@@ -191,7 +191,7 @@ class Slipstream(UniswapV3):
 
 
 def slipstream_pool() -> Artifact:
-    """Its factory makes clones of one, and tells each what it is; so can whoever deploys another."""
+    """Return the pool contract. Its factory initializes clones; the tests initialize a deployed copy the same way."""
     return compile_solidity(_SLIPSTREAM, solc=OLD_SOLC)["CLPool"]
 
 
@@ -232,7 +232,7 @@ class UniswapV4(RealConcentrated):
 
 
 def random_sqrt_price(rng: Random) -> int:
-    """Anywhere, mostly near 1 or near the price of two tokens with 18 and 6 decimals; often exactly on a tick."""
+    """Return a price, mostly near 1 or near that of tokens with 18 and 6 decimals, often exactly on a tick."""
     centre = rng.choice((0, 0, -276_000, 276_000, rng.randint(MIN_TICK + 2, MAX_TICK - 2)))
     tick = min(max(int(rng.gauss(centre, 2_000)), MIN_TICK + 1), MAX_TICK - 2)
     low, high = sqrt_ratio_at_tick(tick), sqrt_ratio_at_tick(tick + 1)
@@ -241,11 +241,11 @@ def random_sqrt_price(rng: Random) -> int:
 
 
 def add_random_positions(rng: Random, pool: RealConcentrated) -> set[int]:
-    """Open up to 30 overlapping positions around the price; returns the ticks that they use."""
+    """Open up to 30 overlapping positions around the price and return the ticks that they use."""
     spacing = pool.tick_spacing
     lowest, highest = -(MAX_TICK // spacing), MAX_TICK // spacing
     tick = pool.position()[1]
-    most_a_tick = ((1 << 128) - 1) // (2 * highest + 1) // 40
+    max_per_tick = ((1 << 128) - 1) // (2 * highest + 1) // 40
     scale = rng.uniform(20, 110)
     used: set[int] = set()
     for _ in range(rng.choice((1, 2, 5, 12, 30))):
@@ -253,16 +253,16 @@ def add_random_positions(rng: Random, pool: RealConcentrated) -> set[int]:
         middle = tick // spacing + rng.choice((0, 0, round(rng.gauss(0, width)), round(rng.gauss(0, 300))))
         lower = min(max(middle - rng.randint(0, width), lowest), highest - 1)
         upper = min(max(lower + width, lower + 1), highest)
-        most = min(most_a_tick, _most_liquidity(lower * spacing, upper * spacing, pool.amount_bits - 13))
+        maximum = min(max_per_tick, _max_liquidity(lower * spacing, upper * spacing, pool.amount_bits - 13))
         try:
-            pool.mint(lower * spacing, upper * spacing, min(max(int(2 ** rng.gauss(scale, 4)), 1), most))
+            pool.mint(lower * spacing, upper * spacing, min(max(int(2 ** rng.gauss(scale, 4)), 1), maximum))
         except RevertedError:
             continue  # Algebra refuses a position that costs nothing
         used |= {lower * spacing, upper * spacing}
     return used
 
 
-def _most_liquidity(lower: int, upper: int, bits: int) -> int:
-    """What keeps both amounts of a position below 2^bits, so that the contract's own limits are far."""
+def _max_liquidity(lower: int, upper: int, bits: int) -> int:
+    """Return the liquidity up to which both amounts of a position stay below 2^bits, far from the contract's limits."""
     low, high = sqrt_ratio_at_tick(lower), sqrt_ratio_at_tick(upper)
     return max(1, min((1 << bits + 96) // (high - low), (low * high << bits - 96) // (high - low)))

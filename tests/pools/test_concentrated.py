@@ -1,4 +1,4 @@
-"""Properties of exact swaps in concentrated pools, and what a pool tells of itself."""
+"""Properties of exact swaps in concentrated pools, and the data that a pool reports."""
 
 from __future__ import annotations
 
@@ -84,7 +84,7 @@ def test_the_pool_takes_its_capacity_and_little_more(pool: Concentrated, way: Di
 
 
 def sells(pool: Concentrated, way: Direction, amount_in: int) -> bool:
-    """Whether the swap pays; an input that runs the pool out of liquidity is an error."""
+    """Return whether the swap pays; an input that exhausts the pool's liquidity is an error."""
     try:
         return pool.swap(*way, amount_in)[0] > 0
     except SwapReverts:
@@ -217,7 +217,7 @@ def test_gas_grows_with_the_ticks_crossed() -> None:
     assert pool.gas_units(crossed_two) - pool.swap_gas == 2 * (pool.gas_units(far) - pool.swap_gas)
 
 
-def test_wire_traits_tell_siblings_apart() -> None:
+def test_api_data_distinguishes_variants() -> None:
     pool = pool_at(0, (-60, 60, 1), fee_ppm=500)
     assert (pool.key, pool.api_extra_data()) == (pool.address, {"fee": 500, "tickSpacing": 60})
     pool_id, zero = "0x" + "0f" * 32, "0x" + "0" * 40
@@ -226,7 +226,7 @@ def test_wire_traits_tell_siblings_apart() -> None:
     assert (v4.key, v4.api_extra_data()) == (pool_id, {"fee": 500, "tickSpacing": 60, **key})
     native = with_fields(v4, native=True)
     assert native.api_extra_data() == v4.api_extra_data() | {"token0": zero}
-    assert native.tokens == v4.tokens  # the pool trades under the wrapped token's name
+    assert native.tokens == v4.tokens  # the pool lists the wrapped token
 
 
 def test_the_family_is_registered() -> None:
@@ -240,7 +240,7 @@ def lookups(before: tuple[int, int, int | None, int]) -> int:
 
 
 def least_input_that(pool: Concentrated, way: Direction, holds: Callable[[Concentrated], bool]) -> int:
-    """The least input after which `holds`, which is false of smaller and true of larger ones up to exhaustion."""
+    """Return the smallest input for which `holds` is true, as it is for all larger ones up to exhaustion."""
 
     def reached(amount_in: int) -> bool:
         try:

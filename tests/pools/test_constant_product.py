@@ -1,4 +1,4 @@
-"""Properties of constant product pools: the invariant, both variants, the float view, and what a bad state says."""
+"""Properties of constant product pools: the invariant, both variants, the float curve, and errors of bad states."""
 
 from __future__ import annotations
 
@@ -36,7 +36,7 @@ def test_a_swap_never_lowers_the_product(pool: ConstantProduct, way: Direction, 
 
 @given(constant_products(solidly=False), directions, amounts)
 def test_uniswap_pays_the_maximum_of_its_product_rule(pool: ConstantProduct, way: Direction, amount_in: int) -> None:
-    """The check of Uniswap V2 and its forks, whatever the fee: one unit more would break it."""
+    """Check the rule of Uniswap V2 and its forks at any fee: one more unit of output would break it."""
     amount_out, _ = swap_or_skip(pool, way, amount_in)
     x, y = reserves_of(pool, way)
     paid_in = x * 10**6 + amount_in * (10**6 - pool.fee_ppm)
@@ -96,7 +96,7 @@ def test_state_reads_back_equal(pool: ConstantProduct) -> None:
 def test_the_curve_follows_the_integers(pool: ConstantProduct, way: Direction, amount_in: int) -> None:
     amount_out, _ = swap_or_skip(pool, way, amount_in)
     x, y = reserves_of(pool, way)
-    slack = 1 + pool.is_solidly * y / x  # of Solidly's fee, too, up to a unit of input is cut off
+    slack = 1 + pool.is_solidly * y / x  # Solidly also rounds its fee by up to a unit of input
     assert isclose(pool.curve(*way).amount_out(float(amount_in)), amount_out, rel_tol=1e-12, abs_tol=slack)
 
 
@@ -122,7 +122,7 @@ def test_a_tiny_trade_keeps_its_precision(pool: ConstantProduct, way: Direction,
     assume(0 < amount_in < curve.capacity)
     rate = curve.rate(amount_in)
     assume(0 < rate < curve.start_rate)
-    # What one unit in the last place of the rate stands for is all that may be lost.
+    # The loss is at most one unit in the last place of the rate.
     lost = reserves_of(pool, way)[0] / (1 - pool.fee_ppm / 1e6) * 3e-16
     assert curve.trade_to_marginal_rate(rate)[0] == pytest.approx(amount_in, rel=1e-9, abs=lost)
 
@@ -167,12 +167,12 @@ def test_a_drained_pool_reads_but_sells_nothing(reserves: tuple[int, int]) -> No
 
 
 @pytest.mark.parametrize("amount_in", [0, -1, 1, 2**112, 2**256])
-def test_what_the_contract_refuses_is_refused(amount_in: int) -> None:
+def test_inputs_that_the_contract_refuses_are_refused(amount_in: int) -> None:
     with pytest.raises(SwapReverts, match="pool 0x"):
         pool_of(10**18, 10).swap(TOKEN0, TOKEN1, amount_in)
 
 
-def test_solidly_refuses_what_overflows_its_arithmetic() -> None:
+def test_solidly_refuses_inputs_that_overflow_its_arithmetic() -> None:
     pool = ConstantProduct.from_state(identity(), {"reserves": [10**9, 2**200], "variant": "solidly"})
     assert pool.swap(TOKEN0, TOKEN1, 2**55)[0] > 0
     with pytest.raises(SwapReverts, match="overflows"):
@@ -248,7 +248,7 @@ def reserves_of(pool: ConstantProduct, way: Direction) -> tuple[int, int]:
 
 
 def whole_and_parts(pool: ConstantProduct, way: Direction, first: int, second: int) -> tuple[int, int]:
-    """The output of both amounts at once, and of one after the other."""
+    """Return the output of both amounts in one swap, and in two."""
     whole, _ = swap_or_skip(pool, way, first + second)
     part, between = swap_or_skip(pool, way, first)
     return whole, part + swap_or_skip(between, way, second)[0]

@@ -158,7 +158,7 @@ def tokens(pool: Pool, direction: tuple[int, int]) -> tuple[str, str]:
 
 
 def inside_chord(curve: RateCurve, amount_in: float) -> bool:
-    """Whether a concave hull stands in for the curve there."""
+    """Return whether the curve is a concave hull at that rate."""
     if not isinstance(curve, StableSwapCurve) or curve._chord is None:
         return False
     low, high = curve._chord.low[0], curve._chord.high[0]
@@ -166,6 +166,6 @@ def inside_chord(curve: RateCurve, amount_in: float) -> bool:
 
 
 def dust(pool: Pool, curve: RateCurve, j: int) -> float:
-    """What the contract's roundings may take: a few units of either token, and the margin of a weighted power."""
+    """Return the rounding of the contract: a few units of either token, and the margin of a weighted power."""
     units = 3 * (1 + curve.start_rate)
     return units + 2e-14 * pool.reserves[j] if isinstance(pool, Weighted) else units

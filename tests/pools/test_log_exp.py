@@ -47,12 +47,12 @@ def test_a_base_below_one_never_grows(base: int, exponent: int) -> None:
 
 
 @given(st.integers(0, 2**255 - 1))
-def test_anything_to_the_nothing_is_one(base: int) -> None:
+def test_any_base_to_the_power_of_zero_is_one(base: int) -> None:
     assert power(base, 0) == ONE
 
 
 @given(st.integers(1, 2**254))
-def test_nothing_to_anything_is_nothing(exponent: int) -> None:
+def test_zero_to_any_power_is_zero(exponent: int) -> None:
     assert power(0, exponent) == 0
 
 

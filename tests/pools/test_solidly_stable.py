@@ -176,9 +176,9 @@ def exact_invariant(pool: SolidlyStable) -> float:
 
 
 def slack(pool: SolidlyStable, direction: tuple[int, int]) -> int:
-    """What roundings move: units of the bought token or the worth of one sold, more where k has few digits."""
+    """Return the effect of rounding: units of the bought token or the value of one sold, more if k has few digits."""
     i, j = direction
     smallest = min(reserve / 10**places for reserve, places in zip(pool.reserves, pool.decimals, strict=True))
     rate = pool.curve(pool.tokens[i], pool.tokens[j]).start_rate
-    worth = max(rate, 10.0 ** max(0, pool.decimals[j] - pool.decimals[i]))
-    return int((4 + 8 * worth) * (1 + smallest**-3))
+    unit_value = max(rate, 10.0 ** max(0, pool.decimals[j] - pool.decimals[i]))
+    return int((4 + 8 * unit_value) * (1 + smallest**-3))

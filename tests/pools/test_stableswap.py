@@ -252,6 +252,6 @@ def scaled_invariant(pool: StableSwap) -> int:
 
 
 def slack(pool: StableSwap, direction: tuple[int, int]) -> int:
-    """What roundings move: a few units of the bought token, or the worth of a unit sold."""
+    """Return the effect of rounding: a few units of the bought token, or the value of a unit sold."""
     curve = pool.curve(*(pool.tokens[k] for k in direction))
     return 8 + int(8 * curve.start_rate)

@@ -112,17 +112,21 @@ def test_a_fee_that_outgrows_the_price_stops_the_curve() -> None:
     st.sampled_from([0, 10**10 + 1, 2 * 10**10]),
     st.sampled_from([WAD, WAD // 2, WAD**2]),
 )
-def test_a_curve_is_made_of_whatever_a_pool_holds(amp: int, held: int, other: int, multiplier: int, rate: int) -> None:
-    pool = StableSwap(ADDRESS, "test", (A, B), (18, 18), 400, (held, other), amp, (WAD, rate), multiplier)
+def test_any_reserves_of_a_pool_have_a_curve(
+    amp: int, reserve: int, other_reserve: int, multiplier: int, rate: int
+) -> None:
+    pool = StableSwap(ADDRESS, "test", (A, B), (18, 18), 400, (reserve, other_reserve), amp, (WAD, rate), multiplier)
     for sold, bought in ((A, B), (B, A)):
         curve = pool.curve(sold, bought)
         assert curve.start_rate >= 0.0
         assert curve.amount_out(1e6) >= 0.0
 
 
-@pytest.mark.parametrize(("held", "other"), [(1, 10**18), (1, 10**24), (10**3, 10**21)])
-def test_a_pool_that_is_all_but_one_sided_has_a_curve(held: int, other: int) -> None:
-    curve = StableSwap(ADDRESS, "test", (A, B), (18, 18), 400, (held, other), 1, (WAD, WAD), 10**10 + 1).curve(A, B)
+@pytest.mark.parametrize(("reserve", "other_reserve"), [(1, 10**18), (1, 10**24), (10**3, 10**21)])
+def test_a_pool_that_is_all_but_one_sided_has_a_curve(reserve: int, other_reserve: int) -> None:
+    curve = StableSwap(
+        ADDRESS, "test", (A, B), (18, 18), 400, (reserve, other_reserve), 1, (WAD, WAD), 10**10 + 1
+    ).curve(A, B)
     assert isinstance(curve, StableSwapCurve)
     assert curve.start_rate > 1e3
     sold, bought, _ = curve.trade_to_marginal_rate(curve.start_rate / 2)

@@ -67,20 +67,20 @@ class Balancer:
 
     def deploy(self, factory: str, tokens: list[str], weights: list[int], fee_ppm: int) -> Contract:
         """A pool as that factory deploys it."""
-        fee, nobody, vault = fee_ppm * 10**12, ZERO_ADDRESS, self.vault.address
+        fee, no_owner, vault = fee_ppm * 10**12, ZERO_ADDRESS, self.vault.address
         if factory == "v1 pair":
-            pair = (vault, "", "", *tokens, *weights, fee, 0, 0, False, nobody)
+            pair = (vault, "", "", *tokens, *weights, fee, 0, 0, False, no_owner)
             return self.chain.deploy(_published("deprecated/20210418-weighted-pool", "WeightedPool2Tokens"), pair)
         if factory == "v1":
             artifact = _published("deprecated/20210418-weighted-pool", "WeightedPool")
-            return self.chain.deploy(artifact, vault, "", "", tokens, weights, fee, 0, 0, nobody)
-        nobodies = [nobody] * len(tokens)
-        parameters = ("", "", tokens, weights, nobodies, nobodies, fee)
+            return self.chain.deploy(artifact, vault, "", "", tokens, weights, fee, 0, 0, no_owner)
+        no_providers = [no_owner] * len(tokens)
+        parameters = ("", "", tokens, weights, no_providers, no_providers, fee)
         if factory == "v2":
             artifact = _published("20220908-weighted-pool-v2", "WeightedPool")
-            return self.chain.deploy(artifact, parameters, vault, self.fees.address, 0, 0, nobody)
+            return self.chain.deploy(artifact, parameters, vault, self.fees.address, 0, 0, no_owner)
         artifact = load_artifact(f"{_TASKS}/20230206-weighted-pool-v3/artifact/WeightedPool.json")
-        return self.chain.deploy(artifact, parameters, vault, self.fees.address, 0, 0, nobody, "")
+        return self.chain.deploy(artifact, parameters, vault, self.fees.address, 0, 0, no_owner, "")
 
 
 class RealWeighted:
@@ -134,7 +134,7 @@ def test_the_curve_and_the_vault_have_the_same_maximum_input(factory: str) -> No
         most = int(pool.curve(token_in, token_out).capacity)
         with balancer.chain.revert_after():
             assert most == 0 or real.swap(token_in, token_out, most) >= 0
-        beyond = most + (most >> 50) + 4  # what a float and a fee rounded up leave open
+        beyond = most + (most >> 50) + 4  # the rounding of a float and of the fee
         with pytest.raises(RevertedError, match="BAL#304"):
             real.swap(token_in, token_out, beyond)
 
@@ -146,13 +146,13 @@ def compare_one_swap(rng: Random, balancer: Balancer, real: RealWeighted, pool: 
         amount_out, after = pool.swap(token_in, token_out, amount_in)
     except PoolError:
         with balancer.chain.revert_after():
-            assert refused_or_worthless(real, token_in, token_out, amount_in)
+            assert is_refused_or_zero(real, token_in, token_out, amount_in)
         return pool
     assert real.swap(token_in, token_out, amount_in) == amount_out
     return after
 
 
-def refused_or_worthless(real: RealWeighted, token_in: str, token_out: str, amount_in: int) -> bool:
+def is_refused_or_zero(real: RealWeighted, token_in: str, token_out: str, amount_in: int) -> bool:
     try:
         return real.swap(token_in, token_out, amount_in) == 0
     except RevertedError:
@@ -172,7 +172,7 @@ def random_pool(rng: Random, balancer: Balancer, factory: str) -> Weighted:
 
 
 def random_weights(rng: Random, n: int) -> list[str]:
-    """Round percentages, which make the exponents 1, 2 and 4, or anything."""
+    """Return round percentages, which give exponents 1, 2 and 4, or random weights."""
     round_ones = {2: ((50, 50), (80, 20), (20, 80), (99, 1), (1, 99)), 3: ((20, 40, 40), (25, 50, 25))}
     if rng.random() < 0.5:
         parts = rng.choice(round_ones.get(n, ((100 // n,) * n,)))
@@ -186,7 +186,7 @@ def random_weights(rng: Random, n: int) -> list[str]:
 
 
 def random_amount(rng: Random, reserve: int) -> int:
-    """One unit to a little above the 30% of the balance that the Vault takes."""
+    """Return an input from one unit to slightly above the Vault's limit of 30% of the balance."""
     if rng.random() < 0.05:
         return rng.randint(1, 1000)
     part = 10 ** rng.uniform(-12, -0.6) if rng.random() < 0.8 else rng.uniform(0.1, 0.35)
@@ -194,6 +194,6 @@ def random_amount(rng: Random, reserve: int) -> int:
 
 
 def _published(task: str, name: str) -> Artifact:
-    """A contract whose ABI and bytecode stand in two files."""
+    """Return the artifact of a contract whose ABI and bytecode are in two files."""
     abi = load_json(f"{_TASKS}/{task}/abi/{name}.json")
     return Artifact(tuple(abi), parse_bytecode(load_json(f"{_TASKS}/{task}/bytecode/{name}.json")))

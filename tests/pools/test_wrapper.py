@@ -1,4 +1,4 @@
-"""Wrapping and unwrapping is one for one, and nothing else calls itself a wrapper."""
+"""Wrapping and unwrapping are one to one, and other states are no wrapper."""
 
 from __future__ import annotations
 
@@ -50,7 +50,7 @@ def test_state_survives_a_round_trip() -> None:
         ("fee_ppm", replace(IDENTITY, fee_ppm=1)),
     ],
 )
-def test_what_is_no_wrapper_is_refused_by_field(field: str, identity: PoolIdentity) -> None:
+def test_an_invalid_wrapper_names_its_field(field: str, identity: PoolIdentity) -> None:
     with pytest.raises(InvalidPoolState) as caught:
         WrappedNative.from_state(identity, {})
     assert caught.value.field == field

@@ -1,4 +1,4 @@
-"""The contract of trial transfers: its bytes, its calls, and what is made of its answers."""
+"""The transfer probe contract: its bytecode, its calls, and the classification of its results."""
 
 from __future__ import annotations
 
@@ -43,10 +43,10 @@ def test_the_source_compiles_to_the_committed_artifact() -> None:
 
 
 @given(st.lists(st.builds(TransferTrial, addresses, addresses), max_size=5), addresses, addresses)
-def test_questions_are_the_standard_encoding(questions: list[TransferTrial], one: str, other: str) -> None:
-    found = encode_try_all(questions, (one, other))
+def test_trials_have_the_standard_encoding(trials: list[TransferTrial], one: str, other: str) -> None:
+    found = encode_try_all(trials, (one, other))
     assert found[:4] == selector("tryAll((address,address)[],address,address)")
-    assert found[4:] == encode(["(address,address)[]", "address", "address"], [list(map(tuple, questions)), one, other])
+    assert found[4:] == encode(["(address,address)[]", "address", "address"], [list(map(tuple, trials)), one, other])
     codes = encode_codes([one, other])
     assert codes == selector("codes(address[])") + encode(["address[]"], [[one, other]])
 
@@ -55,7 +55,7 @@ def test_questions_are_the_standard_encoding(questions: list[TransferTrial], one
     amounts=st.lists(st.lists(st.integers(0, 2**250), min_size=6, max_size=6), max_size=3),
     codes=st.lists(st.binary(), max_size=4),
 )
-def test_answers_are_read_back(amounts: list[list[int]], codes: list[bytes]) -> None:
+def test_trial_results_are_decoded(amounts: list[list[int]], codes: list[bytes]) -> None:
     words = [[word for amount in each for word in (amount & 1, amount, amount, 0)] for each in amounts]
     trials = decode_trials(encode(["uint256[24][]"], [words]), len(words))
     assert trials == [
@@ -70,7 +70,7 @@ def test_answers_are_read_back(amounts: list[list[int]], codes: list[bytes]) -> 
 
 
 def test_calls_are_passed_to_the_probe_or_to_a_pools_own_code() -> None:
-    """Answers, reverts and storage are as if the code stood there itself."""
+    """Results, reverts and storage are as if the code were at the address itself."""
     chain = Chain()
     token = chain.deploy(compile_solidity("kit.sol")["Token"], 6)
     holder, wallet = "0x" + "11" * 20, "0x" + "22" * 20
@@ -82,7 +82,7 @@ def test_calls_are_passed_to_the_probe_or_to_a_pools_own_code() -> None:
     as_token.send("mint", ONE, 7)
     assert as_token.call("balanceOf", ONE) == (7,)
     assert as_token.call("decimals") == (6,)
-    with pytest.raises(Exception, match="0x4e487b71"):  # its own panic, as it returned it
+    with pytest.raises(Exception, match="0x4e487b71"):  # the token's own panic data
         as_token.send("transfer", OTHER, 1)
     token.send("mint", holder, 10**9)
     call = selector("tryToken(address,address,address)") + encode(["address"] * 3, [token.address, wallet, wallet])
@@ -91,8 +91,8 @@ def test_calls_are_passed_to_the_probe_or_to_a_pools_own_code() -> None:
 
 
 def trial(*transfers: tuple[int, int, int], failed: tuple[int, ...] = ()) -> TrialResult:
-    done = [TrialTransfer(k not in failed, *each) for k, each in enumerate(transfers)]
-    return TrialResult(tuple((done * 2)[:6]))
+    results = [TrialTransfer(k not in failed, *each) for k, each in enumerate(transfers)]
+    return TrialResult(tuple((results * 2)[:6]))
 
 
 BIG = 10**9
@@ -114,7 +114,7 @@ BIG = 10**9
         (trial(*[(0, 0, 0)] * 3, failed=(0, 1, 2)), UNKNOWN),
     ],
 )
-def test_what_a_trial_shows(found: TrialResult, expected: TransferBehaviour) -> None:
+def test_a_trial_is_classified(found: TrialResult, expected: TransferBehaviour) -> None:
     assert classify_transfers(found) == expected
 
 
@@ -124,7 +124,7 @@ def test_a_failed_direction_differs_from_an_untried_one() -> None:
     assert trial(*[(BIG, BIG, BIG)] * 3, failed=(2,)).is_refused
 
 
-def test_the_worst_of_several_occasions_counts() -> None:
+def test_the_worst_of_several_trials_counts() -> None:
     taxed = TransferBehaviour(TransferKind.FEE, 1, 20, 3)
     assert worst_of([]) == UNKNOWN
     assert worst_of([UNKNOWN, ORDINARY]) == ORDINARY
@@ -147,5 +147,5 @@ def test_the_worst_of_several_occasions_counts() -> None:
         (TransferBehaviour.with_fee(0), "transfers what is sent"),
     ],
 )
-def test_a_behaviour_is_told_in_words(behaviour: TransferBehaviour, sentence: str) -> None:
+def test_a_behaviour_is_described_in_words(behaviour: TransferBehaviour, sentence: str) -> None:
     assert behaviour.described() == sentence

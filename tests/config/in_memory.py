@@ -1,4 +1,4 @@
-"""A user's machine in memory: a home, an environment and at most one settings file."""
+"""Load settings from a home, an environment and at most one settings file in memory."""
 
 from __future__ import annotations
 
@@ -21,21 +21,21 @@ def load(
     environ: Mapping[str, str] | None = None,
     flags: Mapping[str, object] | None = None,
     at: Path = DEFAULT_FILE,
-    asked_for: Path | None = None,
+    config_path: Path | None = None,
 ) -> Settings:
-    """The settings where `text` stands in the file `at`, the only one there is."""
+    """Return the settings if `at` is the only file and contains `text`."""
 
     def read(path: Path) -> str:
         if text is None or path != at:
             raise FileNotFoundError
         return text
 
-    return load_settings(flags=flags or {}, environ=environ or {}, config_path=asked_for, home=HOME, read=read)
+    return load_settings(flags=flags or {}, environ=environ or {}, config_path=config_path, home=HOME, read=read)
 
 
-def refused(text: str | None = None, **world: Mapping[str, str] | Mapping[str, object] | Path) -> ConfigError:
-    """The error that the settings give."""
+def refused(text: str | None = None, **environment: Mapping[str, str] | Mapping[str, object] | Path) -> ConfigError:
+    """Return the error that loading the settings raises."""
     with pytest.raises(ConfigError) as caught:
-        load(text, **world)  # type: ignore[arg-type]
+        load(text, **environment)  # type: ignore[arg-type]
     assert caught.value.message.isprintable()
     return caught.value
