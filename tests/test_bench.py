@@ -1,4 +1,4 @@
-"""The benchmark's own logic: what it counts, what it holds against which bar, what it writes. Times are not tested."""
+"""The benchmark's own logic: statistics, thresholds and options. Times are not tested."""
 
 from __future__ import annotations
 
@@ -55,12 +55,12 @@ def test_a_spread_of_nothing_is_refused() -> None:
 
 
 @given(OUTPUTS, OUTPUTS)
-def test_gaps_and_leads_say_the_same_from_two_sides(ours: int, theirs: int) -> None:
+def test_gaps_and_leads_are_consistent(ours: int, theirs: int) -> None:
     ratio = 1 + ahead_bps(ours, theirs) / 1e4
     assert isclose(1 - gap_bps(ours, theirs) / 1e4, ratio, rel_tol=1e-9, abs_tol=1e-9)
 
 
-# Bars
+# Thresholds
 
 
 @pytest.mark.parametrize(
@@ -75,19 +75,19 @@ def test_gaps_and_leads_say_the_same_from_two_sides(ours: int, theirs: int) -> N
         (10_000, "huge", 4.0, None),
     ],
 )
-def test_the_bar_of_a_class_follows_the_size_of_the_market(
+def test_the_threshold_of_a_class_depends_on_the_market_size(
     pools: int, size: str, median: float, maximum: float | None
 ) -> None:
     assert gap_threshold(pools, size) == (median, maximum)
 
 
-def test_only_two_sizes_of_market_have_a_bar_for_time_alone() -> None:
+def test_only_two_market_sizes_have_a_time_threshold() -> None:
     assert time_threshold(1_000) == (10.0, 60.0)
     assert time_threshold(10_000) == (25.0, None)
     assert time_threshold(100) == (None, None)
 
 
-def test_a_bar_is_met_at_its_limit_and_missed_beyond() -> None:
+def test_a_threshold_is_met_at_its_limit_and_missed_beyond() -> None:
     assert Check("gap", 0.05, 0.05).is_met
     assert not Check("gap", 0.0501, 0.05).is_met
     assert Check("lead", -2.0, -2.0, is_floor=True).is_met
@@ -116,7 +116,7 @@ def test_a_run_of_parts_does_not_write_the_report_by_default() -> None:
 
 
 @pytest.mark.parametrize("parts", ["", "chains", "chain,", "chain;store"])
-def test_parts_that_there_are_not_are_refused(parts: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_unknown_parts_are_refused(parts: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         parse_plan([f"--only={parts}"])
     assert ended.value.code == 2
@@ -142,7 +142,7 @@ def test_the_option_overrides_the_environment(monkeypatch: pytest.MonkeyPatch) -
 
 
 @pytest.mark.parametrize("sizes", ["", "a", "1,,2", "1.5", "-1"])
-def test_sizes_that_are_no_numbers_are_refused(sizes: str, capsys: pytest.CaptureFixture[str]) -> None:
+def test_sizes_that_are_not_numbers_are_refused(sizes: str, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         parse_plan([f"--sizes={sizes}"])
     assert ended.value.code == 2
@@ -186,7 +186,7 @@ def test_without_baselines_the_message_says_how_to_name_them(tmp_path: Path) -> 
         find_folder(None, tmp_path / "repository")
 
 
-def test_installed_tools_that_are_named_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_named_tool_installations_are_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("BASELINES_PYTHON", "/numerics/python")
     monkeypatch.setenv("TINES_HOME", "/peer")
     folder = write_baselines(tmp_path / "bench")
@@ -194,13 +194,13 @@ def test_installed_tools_that_are_named_are_used(tmp_path: Path, monkeypatch: py
 
 
 def test_an_exit_status_of_the_score_is_no_failure(tmp_path: Path) -> None:
-    verdict = "import json, sys; print(json.dumps({'asked': sys.argv[1:]})); sys.exit(1)"
-    folder = write_baselines(tmp_path / "bench", score=verdict, dual_bound="sys.exit(1)")
+    program = "import json, sys; print(json.dumps({'arguments': sys.argv[1:]})); sys.exit(1)"
+    folder = write_baselines(tmp_path / "bench", score=program, dual_bound="sys.exit(1)")
     baselines, case = Baselines(folder, Path(sys.executable), tmp_path), generated_case(10, 3, tmp_path)
     files = [str(case.market), str(case.orders), "results", "--json"]
     families = ["--families", "constant_product,concentrated"]
-    assert baselines.score(case, Path("results")) == {"asked": [*files, *families]}
-    assert baselines.replay(case, Path("results")) == {"asked": [*files, "--exact-only"]}
+    assert baselines.score(case, Path("results")) == {"arguments": [*files, *families]}
+    assert baselines.replay(case, Path("results")) == {"arguments": [*files, "--exact-only"]}
     with pytest.raises(BenchmarkFailed, match="NameError"):
         baselines.bounds(case)
 
@@ -271,7 +271,7 @@ ORDERS = (
 
 @pytest.fixture
 def small_case(tmp_path: Path) -> Case:
-    """The small market with three orders, of which the last has no route, copied as a real one."""
+    """Copy the small market as a real one, with three orders; the last has no route."""
     source, work = tmp_path / "source", tmp_path / "work"
     source.mkdir()
     work.mkdir()
@@ -292,7 +292,7 @@ def test_a_real_market_is_copied_with_the_required_keys(small_case: Case) -> Non
     ]
 
 
-def test_a_made_up_market_is_named_as_its_maker_names_it(tmp_path: Path) -> None:
+def test_a_generated_market_has_the_file_names_of_its_generator(tmp_path: Path) -> None:
     case = generated_case(100, 7, tmp_path)
     assert (case.market.name, case.orders.name) == ("market_100_s7.json", "orders_100_s7.ndjson")
     assert case.excluded == OTHER_PROTOCOLS
@@ -316,11 +316,11 @@ def test_time_in_the_core_is_taken_of_every_order_in_every_pass(small_case: Case
     assert all(milliseconds > 0 for row in times for milliseconds in row)
 
 
-# What is made of the baselines' answers
+# Results of the baselines
 
 
 @given(st.integers(1, 10**24), st.floats(0, 5_000))
-def test_the_bound_behind_a_stated_gap_is_found_again(out: int, gap: float) -> None:
+def test_the_bound_is_recovered_from_a_reported_gap(out: int, gap: float) -> None:
     bound = scored_bound({"out": out, "gap_bps": gap})
     assert bound is not None
     assert isclose(gap_bps(out, bound), gap, rel_tol=1e-9, abs_tol=1e-9)
@@ -337,7 +337,7 @@ def test_exactness_is_a_share_of_what_could_be_replayed() -> None:
     score = {"orders": 20, "routed": 19, "exact": 8, "skipped": 9, "faults": [[3, "no route"]]}
     found = exactness_of(score)
     assert found.share == 80.0
-    assert found.faults == ("order 3: no route",)
+    assert found.errors == ("order 3: no route",)
     assert Exactness(2, 2, 0, 2, ()).share == 100.0
 
 
@@ -353,14 +353,14 @@ def test_the_tighter_bound_judges_both_routers() -> None:
     assert not JUDGED.is_own_tighter
 
 
-def test_an_order_without_a_route_is_all_behind() -> None:
+def test_an_order_without_a_route_is_behind_by_everything() -> None:
     order = replace(JUDGED, out=None)
     assert order.gap_bps == 1e4
     assert order.ahead_bps == -1e4
     assert replace(JUDGED, out=None, peer_out=None).ahead_bps is None
 
 
-def test_a_certificate_below_a_known_route_is_noticed() -> None:
+def test_a_certificate_below_a_known_route_is_detected() -> None:
     assert replace(JUDGED, own=9_980.0).is_bound_refuted
     assert replace(JUDGED, known_out=10_002.0).is_bound_refuted
     assert not replace(JUDGED, known_out=10_000.5).is_bound_refuted

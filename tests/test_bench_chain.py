@@ -1,4 +1,4 @@
-"""What the benchmark does on chains: that it finds what it must find, and that it would see what is wrong."""
+"""Benchmarks on chains find all pools and detect wrong results."""
 
 from __future__ import annotations
 
@@ -65,13 +65,13 @@ def test_a_first_sync_finds_all_pools_with_their_ticks(settings: Path, many: Man
         assert rate * dollars[b] == pytest.approx(dollars[a], rel=2e-3)
 
 
-def test_a_sync_that_finds_less_than_there_is_counts_for_nothing(settings: Path, tmp_path: Path) -> None:
+def test_a_sync_that_finds_too_few_pools_fails(settings: Path, tmp_path: Path) -> None:
     with pytest.raises(BenchmarkFailed, match=f"found {PAIRS} pools, there are {PAIRS + 1}"):
         measure_first_sync(settings, tmp_path / "short.sqlite", (V2.amm_name,), PAIRS + 1, 1)
 
 
 @pytest.mark.slow
-def test_live_quotes_are_taken_beside_those_without_a_node(settings: Path, many: ManyPools, chain: AnvilChain) -> None:
+def test_live_quotes_alternate_with_quotes_without_a_node(settings: Path, many: ManyPools, chain: AnvilChain) -> None:
     file = settings.parent / "stores" / f"{NETWORK}.sqlite"
     measure_first_sync(settings, file, (V2.amm_name, V3.amm_name), PAIRS + POOLS, 1)
     quotes = measure_live(many.coins, settings, chain.node.port, 1)
@@ -107,7 +107,7 @@ def test_a_crowd_uses_half_of_the_pools_in_each_block(chain: AnvilChain) -> None
     assert used.keys() == before.pools.keys()
 
 
-def test_a_swap_of_a_crowd_that_fails_is_noticed(chain: AnvilChain) -> None:
+def test_a_failed_swap_of_a_crowd_is_an_error(chain: AnvilChain) -> None:
     fixture = ContractFixture(chain)
     market = read_market(fixture)
     nowhere = {key: replace(pool, address="0x" + "ab" * 20) for key, pool in market.pools.items()}
@@ -124,7 +124,7 @@ def test_orders_have_the_intended_values(chain: AnvilChain) -> None:
 
 
 @pytest.mark.slow
-def test_stores_that_follow_are_right_in_the_end(tmp_path: Path) -> None:
+def test_followed_stores_match_the_chain_in_the_end(tmp_path: Path) -> None:
     found = measure_following(7, 12, tmp_path)
     assert (found.blocks, found.swaps) == (7, 12)
     assert len(found.pools) >= 9
@@ -136,7 +136,7 @@ def test_stores_that_follow_are_right_in_the_end(tmp_path: Path) -> None:
     assert len(found.round_trips) == 2 * 6 * 5
 
 
-def test_a_pool_that_is_wrong_is_counted(chain: AnvilChain, tmp_path: Path) -> None:
+def test_a_wrong_pool_is_counted(chain: AnvilChain, tmp_path: Path) -> None:
     fixture = ContractFixture(chain)
     market = read_market(fixture)
     pair = next(pool for pool in market.pools.values() if isinstance(pool, ConstantProduct))
@@ -163,10 +163,10 @@ def test_mined_routes_match_their_quotes() -> None:
     assert all(each.gas_error < 0.5 for each in mined)
 
 
-def test_a_unit_less_and_a_tenth_more_gas_are_seen() -> None:
+def test_a_missing_unit_and_a_gas_error_are_detected() -> None:
     assert Mined(100, 100, 1_000, 1_099).is_exact
     assert not Mined(100, 99, 1_000, 1_099).is_exact
-    assert [Mined(100, 100, 1_000, told).is_gas_known for told in (899, 901, 1_099, 1_101)] == [
+    assert [Mined(100, 100, 1_000, estimate).is_gas_known for estimate in (899, 901, 1_099, 1_101)] == [
         False,
         True,
         True,

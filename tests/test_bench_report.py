@@ -1,4 +1,4 @@
-"""What the benchmark's report says, and which of its figures it holds against a bar."""
+"""The benchmark's report contains every figure and checks it against its threshold."""
 
 from __future__ import annotations
 
@@ -40,7 +40,7 @@ from tests.bench.report.tables import MISSED, Section, bps, format_limit, number
 from tests.bench.results import Exactness, Judged, Measured, Times
 from tests.bench.running import BenchmarkFailed, run
 from tests.bench.service import ServiceFigures
-from tests.bench.store import Held, Part
+from tests.bench.store import Part, StoreResult
 from tests.bench.thresholds import Check
 from tests.bench.whole_process import Runs, WholeProcess
 from tests.service.soak import Outcome
@@ -78,7 +78,7 @@ def test_a_figure_is_marked_if_any_of_its_checks_fails() -> None:
 
 
 def orders(out: int = 999_999_999) -> tuple[Judged, ...]:
-    """One order of each class, almost the best possible and 10 bps ahead of the peer, unless `out` says otherwise."""
+    """Return one order of each class, by default almost optimal and 10 bps ahead of the peer."""
     return tuple(Judged(number, size, out, 999_000_000.0, 1e9, 1e9 + 1) for number, size in enumerate(SIZES))
 
 
@@ -88,9 +88,9 @@ def measured(case: Case, *, out: int = 999_999_999) -> Measured:
 
 
 def made_up_measured(pools: int, seed: int, folder: Path, *, out: int = 999_999_999) -> Measured:
-    everywhere = Exactness(4, 4, 1, 3, ())
+    all_families = Exactness(4, 4, 1, 3, ())
     return replace(
-        measured(generated_case(pools, seed, folder), out=out), all_exactness=everywhere, all_orders=orders()
+        measured(generated_case(pools, seed, folder), out=out), all_exactness=all_families, all_orders=orders()
     )
 
 
@@ -106,19 +106,19 @@ def findings(tmp_path: Path) -> Findings:
         [real_measured(tmp_path)],
         WholeProcess(bare, quote, version, 250, ()),
         service_figures(),
-        (held(1_000, 0.2), held(100_000, 0.3)),
+        (store_result(1_000, 0.2), store_result(100_000, 0.3)),
         chain_figures(),
     )
 
 
-def held(pools: int, seconds: float, *, peak_bytes: int = 60_000_000, gap: float = 0.01) -> Held:
-    """A store that meets every bar, unless told otherwise."""
+def store_result(pools: int, seconds: float, *, peak_bytes: int = 60_000_000, gap: float = 0.01) -> StoreResult:
+    """Return store figures that meet every threshold by default."""
     runs = tuple((size, Runs((seconds,) * 3, peak_bytes)) for size in SIZES)
-    return Held(pools, 10**6, 1.0, runs, tuple(Part(size, gap, 700, 12.0) for size in SIZES for _ in range(2)))
+    return StoreResult(pools, 10**6, 1.0, runs, tuple(Part(size, gap, 700, 12.0) for size in SIZES for _ in range(2)))
 
 
 def chain_figures() -> ChainFigures:
-    """A chain on which every bar is met."""
+    """Return chain figures that meet every threshold."""
     v2, v3 = Synced(0.5, 1_000, 700, 2, 18, 40_000_000), Synced(0.5, 200, 40, 1, 9, 50_000_000)
     syncs = [SyncFigures(("uniswapV2",), (v2, v2)), SyncFigures(("uniswapV3",), (v3,))]
     syncs.append(SyncFigures(("uniswapV2", "uniswapV3"), (v2._replace(pools=1_200),)))
@@ -136,7 +136,7 @@ def follow_figures(*, changed_without_event: int = 0, wrong: int = 0, round_trip
 
 
 def service_figures(*, health_ms: float = 9.0, lost: str = "") -> ServiceFigures:
-    """A service that meets every bar, unless told otherwise."""
+    """Return service figures that meet every threshold by default."""
     quiet, stopped = (Outcome(sent=["0", "1"], answered={"0": 200}, left={"1"}, exit_status=0) for _ in range(2))
     quiet.warm_bytes, quiet.end_bytes = 40_000_000, 41_000_000
     stopped.before_signal = {"0", "1", *lost}
@@ -144,7 +144,7 @@ def service_figures(*, health_ms: float = 9.0, lost: str = "") -> ServiceFigures
 
 
 def abuse_figures(**others: Any) -> AbuseFigures:
-    """A service that nobody holds up, unless told otherwise."""
+    """Return figures of abuse that meet every threshold by default."""
     few, many, mega = Load(200.0, 0.0), Load(180.0, 100.0), 10**6
     figures = AbuseFigures(2_000.0, (5.0,) * 200, (9.0,) * 200, 7, few, many, 50, 0, 45 * mega, 60 * mega)
     return replace(figures, **others)
@@ -183,7 +183,7 @@ def test_a_report_has_every_part_and_whole_tables(findings: Findings) -> None:
             assert above.count("|") == below.count("|"), below
 
 
-def test_a_report_names_no_folder_of_the_machine(findings: Findings, tmp_path: Path) -> None:
+def test_a_report_contains_no_folder_of_the_machine(findings: Findings, tmp_path: Path) -> None:
     text = written(parse_plan(["--work", str(tmp_path), "--baselines", "/some/place"]), findings)
     assert str(tmp_path) not in text
     assert "/some/place" not in text
@@ -193,9 +193,9 @@ def test_a_report_names_no_folder_of_the_machine(findings: Findings, tmp_path: P
 def test_missed_thresholds_are_marked_and_listed(findings: Findings, tmp_path: Path) -> None:
     bad = made_up_measured(100, 9, tmp_path, out=998_700_000)
     text = written(parse_plan([]), replace(findings, made_up=[*findings.made_up, bad]))
-    told = text.split("## How it was measured")[0]
-    assert "| gap, 100 pools, seed 9, small orders, median | 13.000 | ≤ 0.050 |" in told
-    assert "| bps ahead of Tines, 100 pools, small orders, worst order | -3.003 | ≥ -2.000 |" in told
+    summary = text.split("## How it was measured")[0]
+    assert "| gap, 100 pools, seed 9, small orders, median | 13.000 | ≤ 0.050 |" in summary
+    assert "| bps ahead of Tines, 100 pools, small orders, worst order | -3.003 | ≥ -2.000 |" in summary
     assert f"13.000{MISSED} / 13.000{MISSED}" in text
 
 
@@ -272,8 +272,12 @@ def missed(section: Section) -> list[str]:
 
 
 def test_time_memory_and_loss_of_a_large_store_can_miss() -> None:
-    small = held(1_000, 0.2)
-    slow, large, losing = held(100_000, 0.41), held(100_000, 0.3, peak_bytes=121_000_000), held(100_000, 0.3, gap=0.2)
+    small = store_result(1_000, 0.2)
+    slow, large, losing = (
+        store_result(100_000, 0.41),
+        store_result(100_000, 0.3, peak_bytes=121_000_000),
+        store_result(100_000, 0.3, gap=0.2),
+    )
     assert missed(store_section((small, slow))) == ["quote from a store of 100,000 pools, ratio"]
     assert missed(store_section((small, large))) == ["bytes of a quote, 100,000 pools"]
     sizes = [f"gap of the neighbourhood, 100,000 pools, {size}" for size in ("small", "medium")]
@@ -297,7 +301,7 @@ def test_a_live_quote_has_thresholds_for_times_and_round_trips() -> None:
     assert missed(live_section([live_quote(0.2)], [3, 4])) == ["round trips of a live quote, every family"]
 
 
-def test_a_store_that_follows_must_be_right_without_the_sample() -> None:
+def test_changes_without_an_event_and_wrong_pools_are_misses() -> None:
     assert missed(following_section(follow_figures(changed_without_event=1))) == [
         "pools changed without an event, followed every 10 blocks"
     ]
@@ -314,7 +318,7 @@ def test_a_route_that_pays_one_unit_less_is_a_miss() -> None:
     assert not missed(received_section([good] * 95 + [costly] * 5))
 
 
-# Pages of which some sections are measured again
+# Pages with replaced sections
 
 CELLS = st.text("abcdef 0123456789.,≤≥-", min_size=1).map(str.strip).filter(lambda cell: cell and not cell.isdecimal())
 COUNTS = st.builds(
@@ -330,17 +334,17 @@ def test_a_summary_is_parsed_as_it_was_rendered(counts: dict[str, Counts]) -> No
 def test_refreshing_with_equal_figures_adds_only_a_method_line(findings: Findings) -> None:
     text = written(parse_plan([]), findings)
     parts = Findings(store=findings.store, chain=findings.chain)
-    again = refresh_page(text, parts, circumstances(3, "def"))
-    new = [line for line in again.splitlines() if line not in text.splitlines()]
+    refreshed = refresh_page(text, parts, circumstances(3, "def"))
+    new = [line for line in refreshed.splitlines() if line not in text.splitlines()]
     titles = ", ".join(section.title for section in build_sections(parts))
     when = "2030-01-03 03:04 UTC, 12 min, load average 0.10 before and 1.20 after"
     assert new == [f"* measured again ({titles}): {when}, revision def"]
-    assert again.replace(f"{new[0]}\n", "") == text
-    assert refresh_page(again, parts, circumstances(3, "def")) == again
+    assert refreshed.replace(f"{new[0]}\n", "") == text
+    assert refresh_page(refreshed, parts, circumstances(3, "def")) == refreshed
 
 
 def test_new_sections_replace_old_ones_also_in_the_summary(findings: Findings) -> None:
-    bad = replace(findings, store=(held(1_000, 0.2), held(100_000, 0.9)))
+    bad = replace(findings, store=(store_result(1_000, 0.2), store_result(100_000, 0.9)))
     text = written(parse_plan([]), bad)
     row = "| One-shot quotes from a store | quote from a store of 100,000 pools, ratio | 4.500 | ≤ 2.000 |"
     assert row in text
@@ -353,11 +357,11 @@ def test_new_sections_replace_old_ones_also_in_the_summary(findings: Findings) -
 def test_a_new_section_comes_before_the_remarks(findings: Findings) -> None:
     without = written(parse_plan([]), replace(findings, chain=None, store=()))
     whole = written(parse_plan([]), findings)
-    again = refresh_page(without, Findings(store=findings.store, chain=findings.chain), circumstances())
-    assert [line for line in again.splitlines() if line.startswith("## ")] == [
+    refreshed = refresh_page(without, Findings(store=findings.store, chain=findings.chain), circumstances())
+    assert [line for line in refreshed.splitlines() if line.startswith("## ")] == [
         line for line in whole.splitlines() if line.startswith("## ")
     ]
-    assert again.split("## How")[0] == whole.split("## How")[0]
+    assert refreshed.split("## How")[0] == whole.split("## How")[0]
 
 
 HOSTILE = HostileFigures(

@@ -1,4 +1,4 @@
-"""What the benchmark does with stores: the real command quotes on them, and what a neighbourhood loses is seen."""
+"""Benchmarks of stores time the real command, and measure the loss of quoting on candidate pools."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from swapcli.networks.catalogue import network
 from swapcli.store import open_store
 from tests.bench.cases import SIZES, generated_case
 from tests.bench.running import BenchmarkFailed
-from tests.bench.store import Held, Part, _command, _file, measure_store
+from tests.bench.store import Part, StoreResult, _command, _file, measure_store
 from tests.bench.whole_process import Runs
 from tests.examples import examples
 from tests.support.testnet import LONELY, USDC, WETH, build_market_document
@@ -29,7 +29,7 @@ for kind in ("market.json", "orders.ndjson"):
 
 @pytest.fixture
 def maker(tmp_path: Path) -> Path:
-    """A folder with a program that makes up the same small market whatever it is asked for."""
+    """Return a folder with a generator that writes the same small market for any arguments."""
     folder = tmp_path / "maker"
     folder.mkdir()
     (folder / "gen_market.py").write_text(MAKER)
@@ -51,21 +51,21 @@ def write_orders(folder: Path, orders: list[tuple[str, str, int]]) -> None:
 def test_every_order_is_quoted_on_every_store_by_the_command(maker: Path, tmp_path: Path) -> None:
     runs_a_size = examples(1, full=2)
     found = measure_store(tmp_path, maker, runs_a_size, (5, 6))
-    assert [held.pools for held in found] == [5, 6]
-    for held in found:
-        assert [size for size, _ in held.runs] == list(SIZES)
-        assert all(len(runs.times_s) == runs_a_size for _, runs in held.runs)
-        assert 10e6 < held.peak_bytes < 120e6
-        assert held.file_bytes > 0
-        assert held.import_s > 0
-        assert [part.size for part in held.parts] == list(SIZES)
-        assert all(part.gap_bps == 0 and part.read_ms > 0 for part in held.parts)
+    assert [result.pools for result in found] == [5, 6]
+    for result in found:
+        assert [size for size, _ in result.runs] == list(SIZES)
+        assert all(len(runs.times_s) == runs_a_size for _, runs in result.runs)
+        assert 10e6 < result.peak_bytes < 120e6
+        assert result.file_bytes > 0
+        assert result.import_s > 0
+        assert [part.size for part in result.parts] == list(SIZES)
+        assert all(part.gap_bps == 0 and part.read_ms > 0 for part in result.parts)
     case = generated_case(5, 1, tmp_path)
     with open_store(str(_file(case)), network, case.network) as store:
         assert len(store.read_market().pools) == found[0].parts[0].pools
 
 
-def test_the_command_looks_into_the_store_of_its_case_alone(tmp_path: Path) -> None:
+def test_the_command_uses_only_the_store_of_its_case(tmp_path: Path) -> None:
     few, many = generated_case(5, 1, tmp_path), generated_case(6, 1, tmp_path)
     assert _file(few).parent != _file(many).parent
     assert _file(few).stem == few.network
@@ -85,8 +85,8 @@ def test_an_order_without_a_route_is_not_timed(maker: Path, tmp_path: Path) -> N
 
 def test_times_are_medians_of_medians_by_size() -> None:
     runs = [("small", Runs((1.0, 9.0, 2.0), 5)), ("small", Runs((4.0,), 7)), ("huge", Runs((100.0, 100.0), 6))]
-    held = Held(10, 1, 1.0, tuple(runs), (Part("small", None, 1, 1.0),))
-    assert held.time_s("small") == 3.0
-    assert held.time_s("huge") == 100.0
-    assert held.time_s() == 4.0
-    assert held.peak_bytes == 7
+    result = StoreResult(10, 1, 1.0, tuple(runs), (Part("small", None, 1, 1.0),))
+    assert result.time_s("small") == 3.0
+    assert result.time_s("huge") == 100.0
+    assert result.time_s() == 4.0
+    assert result.peak_bytes == 7

@@ -80,7 +80,7 @@ def _write(plan: Plan, found: Findings, circumstances: Circumstances) -> None:
 
 
 def measure(plan: Plan, baselines: Baselines | None, folder: Path) -> Findings:
-    """All parts of the plan, one after the other. Raises `Failed`."""
+    """Measure all parts of the plan in turn. Raises `BenchmarkFailed`."""
     found = Findings()
     if "process" in plan.parts:
         report_progress("whole process")

@@ -1,6 +1,6 @@
-"""The service among clients that mean harm: what they cost the others. Ratios are of one run, alone and beside them.
+"""Measure what abusive clients of the service cost the others. Ratios compare one run alone and beside them.
 
-`python -m tests.bench.abuse [SECONDS]` measures this alone, and prints it as JSON.
+`python -m tests.bench.abuse [SECONDS]` measures only this and prints JSON.
 """
 
 from __future__ import annotations
@@ -25,14 +25,14 @@ from swapcli.errors import SwapcliError
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import network
 from tests.bench.running import BenchmarkFailed
-from tests.bench.service import NETWORK, as_ask, route_request
+from tests.bench.service import NETWORK, parse_request, route_request
 from tests.service.soak import Client, Request, Service, orders, served
 
 ABUSERS = 8
 ABUSIVE_CONNECTIONS = 4
 """Connections of each abuser; it sends the next request on each as soon as the response arrives."""
 FEW, MANY = 8, 256
-"""Connections between which the number of good answers is compared."""
+"""Numbers of connections whose good responses per second are compared."""
 HEAD_CONNECTIONS, HEAD_BYTES = 8, 25_000_000
 NORMAL_PAUSE_S = 0.02
 _WARM = 10
@@ -41,7 +41,7 @@ _ROUNDS = 4
 
 
 class Load(NamedTuple):
-    """What came of asking over many connections: good answers and refusals a second."""
+    """The results of requests over many connections: good responses and refusals per second."""
 
     good_per_s: float
     refused_per_s: float
@@ -52,8 +52,8 @@ class AbuseFigures:
     """Response times and memory of a service under abuse.
 
     `alone_ms` and `beside_ms` are of a client with ordinary orders, without and with `ABUSERS` others that repeat an
-    order of `slow_ms`. `hangups` were sent while requests were answered; `lost` requests got no answer. Memory is the
-    peak of the process, before and after `HEAD_CONNECTIONS` sent `HEAD_BYTES` of header lines each."""
+    order of `slow_ms`. `hangups` counts SIGHUPs during requests; `lost` requests got no response. Memory is the peak of
+    the process, before and after `HEAD_CONNECTIONS` sent `HEAD_BYTES` of header lines each."""
 
     slow_ms: float
     alone_ms: tuple[float, ...]
@@ -68,28 +68,28 @@ class AbuseFigures:
 
     @property
     def delay(self) -> float:
-        """How many times longer than alone the slowest of a hundred orders takes beside abusive clients."""
+        """Return the ratio of the 99th percentiles of response times beside abusive clients and alone."""
         return p99(self.beside_ms) / p99(self.alone_ms)
 
     @property
-    def kept_percent(self) -> float:
-        """Good answers a second over many connections, in percent of those over a few."""
+    def overload_percent(self) -> float:
+        """Return the good responses per second over many connections, in percent of those over a few."""
         return 100.0 * self.many.good_per_s / self.few.good_per_s
 
 
 def p99(values: tuple[float, ...]) -> float:
-    """Return what one value of a hundred exceeds."""
+    """Return the 99th percentile."""
     return sorted(values)[int(0.99 * (len(values) - 1))]
 
 
 def measure_abuse(seconds: float) -> AbuseFigures:
-    """Measure each for `seconds`. Raises `Failed`."""
+    """Measure each for `seconds`. Raises `BenchmarkFailed`."""
     slow, slow_s = _slowest_order()
     with served("--networks", NETWORK) as service:
         memory_before = _peak_bytes(service)
         alone = asyncio.run(_normal_client(service, seconds))
         beside, answers = asyncio.run(_beside_abusers(service, slow, seconds))
-        # In turn, so that a machine that slows down slows both.
+        # Alternate, so that a slower machine slows both.
         loads = [asyncio.run(_load(service, count, seconds / _ROUNDS)) for count in (FEW, MANY) * _ROUNDS]
         hangups, lost = _hang_up(service, seconds / 2)
         _send_header_lines(service)
@@ -121,7 +121,7 @@ def _slowest_order() -> tuple[str, float]:
                 query = _large_order(token_in, token_out)
                 began_s = time.perf_counter()
                 try:
-                    source.quote(as_ask(query, source))
+                    source.quote(parse_request(query, source))
                 except SwapcliError:
                     continue
                 timed.append((time.perf_counter() - began_s, query))
@@ -135,7 +135,7 @@ def _large_order(token_in: Token, token_out: Token) -> str:
 
 
 async def _normal_client(service: Service, seconds: float) -> tuple[float, ...]:
-    """Milliseconds of each order of a client that asks now and then."""
+    """Return the response times in milliseconds of a client that pauses between requests."""
     client, taken_ms = Client(service.port), list[float]()
     todo, end_s = cycle(orders()), time.perf_counter() + seconds
     while time.perf_counter() < end_s or len(taken_ms) < _WARM + 1:
@@ -150,7 +150,7 @@ async def _normal_client(service: Service, seconds: float) -> tuple[float, ...]:
 
 
 async def _beside_abusers(service: Service, slow: str, seconds: float) -> tuple[tuple[float, ...], int]:
-    """The same beside abusers, each at an address of its own; and how often these were answered well."""
+    """Return the response times beside abusers at other addresses, and the number of good responses to these."""
     answered, connections, is_done = [0], [], asyncio.Event()
     for number in range(ABUSERS):
         for _ in range(ABUSIVE_CONNECTIONS):
@@ -163,11 +163,11 @@ async def _beside_abusers(service: Service, slow: str, seconds: float) -> tuple[
     return taken_ms, answered[0]
 
 
-async def _end(asking: list[asyncio.Task[None]]) -> None:
-    """Cancel tasks that also look at an event: one that is just being answered may miss its cancellation."""
-    for each in asking:
+async def _end(tasks: list[asyncio.Task[None]]) -> None:
+    """Cancel tasks that also check an event, because a task that receives a response may miss its cancellation."""
+    for each in tasks:
         each.cancel()
-    await asyncio.gather(*asking, return_exceptions=True)
+    await asyncio.gather(*tasks, return_exceptions=True)
 
 
 async def _repeat(client: Client, request: Request, answered: list[int], is_done: asyncio.Event) -> None:
@@ -180,7 +180,7 @@ async def _repeat(client: Client, request: Request, answered: list[int], is_done
 
 
 async def _load(service: Service, connections: int, seconds: float) -> Load:
-    """Orders over so many connections, each repeated as soon as it is answered or refused."""
+    """Send orders over `connections` connections, each as soon as the one before is answered or refused."""
     todo, statuses, is_done = cycle(orders()), list[int](), asyncio.Event()
 
     async def ask() -> None:
@@ -192,13 +192,13 @@ async def _load(service: Service, connections: int, seconds: float) -> Load:
         finally:
             client.close()
 
-    asking = [asyncio.create_task(ask()) for _ in range(connections)]
+    tasks = [asyncio.create_task(ask()) for _ in range(connections)]
     await asyncio.sleep(_SETTLING_S)
     before, began_s = len(statuses), time.perf_counter()
     await asyncio.sleep(seconds)
     counted, spent_s = statuses[before:], time.perf_counter() - began_s
     is_done.set()
-    await _end(asking)
+    await _end(tasks)
     if not set(statuses) <= {200, 503}:
         raise BenchmarkFailed(f"under load the service answered with {sorted(set(statuses))}")
     return Load(counted.count(200) / spent_s, counted.count(503) / spent_s)
@@ -209,7 +209,7 @@ def _mean(loads: list[Load]) -> Load:
 
 
 def _hang_up(service: Service, seconds: float) -> tuple[int, int]:
-    """How many SIGHUPs were sent, and how many requests were not answered well meanwhile."""
+    """Return the number of SIGHUPs sent, and of requests without a good response meanwhile."""
 
     async def ask(done: Callable[[], bool]) -> int:
         client, lost, todo = Client(service.port), 0, cycle(orders())
@@ -224,12 +224,12 @@ def _hang_up(service: Service, seconds: float) -> tuple[int, int]:
 
     async def whole() -> tuple[int, int]:
         end_s, sent = time.perf_counter() + seconds, 0
-        asking = [asyncio.create_task(ask(lambda: time.perf_counter() > end_s)) for _ in range(FEW)]
+        tasks = [asyncio.create_task(ask(lambda: time.perf_counter() > end_s)) for _ in range(FEW)]
         while time.perf_counter() < end_s:
             service.process.send_signal(signal.SIGHUP)
             sent += 1
             await asyncio.sleep(0.05)
-        return sent, sum(await asyncio.gather(*asking))
+        return sent, sum(await asyncio.gather(*tasks))
 
     return asyncio.run(whole())
 
@@ -255,7 +255,7 @@ def _send_header_lines(service: Service) -> None:
 
 
 def _peak_bytes(service: Service) -> int:
-    """The most memory that the process has held."""
+    """Return the peak resident memory of the process."""
     with open(f"/proc/{service.process.pid}/status", encoding="ascii") as status:
         return next(int(line.split()[1]) for line in status if line.startswith("VmHWM:")) * 1024
 
@@ -266,6 +266,6 @@ if __name__ == "__main__":
         "alone_ms": [median(found.alone_ms), p99(found.alone_ms), len(found.alone_ms)],
         "beside_ms": [median(found.beside_ms), p99(found.beside_ms), len(found.beside_ms)],
         "delay": found.delay,
-        "kept_percent": found.kept_percent,
+        "overload_percent": found.overload_percent,
     }
     print(json.dumps(document, indent=1))

@@ -1,7 +1,7 @@
-"""The baselines: made-up markets, the certified optimum, the exact replay and the peer.
+"""The baselines: generated markets, the certified optimum, the exact replay and the peer.
 
-They are programs outside this repository. What they need (numpy and scipy; the peer from npm) is installed once into
-the user's cache folder, never into the project's environment.
+They are programs outside this repository. Their dependencies (numpy and scipy; the peer from npm) are installed once
+into the user's cache folder, never into the project's environment.
 """
 
 from __future__ import annotations
@@ -25,9 +25,9 @@ _PEER_BUDGET_S = 120
 
 
 def find_folder(named: Path | None, root: Path = ROOT) -> Path:
-    """The folder of the baselines: the one that is named, else `bench` in a sibling of the repository.
+    """Return the folder of the baselines: `named`, else `bench` in a sibling of the repository.
 
-    Raises `Failed` where there is none.
+    Raises `BenchmarkFailed` if there is none.
     """
     if named is not None:
         if not (named / _MAKER.name).is_file():
@@ -40,50 +40,50 @@ def find_folder(named: Path | None, root: Path = ROOT) -> Path:
 
 
 def cache_folder() -> Path:
-    """Where installed tools are kept between runs."""
+    """Return the folder of installed tools, which later runs reuse."""
     return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "swapcli-bench"
 
 
 @dataclass(frozen=True, slots=True)
 class Baselines:
-    """The folder, a Python with numpy and scipy, and a folder that npm installed the peer into."""
+    """The folder, a Python with numpy and scipy, and the folder of the peer's npm installation."""
 
     folder: Path
     python: Path
     peer_home: Path
 
     def real_markets(self) -> list[Path]:
-        """Market files, with orders beside them, in the folder of markets next to the baselines."""
+        """Return the market files with orders beside them in the folder of markets next to the baselines."""
         markets = sorted((self.folder.parent / "market").glob("market_*.json"))
         return [market for market in markets if orders_beside(market).is_file()]
 
     def make(self, case: Case) -> None:
-        """Writes market and orders of a made-up case."""
+        """Write the market and orders of a generated case."""
         self._run("gen_market.py", "--sizes", case.pools, "--seed", case.seed, "--out", case.folder)
 
     def bounds(self, case: Case) -> list[dict[str, Any]]:
-        """Of each order: `bound` on any routing, `residual` (0 where the method converged), `route_out` of a route."""
+        """Return for each order `bound` on any routing, `residual` (0 if converged) and `route_out` of a route."""
         out = case.results("bounds")
         self._run("dual_bound.py", case.market, "--out", out)
         rows: list[dict[str, Any]] = json.loads(out.read_bytes())[0]["orders"]
         return rows
 
     def score(self, case: Case, results: Path, families: tuple[str, ...] = CURVES_OF_THE_PEER) -> dict[str, Any]:
-        """What `score.py` says of results, with a row for each order."""
+        """Return the output of `score.py` with a row for each order."""
         return self._score(case, results, "--families", ",".join(families))
 
     def replay(self, case: Case, results: Path) -> dict[str, Any]:
-        """As `score`, without gaps."""
+        """Return the output of `score.py` without gaps."""
         return self._score(case, results, "--exact-only")
 
     def _score(self, case: Case, results: Path, *options: str) -> dict[str, Any]:
-        # Status 1 is a verdict (an order without a route, an amount that is not exact), not a failure.
+        # Status 1 is a result (an order without a route, an amount that is not exact), not a failure.
         printed = self._run("score.py", case.market, case.orders, results, "--json", *options, accepted=(0, 1))
         score: dict[str, Any] = json.loads(printed)
         return score
 
     def peer(self, case: Case, passes: int) -> dict[str, Any]:
-        """The peer with 100 flows over all orders, `passes` times: per order its route and its warm time."""
+        """Run the peer with 100 flows over all orders, `passes` times; return its route and warm time per order."""
         out = case.results("tines")
         command: list[str | Path] = ["node", self.folder / "run_tines.mjs", "--markets", case.market, "--out", out]
         command += ["--variants", "auto", "--reps", str(passes), "--budget", str(_PEER_BUDGET_S)]
@@ -92,14 +92,14 @@ class Baselines:
         return outcome
 
     def peer_rows(self, case: Case) -> list[dict[str, Any]]:
-        """The peer's routes of the last `peer` run, evaluated along the pools' curves: `evaluated` by order."""
+        """Return the routes of the last `peer` run, evaluated along the pools' curves: `evaluated` by order."""
         out = case.results("tines_gap")
         self._run("dual_bound.py", "--gap", case.results("tines"), "--dir", case.folder, "--out", out)
         rows: list[dict[str, Any]] = json.loads(out.read_bytes())[0]["rows"]
         return rows
 
     def versions(self) -> dict[str, str]:
-        """Versions of what the figures depend on."""
+        """Return the versions of the tools that the figures depend on."""
         numerics = run([self.python, "-c", "import numpy, scipy; print(numpy.__version__, scipy.__version__)"]).split()
         return {"Node": run(["node", "--version"]).strip(), "numpy": numerics[0], "scipy": numerics[1], "Tines": PEER}
 
@@ -109,7 +109,7 @@ class Baselines:
 
 
 def open_baselines(named: Path | None) -> Baselines:
-    """The baselines, with everything that they need installed. Raises `Failed`.
+    """Return the baselines after installing their dependencies. Raises `BenchmarkFailed`.
 
     `BASELINES_PYTHON` and `TINES_HOME` in the environment name installations to use instead.
     """

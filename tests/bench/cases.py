@@ -1,4 +1,4 @@
-"""A market with its orders, as files in the work folder."""
+"""Markets with orders, as files in the work folder."""
 
 from __future__ import annotations
 
@@ -11,7 +11,7 @@ from typing import Any
 CURVES_OF_THE_PEER = ("constant_product", "concentrated")
 FAMILIES = (*CURVES_OF_THE_PEER, "weighted", "stableswap", "solidly_stable")
 OTHER_PROTOCOLS = ("curveFi", "aerodromeV2Stable", "balancerV2Weighted")
-"""The protocols of made-up markets whose pools are neither constant product nor concentrated."""
+"""The protocols of generated markets whose pools are neither constant product nor concentrated."""
 
 SIZES = ("small", "medium", "large", "huge")
 
@@ -29,7 +29,7 @@ class Order:
 
 @dataclass(frozen=True, slots=True)
 class Case:
-    """`pools` and `seed` made the market (None for a real one); `excluded` protocols leave the families to compare."""
+    """A market with orders. `pools` and `seed` generate it (None if real); routes omit `excluded` protocols."""
 
     name: str
     folder: Path
@@ -40,30 +40,30 @@ class Case:
 
     @property
     def market(self) -> Path:
-        """The market file. The baselines look for the orders beside it, under this name."""
+        """Return the market file. The baselines look for the orders beside it, under this name."""
         return self.folder / f"market_{self.name}.json"
 
     @property
     def orders(self) -> Path:
-        """The file of orders, one a line."""
+        """Return the file of orders, one per line."""
         return self.folder / f"orders_{self.name}.ndjson"
 
     def results(self, kind: str) -> Path:
-        """Where results of that kind go."""
+        """Return the file of results of a kind."""
         return self.folder / f"{kind}_{self.name}.json"
 
     def read_orders(self) -> tuple[Order, ...]:
-        """The orders of the case, in order."""
+        """Return the orders of the case."""
         return tuple(_order(json.loads(line)) for line in self.orders.read_text().splitlines() if line.strip())
 
 
 def generated_case(pools: int, seed: int, folder: Path) -> Case:
-    """The case that `gen_market.py` makes of a number of pools and a seed."""
+    """Return the case that `gen_market.py` generates from a number of pools and a seed."""
     return Case(f"{pools}_s{seed}", folder, "synthetic", OTHER_PROTOCOLS, pools, seed)
 
 
 def copy_real_case(market: Path, folder: Path) -> Case:
-    """A copy of a market file with the orders beside it, with the keys that the baselines ask of orders."""
+    """Copy a market file and its orders, and add the keys that the baselines require."""
     name = market.stem.removeprefix("market_")
     case = Case(name, folder, json.loads(market.read_bytes())["network"]["name"], ())
     shutil.copyfile(market, case.market)
@@ -74,7 +74,7 @@ def copy_real_case(market: Path, folder: Path) -> Case:
 
 
 def orders_beside(market: Path) -> Path:
-    """Where the orders of a market file lie."""
+    """Return the file of the orders of a market file."""
     return market.with_name(market.name.replace("market_", "orders_", 1)).with_suffix(".ndjson")
 
 

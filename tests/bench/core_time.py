@@ -1,4 +1,4 @@
-"""Time in the core: a router on a loaded market, in a process of its own.
+"""Time the core: a router on a loaded market, in a separate process.
 
     python -m tests.bench.core_time CASE_FOLDER NAME NETWORK EXCLUDED PASSES
 
@@ -26,7 +26,7 @@ from tests.bench.running import run
 
 
 def time_in_core(case: Case, passes: int) -> list[list[float]]:
-    """Milliseconds by pass and order, measured in a fresh process. Raises `Failed`."""
+    """Return milliseconds by pass and order, measured in a fresh process. Raises `BenchmarkFailed`."""
     names = [str(case.folder), case.name, case.network, ",".join(case.excluded)]
     printed = run([sys.executable, "-m", "tests.bench.core_time", *names, str(passes)])
     times: list[list[float]] = json.loads(printed)
@@ -34,9 +34,9 @@ def time_in_core(case: Case, passes: int) -> list[list[float]]:
 
 
 def measure(market: Market, orders: Sequence[Order], passes: int) -> list[list[float]]:
-    """Milliseconds by pass and order on one router."""
+    """Return milliseconds by pass and order on one router."""
     router = Router(market)
-    # As the command does before a batch: the market itself is no garbage to look through.
+    # As the command does before a batch: the collector need not scan the market.
     gc.collect()
     gc.freeze()
     return [[_time(router, order) for order in orders] for _ in range(passes)]
@@ -50,7 +50,7 @@ def _time(router: Router, order: Order) -> float:
 
 
 def read_orders(case: Case, market: Market) -> list[Order]:
-    """The orders of the case in terms of its market."""
+    """Return the orders of the case with the tokens of its market."""
     tokens, excluded = market.tokens, frozenset(case.excluded)
     return [
         Order(tokens[o.token_in.lower()], tokens[o.token_out.lower()], o.amount_in, excluded_protocols=excluded)
@@ -59,7 +59,7 @@ def read_orders(case: Case, market: Market) -> list[Order]:
 
 
 def main(arguments: Sequence[str]) -> None:
-    """Prints the times of one case."""
+    """Print the times of one case."""
     folder, name, network_name, excluded, passes = arguments
     case = Case(name, Path(folder), network_name, tuple(filter(None, excluded.split(","))))
     market = open_market(case.network, network, document=case.market.read_bytes()).market

@@ -9,7 +9,7 @@ from statistics import fmean, median
 
 @dataclass(frozen=True, slots=True)
 class Spread:
-    """How a non-empty set of values is spread."""
+    """The distribution of a non-empty set of values."""
 
     count: int
     median: float
@@ -20,7 +20,7 @@ class Spread:
 
     @classmethod
     def of(cls, values: Iterable[float]) -> Spread:
-        """The spread of `values`. Raises `ValueError` where there are none."""
+        """Return the spread of `values`. Raises `ValueError` if there are none."""
         ordered = sorted(values)
         if not ordered:
             raise ValueError("no values")
@@ -28,16 +28,15 @@ class Spread:
 
 
 def p95(ordered: Sequence[float]) -> float:
-    """The value that 95 % of the sorted values do not exceed, counted as the baselines count it: without
-    interpolation, and of few values the one before the last."""
+    """Return the 95th percentile of sorted values as the baselines define it: without interpolation."""
     return ordered[int(0.95 * (len(ordered) - 1))]
 
 
 def gap_bps(amount_out: float, bound: float) -> float:
-    """What is missing to `bound`, in basis points of it."""
+    """Return the gap to `bound` in basis points of it."""
     return (1.0 - amount_out / bound) * 1e4
 
 
 def ahead_bps(ours: float, theirs: float) -> float:
-    """How far our output lies above theirs, in basis points of theirs; negative where it lies below."""
+    """Return how far our output is above theirs, in basis points of theirs; negative if it is below."""
     return (ours / theirs - 1.0) * 1e4

@@ -1,4 +1,4 @@
-"""Brings the measurements of one case together."""
+"""Measure one case."""
 
 from __future__ import annotations
 
@@ -18,14 +18,14 @@ Rows = dict[int, dict[str, Any]]
 Note = Callable[[str], None]
 
 _QUICK_TO_ROUTE = 1_000
-"""Made-up markets of more pools take the peer a second an order."""
+"""Generated markets of more pools take the peer a second per order."""
 
 _CONVERGED = 1e-6
-"""Residual, as a share of the amount, below which a bound is as tight as the method makes it."""
+"""The residual, as a share of the amount, below which a bound counts as converged."""
 
 
 def measure_made_up(case: Case, baselines: Baselines, plan: Plan, note: Note) -> Measured:
-    """Everything about a made-up case, which is written first. Raises `Failed`."""
+    """Generate and measure a case. Raises `BenchmarkFailed`."""
     note(f"{case.name}: market and certified optimum")
     baselines.make(case)
     bounds = by_id(baselines.bounds(case))
@@ -48,7 +48,7 @@ def measure_made_up(case: Case, baselines: Baselines, plan: Plan, note: Note) ->
 
 
 def measure_real(case: Case, baselines: Baselines, plan: Plan, note: Note) -> Measured:
-    """A real case, whose arbitrage leaves no optimum to compare with: exactness, the peer, times. Raises `Failed`."""
+    """Measure exactness, the peer and times of a real case, which has no optimum. Raises `BenchmarkFailed`."""
     note(f"{case.name}: routes")
     plain = quote_batch(case, "routes")
     exactness = exactness_of(baselines.replay(case, plain))
@@ -58,7 +58,7 @@ def measure_real(case: Case, baselines: Baselines, plan: Plan, note: Note) -> Me
 
 
 def measure_times(case: Case, baselines: Baselines, plan: Plan, note: Note) -> Times:
-    """Ours and the peer's in turn, so that both see the same machine."""
+    """Time ours and the peer in turn, so that both see the same load."""
     times, passes = Times(), plan.passes if case.pools and case.pools <= _QUICK_TO_ROUTE else FEW_PASSES
     for number in range(plan.rounds):
         note(f"{case.name}: times, round {number + 1} of {plan.rounds}")
@@ -68,23 +68,23 @@ def measure_times(case: Case, baselines: Baselines, plan: Plan, note: Note) -> T
 
 
 def results_of(file: Path) -> Rows:
-    """Results by order, from the lines that the command printed."""
+    """Return the results by order from the command's output."""
     return {entry["id"]: entry["result"] for entry in map(json.loads, file.read_text().splitlines())}
 
 
 def exactness_of(score: dict[str, Any]) -> Exactness:
-    """What `score.py` says of amounts."""
-    faults = tuple(f"order {order}: {what}" for order, what in score["faults"])
-    return Exactness(score["orders"], score["routed"], score["exact"], score["skipped"], faults)
+    """Return the exactness that `score.py` reports."""
+    errors = tuple(f"order {order}: {what}" for order, what in score["faults"])
+    return Exactness(score["orders"], score["routed"], score["exact"], score["skipped"], errors)
 
 
 def by_id(rows: Iterable[dict[str, Any]]) -> Rows:
-    """Rows by their order."""
+    """Return rows by their order."""
     return {row["id"]: row for row in rows}
 
 
 def _judged(case: Case, results: Rows, proofs: Rows, scored: Rows, peer: Rows, bounds: Rows) -> tuple[Judged, ...]:
-    """The orders of a case, with whatever each of the sources knows of them."""
+    """Return the orders of a case with the results of all sources."""
     return tuple(
         Judged(
             order=order.id,
@@ -101,10 +101,10 @@ def _judged(case: Case, results: Rows, proofs: Rows, scored: Rows, peer: Rows, b
 
 
 def peer_out(row: dict[str, Any] | None) -> float | None:
-    """What the peer's route pays; None unless it routes the whole order."""
+    """Return the output of the peer's route; None unless it routes the whole order."""
     return float(row["evaluated"]) if row and row["status"] == "Success" and row["evaluated"] else None
 
 
 def scored_bound(row: dict[str, Any] | None) -> float | None:
-    """The bound behind a gap that `score.py` states."""
+    """Return the bound of a gap that `score.py` reports."""
     return row["out"] / (1.0 - row["gap_bps"] / 1e4) if row else None

@@ -1,4 +1,4 @@
-"""The real command over the orders of a case."""
+"""Run the real command over the orders of a case."""
 
 from __future__ import annotations
 
@@ -13,12 +13,12 @@ _NO_ROUTE = 3
 
 
 def console_script() -> Path:
-    """The command as it is installed beside this Python."""
+    """Return the command that is installed beside this Python."""
     return Path(sys.executable).parent / "swapcli"
 
 
 def quote_batch(case: Case, kind: str, *, certify: bool = False, all_families: bool = False) -> Path:
-    """Runs `swapcli route --batch` over the case and returns the file of its lines. Raises `Failed`."""
+    """Run `swapcli route --batch` over the case and return its output file. Raises `BenchmarkFailed`."""
     command: list[str | Path] = [console_script(), "route", case.network, "--market", case.market]
     command += ["--batch", case.orders, "--json", "--gas-price", "0"]
     if case.excluded and not all_families:
@@ -31,10 +31,10 @@ def quote_batch(case: Case, kind: str, *, certify: bool = False, all_families: b
 
 
 def amount_out(result: dict[str, Any]) -> int | None:
-    """What a result pays out, in base units; None where there is no route."""
+    """Return the output of a result in base units; None without a route."""
     return int(result["outputAmount"]) if result["success"] else None
 
 
 def proven_bound(result: dict[str, Any]) -> float | None:
-    """The bound that the result's certificate proves, in base units; None where there is no route."""
+    """Return the bound of the result's certificate in base units; None without a route."""
     return float(result["certificate"]["bound"]) if result["success"] else None

@@ -1,4 +1,4 @@
-"""What the measurements of a case come to."""
+"""Results of the measurements of a case."""
 
 from __future__ import annotations
 
@@ -14,7 +14,7 @@ Passes = list[list[float]]
 
 @dataclass(frozen=True, slots=True)
 class Judged:
-    """One order, ours and the peer's, in base units of the output token; None where there is no route.
+    """The outputs of one order, ours and the peer's, in base units; None without a route.
 
     `dual` and `own` are upper bounds on any routing, from `dual_bound.py` and from our certificate; `peer_out` is the
     peer's route evaluated in real numbers, without any rounding. `known_out` is the best route known to the baselines.
@@ -31,53 +31,53 @@ class Judged:
 
     @property
     def bound(self) -> float | None:
-        """The tighter of the two bounds."""
+        """Return the tighter of the two bounds."""
         return min((bound for bound in (self.dual, self.own) if bound), default=None)
 
     def gap_to(self, bound: float | None) -> float | None:
-        """Our gap to a bound, all of it where we have no route; None where there is no bound."""
+        """Return our gap to a bound, 10,000 without a route; None without a bound."""
         return gap_bps(self.out or 0, bound) if bound else None
 
     @property
     def gap_bps(self) -> float | None:
-        """Our certified gap."""
+        """Return our certified gap."""
         return self.gap_to(self.bound)
 
     @property
     def peer_gap_bps(self) -> float | None:
-        """The peer's certified gap, from the same bound."""
+        """Return the peer's certified gap to the same bound."""
         return gap_bps(self.peer_out, self.bound) if self.peer_out and self.bound else None
 
     @property
     def ahead_bps(self) -> float | None:
-        """Ours over the peer's, -10,000 where only the peer has a route; None where it has none."""
+        """Return our lead over the peer, -10,000 if only the peer has a route; None if it has none."""
         return ahead_bps(self.out or 0, self.peer_out) if self.peer_out else None
 
     @property
     def is_own_tighter(self) -> bool:
-        """Is our certificate tighter than the baselines' bound by more than 0.01 bps?"""
+        """Return whether our certificate is tighter than the baselines' bound by more than 0.01 bps."""
         return self.own is not None and self.dual is not None and gap_bps(self.own, self.dual) > 0.01
 
     @property
     def is_bound_refuted(self) -> bool:
-        """Does a route that someone found pay more than our certificate says is possible?"""
+        """Return whether a known route pays more than our certificate allows."""
         best = max(self.known_out, self.peer_out or 0.0)
         return self.own is not None and best > self.own * (1 + 1e-9)
 
 
 @dataclass(frozen=True, slots=True)
 class Exactness:
-    """What `score.py` found when it replayed routes: `skipped` ones use pools that it cannot replay."""
+    """The replays of `score.py`; it cannot replay the pools of `skipped` routes."""
 
     orders: int
     routed: int
     exact: int
     skipped: int
-    faults: tuple[str, ...]
+    errors: tuple[str, ...]
 
     @property
     def share(self) -> float:
-        """Exact among the replayed, in percent."""
+        """Return the exact share of the replayed routes, in percent."""
         replayed = self.routed - self.skipped
         return 100.0 * self.exact / replayed if replayed else 100.0
 
@@ -91,28 +91,28 @@ class Times:
 
     @property
     def first(self) -> float:
-        """Our very first order after loading, which builds the graph: median over the rounds."""
+        """Return our time of the very first order after loading, which builds the graph: median over the rounds."""
         return median(passes[0][0] for passes in self.ours)
 
     @property
     def cold(self) -> list[float]:
-        """Ours by order the first time that it comes: median over the rounds. The very first order is left out."""
+        """Return our times of first-seen orders except the very first: medians over the rounds."""
         return _by_order([passes[0] for passes in self.ours])[1:]
 
     @property
     def warm(self) -> list[float]:
-        """Ours by order: median over all rounds and passes but the first."""
+        """Return our times by order: medians over all rounds and passes but the first."""
         return _by_order([row for passes in self.ours for row in passes[1:]])
 
     @property
     def theirs(self) -> list[float]:
-        """The peer's by order: median over the rounds."""
+        """Return the peer's times by order: medians over the rounds."""
         return _by_order(self.peer)
 
 
 @dataclass(frozen=True, slots=True)
 class Measured:
-    """A made-up or real case: exactness and orders over the families to compare; `all_*` over every family."""
+    """The results of a generated or real case over the families to compare; `all_*` over every family."""
 
     case: Case
     exactness: Exactness
@@ -121,12 +121,12 @@ class Measured:
     all_exactness: Exactness | None = None
     all_orders: tuple[Judged, ...] = ()
     is_unchanged_by_proof: bool = True
-    """Did asking for the certificate change no amount?"""
+    """Whether the certificate changed no amount."""
 
     @property
-    def faults(self) -> tuple[str, ...]:
-        """What `score.py` objects to."""
-        return self.exactness.faults + (self.all_exactness.faults if self.all_exactness else ())
+    def errors(self) -> tuple[str, ...]:
+        """Return the errors that `score.py` reports."""
+        return self.exactness.errors + (self.all_exactness.errors if self.all_exactness else ())
 
 
 def _by_order(rows: Sequence[Sequence[float]]) -> list[float]:

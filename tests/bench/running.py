@@ -1,4 +1,4 @@
-"""Runs the programs that the benchmark consists of."""
+"""Run the programs of the benchmark."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ _DROPPED = ("PYTHONDONTWRITEBYTECODE", "PYTHONPATH", "PYTHONHOME", "XDG_CONFIG_H
 
 
 class BenchmarkFailed(Exception):
-    """Something that the benchmark needs is missing or does not work."""
+    """A program or file that the benchmark needs is missing or fails."""
 
 
 def clean_environment(home: Path) -> dict[str, str]:
-    """The environment without settings of the program: neither variables nor, in `home`, a file."""
-    kept = {k: v for k, v in os.environ.items() if not k.startswith("SWAPCLI_") and k not in _DROPPED}
-    kept["SWAPCLI_SOLVE_TIME_S"] = "0"  # outputs must not depend on the speed of the machine
-    return {**kept, "HOME": str(home)}
+    """Return the environment without settings of the program: no variables, and no file in `home`."""
+    environment = {k: v for k, v in os.environ.items() if not k.startswith("SWAPCLI_") and k not in _DROPPED}
+    environment["SWAPCLI_SOLVE_TIME_S"] = "0"  # outputs must not depend on the speed of the machine
+    return {**environment, "HOME": str(home)}
 
 
 def run(command: Command, *, env: Mapping[str, str] | None = None, accepted: Sequence[int] = (0,)) -> str:
-    """What the command prints. Raises `Failed`, with the end of its complaints, for any status not `accepted`."""
+    """Return the command's output. Raises `BenchmarkFailed` with the end of its stderr for a status not `accepted`."""
     words = [str(word) for word in command]
     try:
         ran = subprocess.run(words, capture_output=True, text=True, env=env, check=False)

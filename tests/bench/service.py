@@ -1,4 +1,4 @@
-"""The service on the embedded market of Base: routes a second, what it adds to the core, health under load, a soak."""
+"""Measure the service on the embedded market of Base: throughput, overhead, health checks under load, and a soak."""
 
 from __future__ import annotations
 
@@ -26,16 +26,16 @@ if TYPE_CHECKING:
 
 NETWORK = "base"
 CLIENTS = 8
-"""Enough to keep the service busy at all times; each asks again as soon as it is answered."""
+"""Enough to saturate the service; each client sends its next request as soon as it gets a response."""
 HEALTH_PACE_S = 0.02
 WARM_PASSES = 2
 
 
 @dataclass(frozen=True, slots=True)
 class ServiceFigures:
-    """`core_ms` and `overhead_ms` are medians over the orders, one at a time: of the core alone, and of what the
-    service takes beyond that, HTTP and client included. `health_ms` were taken while routes were asked for at the
-    pace of `routes_per_s`."""
+    """Times of the service. `core_ms` and `overhead_ms` are medians over sequential orders: of the core alone, and of
+    the rest of a response time, including HTTP and the client. `health_ms` are of health checks during `routes_per_s`
+    routes per second."""
 
     orders: int
     routes: int
@@ -49,12 +49,12 @@ class ServiceFigures:
 
     @property
     def health_p99_ms(self) -> float:
-        """What one health check of a hundred exceeds."""
+        """Return the 99th percentile of the health checks."""
         return sorted(self.health_ms)[int(0.99 * (len(self.health_ms) - 1))]
 
 
 def measure_service(seconds: float, soaked: int) -> ServiceFigures:
-    """Measures for `seconds`, then soaks twice with `soaked` requests. Raises `Failed`."""
+    """Measure for `seconds`, then soak twice with `soaked` requests. Raises `BenchmarkFailed`."""
     with served("--networks", NETWORK) as service:
         core_ms, overhead_ms = asyncio.run(_measure_overhead(service))
         routes, spent_s, health_ms = asyncio.run(_saturate(service, seconds))
@@ -71,29 +71,29 @@ def measure_service(seconds: float, soaked: int) -> ServiceFigures:
 
 
 def route_request(query: str) -> Request:
-    """A V2 route."""
+    """Return a request for a V2 route."""
     return Request("GET", f"/{NETWORK}/v2/route?{query}")
 
 
 async def _measure_overhead(service: Service) -> tuple[float, float]:
-    """In turn with the core in this process, order by order: each counts with its best of several passes."""
+    """Return the median times of the core in this process and of the overhead, in milliseconds, measured in turn."""
     source, client = InMemorySource(open_market(NETWORK, network).market, SYSTEM_CLOCK), Client(service.port)
-    asks = [as_ask(query, source) for query in orders()]
+    requests = [parse_request(query, source) for query in orders()]
     core_s: list[list[float]] = []
     whole_s: list[list[float]] = []
     for _ in range(WARM_PASSES + 5):
         core_s.append([])
         whole_s.append([])
-        for query, ask in zip(orders(), asks, strict=True):
+        for query, ask in zip(orders(), requests, strict=True):
             core_s[-1].append(_core_s(source, ask))
-            whole_s[-1].append(await _asked_s(client, route_request(query)))
+            whole_s[-1].append(await _time_request(client, route_request(query)))
     client.close()
     core, whole = ([median(column) for column in zip(*rows[WARM_PASSES:], strict=True)] for rows in (core_s, whole_s))
     return median(core) * 1e3, median(w - c for w, c in zip(whole, core, strict=True)) * 1e3
 
 
-def as_ask(query: str, source: InMemorySource) -> QuoteRequest:
-    """What the query of an order asks of a source."""
+def parse_request(query: str, source: InMemorySource) -> QuoteRequest:
+    """Parse the query of an order into the request of a source."""
     given = dict(parse_qsl(query))
     token_in, token_out = (source.token(given[name]) for name in ("tokenInAddress", "tokenOutAddress"))
     return QuoteRequest(Order(token_in, token_out, int(given["amount"])), ApiVersion.V2)
@@ -105,7 +105,7 @@ def _core_s(source: InMemorySource, ask: QuoteRequest) -> float:
     return time.perf_counter() - began_s
 
 
-async def _asked_s(client: Client, request: Request) -> float:
+async def _time_request(client: Client, request: Request) -> float:
     began_s = time.perf_counter()
     answer = await client.ask(request, "bench")
     if answer is None or answer[0] != 200:
@@ -114,11 +114,11 @@ async def _asked_s(client: Client, request: Request) -> float:
 
 
 async def _saturate(service: Service, seconds: float) -> tuple[int, float, list[float]]:
-    """Routes answered, in how many seconds, and what health checks took meanwhile in milliseconds."""
+    """Return the number of routes, the seconds they took, and the milliseconds of health checks meanwhile."""
     began_s = time.perf_counter()
     end_s, todo = began_s + seconds, cycle(orders())
-    asking = [_ask_until(service, todo, end_s) for _ in range(CLIENTS)]
-    *answered, health_ms = await asyncio.gather(*asking, _check_until(service, end_s))
+    tasks = [_ask_until(service, todo, end_s) for _ in range(CLIENTS)]
+    *answered, health_ms = await asyncio.gather(*tasks, _check_until(service, end_s))
     routes = sum(each for each in answered if isinstance(each, int))
     assert isinstance(health_ms, list)
     return routes, time.perf_counter() - began_s, health_ms
@@ -127,7 +127,7 @@ async def _saturate(service: Service, seconds: float) -> tuple[int, float, list[
 async def _ask_until(service: Service, todo: Iterator[str], end_s: float) -> int:
     client, answered = Client(service.port), 0
     while time.perf_counter() < end_s:
-        await _asked_s(client, route_request(next(todo)))
+        await _time_request(client, route_request(next(todo)))
         answered += 1
     client.close()
     return answered
@@ -136,7 +136,7 @@ async def _ask_until(service: Service, todo: Iterator[str], end_s: float) -> int
 async def _check_until(service: Service, end_s: float) -> list[float]:
     client, taken_ms = Client(service.port), []
     while time.perf_counter() < end_s:
-        taken_ms.append(await _asked_s(client, Request("GET", f"/{NETWORK}/v2/healthcheck")) * 1e3)
+        taken_ms.append(await _time_request(client, Request("GET", f"/{NETWORK}/v2/healthcheck")) * 1e3)
         await asyncio.sleep(HEALTH_PACE_S)
     client.close()
     return taken_ms

@@ -1,8 +1,8 @@
-"""One-shot quotes from a store, whatever its size.
+"""Measure one-shot quotes from stores of several sizes.
 
-Markets of 1,000, 10,000 and 100,000 pools are made up and imported. Time and memory are those of the real command,
-small and large stores in turn. The gap is that of the neighbourhood's quote to the quote over the whole market, for
-the market's orders, and where the whole is quick to quote on for every token that they sell against every one bought.
+Markets of 1,000, 10,000 and 100,000 pools are generated and imported. Time and memory are those of the real command,
+small and large stores in turn. The gap is that of a quote on the candidate pools to the quote over the whole market,
+for the market's orders, and on smaller markets for every token that they sell against every token that they buy.
 """
 
 from __future__ import annotations
@@ -32,11 +32,11 @@ from tests.bench.running import Command, run
 from tests.bench.whole_process import Runs, timed
 
 _QUICK_TO_QUOTE = 10_000
-"""Pools; of a hundred thousand, each quote over the whole takes seconds."""
+"""The number of pools above which a quote over the whole market takes seconds."""
 
 
 class Part(NamedTuple):
-    """One order over the part of a market that its store thinks it needs; no gap where the whole has no route."""
+    """One order over its candidate pools of a store; no gap if the whole market has no route."""
 
     size: str
     gap_bps: float | None
@@ -45,8 +45,8 @@ class Part(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Held:
-    """A store of that many pools: what importing takes, and, order by order, one-shot quotes and their gaps."""
+class StoreResult:
+    """The figures of a store of `pools` pools: its import, and the one-shot quotes and gaps of each order."""
 
     pools: int
     file_bytes: int
@@ -55,37 +55,37 @@ class Held:
     parts: tuple[Part, ...]
 
     def time_s(self, size: str | None = None) -> float:
-        """The median over the orders (of a size) of their median times."""
+        """Return the median over the orders (of a size) of their median times."""
         return median(median(runs.times_s) for each, runs in self.runs if size in (None, each))
 
     @property
     def peak_bytes(self) -> int:
-        """The highest peak memory of any quote."""
+        """Return the highest peak memory of any quote."""
         return max(runs.peak_bytes for _, runs in self.runs)
 
 
-StoreFigures = tuple[Held, ...]
-"""By number of pools, the smallest first."""
+StoreFigures = tuple[StoreResult, ...]
+"""Sorted by number of pools."""
 
 
 def measure_store(folder: Path, baselines: Path, runs: int, pools: Sequence[int]) -> StoreFigures:
-    """Makes the markets in `folder`, imports and measures them. Raises `Failed`."""
+    """Generate markets in `folder`, import and measure them. Raises `BenchmarkFailed`."""
     cases = [generated_case(count, 1, folder) for count in pools]
     imports = [_import(case, baselines) for case in cases]
     quotes = _time(cases, runs)
     return tuple(
-        Held(count, _file(case).stat().st_size, import_s, tuple(of_case), tuple(_parts(case)))
+        StoreResult(count, _file(case).stat().st_size, import_s, tuple(of_case), tuple(_parts(case)))
         for count, case, import_s, of_case in zip(pools, cases, imports, quotes, strict=True)
     )
 
 
 def _file(case: Case) -> Path:
-    """In a folder of stores of its own, as the command looks for it."""
+    """Return the store file of a case, in its own folder of stores."""
     return case.folder / f"stores_{case.name}" / f"{case.network}.sqlite"
 
 
 def _import(case: Case, baselines: Path) -> float:
-    """Seconds to write the store of a case, which is made up first."""
+    """Generate a case and return the seconds to write its store."""
     maker: list[str | Path] = [sys.executable, "-B", baselines / "gen_market.py", "--sizes", str(case.pools)]
     run([*maker, "--seed", str(case.seed), "--out", case.folder])
     market, file = _market(case), _file(case)
@@ -102,7 +102,7 @@ def _market(case: Case) -> Market:
 
 
 def _time(cases: Sequence[Case], runs: int) -> list[list[tuple[str, Runs]]]:
-    """One-shot quotes of all orders on all stores, in turn, so that all see the same machine."""
+    """Time one-shot quotes of all orders on all stores in turn, so that all see the same load."""
     orders = [(case, order) for case in cases for order in case.read_orders()]
     measured = timed([_command(case, order) for case, order in orders], runs, cases[0].folder)
     found: dict[str, list[tuple[str, Runs]]] = {case.name: [] for case in cases}
@@ -117,7 +117,7 @@ def _command(case: Case, order: CaseOrder) -> Command:
 
 
 def _parts(case: Case) -> Iterator[Part]:
-    """Every order over its part, and over the whole market."""
+    """Yield every order over its candidate pools, compared with the whole market."""
     market = _market(case)
     whole = Router(market)
     gc.collect()
@@ -144,7 +144,7 @@ def _amount_out(router: Router, order: Order) -> int:
 
 
 def _compared(case: Case, market: Market) -> Iterator[tuple[str, Order]]:
-    """Orders by their size."""
+    """Yield orders with their size."""
     orders = case.read_orders()
     for order in orders:
         every = dict.fromkeys(other.token_out for other in orders)

@@ -1,4 +1,4 @@
-"""One-shot commands as a shell runs them, against an interpreter that does nothing."""
+"""Time one-shot commands as a shell runs them, compared with an interpreter that does nothing."""
 
 from __future__ import annotations
 
@@ -26,24 +26,24 @@ BANNED = (
     "web3", "eth_abi", "eth_utils", "eth_account", "pydantic", "httpx", "starlette", "uvicorn", "numpy", "scipy",
     "rich",
 )  # fmt: skip
-"""What a quote for programs must not load: each costs more than the quote."""
+"""Modules that a quote for programs must not load: each costs more than the quote."""
 
 
 @dataclass(frozen=True, slots=True)
 class Runs:
-    """Wall times in seconds, in step with the other commands' runs, and the highest peak memory."""
+    """Wall times in seconds, alternating with the other commands, and the highest peak memory."""
 
     times_s: tuple[float, ...]
     peak_bytes: int
 
     def ratio_to(self, other: Runs) -> float:
-        """The median ratio of wall times of runs that followed each other."""
+        """Return the median ratio of the wall times of neighbouring runs."""
         return median(mine / theirs for mine, theirs in zip(self.times_s, other.times_s, strict=True))
 
 
 @dataclass(frozen=True, slots=True)
 class WholeProcess:
-    """What the quote, the version and a bare interpreter take."""
+    """The runs of the quote, the version and a bare interpreter."""
 
     bare: Runs
     quote: Runs
@@ -53,7 +53,7 @@ class WholeProcess:
 
 
 def measure_processes(runs: int, home: Path) -> WholeProcess:
-    """Runs the commands in turn, in an environment without settings. Raises `Failed`."""
+    """Run the commands in turn in an environment without settings. Raises `BenchmarkFailed`."""
     script = console_script()
     bare, quote, version = timed([[sys.executable, "-c", "pass"], [script, *QUOTE], [script, "--version"]], runs, home)
     loaded = modules_of_a_quote()
@@ -61,19 +61,19 @@ def measure_processes(runs: int, home: Path) -> WholeProcess:
 
 
 def timed(commands: Sequence[Command], runs: int, home: Path) -> list[Runs]:
-    """Each of the commands, run in turn with the others in an environment without settings. Raises `Failed`."""
+    """Run the commands in turn in an environment without settings. Raises `BenchmarkFailed`."""
     words = [str(word) for command in commands for word in ("--", *command)]
     printed = run([sys.executable, "-I", "-S", _STOPWATCH, str(runs), *words], env=clean_environment(home))
     return [_runs(rows) for rows in json.loads(printed)]
 
 
 def modules_of_a_quote() -> tuple[str, ...]:
-    """The modules of a fresh interpreter after a quote for programs."""
+    """Return the modules of a fresh interpreter after a quote for programs."""
     return tuple(json.loads(run([sys.executable, "-I", "-c", _LIST_MODULES, *QUOTE]).splitlines()[-1]))
 
 
 def banned_among(modules: tuple[str, ...]) -> tuple[str, ...]:
-    """The banned packages that a list of modules shows."""
+    """Return the banned packages among a list of modules."""
     return tuple(sorted({name.partition(".")[0] for name in modules} & set(BANNED)))
 
 

@@ -1,3 +1,5 @@
-"""BENCHMARKS.md: `tables` how it is written, `select` groups of measurements, `optimum`, `peer`, `speed`,
-`service_url`,
-`store` and `chain` its sections, `machine` what it was measured on, `verdict` what comes of it, `page` the whole."""
+"""Render BENCHMARKS.md.
+
+`tables` has the Markdown, `select` groups measurements, `optimum`, `peer`, `speed`, `service`, `store`, `chain` and
+`hostile` are the sections, `machine` describes the machine, `summary` counts checks, and `page` is the whole page.
+"""

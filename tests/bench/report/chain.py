@@ -1,4 +1,4 @@
-"""What is reached on a chain: first syncs, live quotes, following, and routes that were mined."""
+"""Sections of measurements on a chain: first syncs, live quotes, following, and mined routes."""
 
 from __future__ import annotations
 
@@ -30,7 +30,7 @@ _MIN_PER_S: dict[tuple[str, ...], float] = {(V2.amm_name,): MIN_V2_PER_S, (V3.am
 
 
 def chain_sections(found: ChainFigures) -> list[Section]:
-    """All of them, in order."""
+    """Return the sections in order."""
     return [
         sync_section(found.client, found.syncs),
         live_section(found.live, found.following.round_trips),
@@ -40,7 +40,7 @@ def chain_sections(found: ChainFigures) -> list[Section]:
 
 
 def sync_section(client: str, found: Sequence[SyncFigures]) -> Section:
-    """How fast a store is filled from a node."""
+    """Return the section on filling a store from a node."""
     section = Section("First sync")
     section.add_paragraph(
         f"An empty store is filled from a local node ({client}), in a fresh process: pairs of Uniswap V2 from the "
@@ -72,7 +72,7 @@ def _sync_row(section: Section, found: SyncFigures) -> list[str]:
 
 
 def live_section(found: Sequence[LiveQuote], round_trips: Sequence[int]) -> Section:
-    """What it costs to ask a node."""
+    """Return the section on the cost of live quotes."""
     section = Section("Live quotes")
     section.add_paragraph(
         "`swapcli route ... --json` over the store of all those pools, with the node, in turn with the same order "
@@ -82,10 +82,10 @@ def live_section(found: Sequence[LiveQuote], round_trips: Sequence[int]) -> Sect
     header = ["order", "pools read", "round trips", "bar", "live ms", "offline ms", "embedded ms", "more than offline"]
     section.add_table([*header, "than embedded", "bar", "peak MB"], [_live_row(section, each) for each in found])
     most = max(round_trips)
-    held = section.check(str(most), Check("round trips of a live quote, every family", most, MAX_ROUND_TRIPS))
+    marked = section.check(str(most), Check("round trips of a live quote, every family", most, MAX_ROUND_TRIPS))
     section.add_paragraph(
         f"Over pools of every family, on a chain that has moved on since the store was written: {len(round_trips)} "
-        f"orders from each token to each other, small and large, take at most {held} round trips."
+        f"orders from each token to each other, small and large, take at most {marked} round trips."
     )
     return section
 
@@ -111,7 +111,7 @@ def _live_row(section: Section, found: LiveQuote) -> list[str]:
 
 
 def following_section(found: FollowFigures) -> Section:
-    """How a store keeps up with a chain, and whether it is right."""
+    """Return the section on following a chain: speed and correctness."""
     section = Section("Following a chain")
     pools = ", ".join(f"{count} {name}" for name, count in sorted(found.pools.items()))
     section.add_paragraph(
@@ -120,7 +120,7 @@ def following_section(found: FollowFigures) -> Section:
         "been known of it: *wrong* are those that differ. *Drifted* had changed unnoticed, which a sample brought to "
         "light. Times are those of following alone."
     )
-    header = ["followed after every", "follows", "ms: median", "p95", "blocks/s", "pools read anew", "drifted", "bar"]
+    header = ["followed after every", "follows", "ms: median", "p95", "blocks/s", "pools read again", "drifted", "bar"]
     section.add_table(
         [*header, "wrong", "bar"], [_followed_row(section, found.blocks, each) for each in found.followed]
     )
@@ -148,7 +148,7 @@ def _followed_row(section: Section, blocks: int, found: Followed) -> list[str]:
 
 
 def received_section(found: Sequence[Mined]) -> Section:
-    """What became of routes that were mined."""
+    """Return the section on mined routes."""
     section = Section("Received as quoted")
     section.add_paragraph(
         f"{len(found):,} random routes over real contracts of every family, up to eight segments and four hops, native "

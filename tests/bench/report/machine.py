@@ -1,4 +1,4 @@
-"""What the figures were measured on: nothing that names the machine or its folders."""
+"""Describe the machine, without its name or its folders."""
 
 from __future__ import annotations
 
@@ -12,7 +12,7 @@ from tests.bench.plan import ROOT
 
 
 def machine(versions: Mapping[str, str]) -> list[tuple[str, str]]:
-    """Names and values: processor, system, and `versions` of the tools."""
+    """Return names and values: processor, system, and `versions` of the tools."""
     return [
         ("processor", f"{processor()}, {os.cpu_count()} cores"),
         ("memory", f"{memory_bytes() / 1e9:.0f} GB"),
@@ -23,7 +23,7 @@ def machine(versions: Mapping[str, str]) -> list[tuple[str, str]]:
 
 
 def processor(described: Path = Path("/proc/cpuinfo")) -> str:
-    """The model of the processor, as the system names it."""
+    """Return the model of the processor."""
     try:
         lines = described.read_text().splitlines()
     except OSError:
@@ -33,12 +33,12 @@ def processor(described: Path = Path("/proc/cpuinfo")) -> str:
 
 
 def memory_bytes() -> int:
-    """Physical memory."""
+    """Return the physical memory."""
     return os.sysconf("SC_PAGE_SIZE") * os.sysconf("SC_PHYS_PAGES")
 
 
 def revision(root: Path = ROOT) -> str:
-    """The commit that was measured, and whether the program differed from it."""
+    """Return the measured commit, and whether the program differs from it."""
     commit = _git(root, "rev-parse", "--short=12", "HEAD")
     if commit is None:
         return "unknown"

@@ -1,4 +1,4 @@
-"""Exact amounts, and the gap to the best that any router could do."""
+"""Sections on exact amounts, and on the gap to the certified optimum."""
 
 from __future__ import annotations
 
@@ -13,18 +13,18 @@ from tests.bench.thresholds import EXACT_PERCENT, Check, gap_threshold
 
 
 def exactness_section(cases: Cases) -> Section:
-    """Do the amounts hold to the unit?"""
+    """Return the section on exact amounts."""
     section = Section("Exactness")
     section.add_paragraph(
         "Each route that `swapcli route --batch --json` prints is replayed in integers by `score.py`, which must "
         "come to `outputAmount` to the unit. Routes through pools that it cannot replay (stable and weighted ones) "
-        f"are skipped. The bar: every order routed, {EXACT_PERCENT:g} % of what is replayed exact."
+        f"are skipped. The bar: every order routed, {EXACT_PERCENT:g}% of the replayed routes exact."
     )
     rows = [_exactness_row(section, title(m), "two", m.exactness) for m in cases]
     rows += [_exactness_row(section, title(m), "five", m.all_exactness) for m in cases if m.all_exactness]
     section.add_table(["market", "families", "orders", "routed", "replayed", "exact", "skipped"], rows)
-    if any(measured.faults for measured in cases):
-        section.add_list(f"{title(measured)}, {fault}" for measured in cases for fault in measured.faults)
+    if any(measured.errors for measured in cases):
+        section.add_list(f"{title(measured)}, {error}" for measured in cases for error in measured.errors)
     return section
 
 
@@ -37,20 +37,20 @@ def _exactness_row(section: Section, market: str, families: str, found: Exactnes
         str(found.orders),
         section.check(str(found.routed), routed),
         str(found.routed - found.skipped),
-        section.check(f"{found.share:g} %", exact),
+        section.check(f"{found.share:g}%", exact),
         str(found.skipped),
     ]
 
 
 def gap_section(cases: Cases) -> Section:
-    """How far is the best that any router could do?"""
+    """Return the section on the gap to the certified optimum."""
     section = Section("Gap to the certified optimum")
     section.add_paragraph(
         "In basis points of an upper bound on any routing (any splits, hops and pools, in real numbers, without "
         "rounding), median / maximum, after rounding to the percentages of the interface; constant product and "
         "concentrated pools, gas price 0. *dual_bound.py* is the bound of the baselines (what `score.py` states), "
         "*certificate* the one that `--certify` prints, and *certified* the tighter of the two, order by order: both "
-        "are valid, so the bar is held against it."
+        "are valid, so the bar applies to it."
     )
     header = ["orders", "dual_bound.py", "certificate", "certified", "bar"]
     for pools, group in by_pools(cases):
@@ -59,7 +59,7 @@ def gap_section(cases: Cases) -> Section:
         section.add_table(header, [_gap_row(section, pools, size, orders) for size, orders in classes if orders])
     section.add_paragraph("The certified gap by market:")
     section.add_table(["market", *SIZES], [_market_row(section, measured) for measured in cases])
-    _say_of_bounds(section, cases)
+    _add_bounds(section, cases)
     return section
 
 
@@ -69,7 +69,7 @@ def _gap_row(section: Section, pools: int, size: str, orders: Sequence[Judged]) 
         f"{len(orders)} {size}",
         median_and_maximum(judged.gap_to(judged.dual) for judged in orders),
         median_and_maximum(judged.gap_to(judged.own) for judged in orders),
-        _held_gap(section, f"{pools:,} pools", pools, size, orders),
+        _checked_gap(section, f"{pools:,} pools", pools, size, orders),
         pair(format_limit(bar.median), format_limit(bar.maximum)),
     ]
 
@@ -77,10 +77,13 @@ def _gap_row(section: Section, pools: int, size: str, orders: Sequence[Judged]) 
 def _market_row(section: Section, measured: Measured) -> list[str]:
     pools, where = measured.case.pools or 0, title(measured)
     classes = [(size, of_size(measured.orders, size)) for size in SIZES]
-    return [where, *(_held_gap(section, where, pools, size, orders) if orders else NOTHING for size, orders in classes)]
+    return [
+        where,
+        *(_checked_gap(section, where, pools, size, orders) if orders else NOTHING for size, orders in classes),
+    ]
 
 
-def _held_gap(section: Section, where: str, pools: int, size: str, orders: Sequence[Judged]) -> str:
+def _checked_gap(section: Section, where: str, pools: int, size: str, orders: Sequence[Judged]) -> str:
     bar, found, what = gap_threshold(pools, size), Spread.of(gaps(orders)), f"gap, {where}, {size} orders"
     median = section.check(bps(found.median), Check(f"{what}, median", found.median, bar.median))
     if bar.maximum is None:
@@ -88,25 +91,25 @@ def _held_gap(section: Section, where: str, pools: int, size: str, orders: Seque
     return pair(median, section.check(bps(found.maximum), Check(f"{what}, maximum", found.maximum, bar.maximum)))
 
 
-def _say_of_bounds(section: Section, cases: Cases) -> None:
-    """How far the bounds themselves can be trusted."""
+def _add_bounds(section: Section, cases: Cases) -> None:
+    """Add a paragraph on the reliability of the bounds."""
     orders = [judged for measured in cases for judged in measured.orders]
     loose = sum(not judged.converged for judged in orders)
     tighter = sum(judged.is_own_tighter for judged in orders)
     refuted = sum(judged.is_bound_refuted for judged in orders)
     changed = sum(not measured.is_unchanged_by_proof for measured in cases)
-    held_refuted = section.check(str(refuted), Check("certificates below a known route", refuted, 0))
-    held_changed = section.check(str(changed), Check("markets where a certificate changes amounts", changed, 0))
+    marked_refuted = section.check(str(refuted), Check("certificates below a known route", refuted, 0))
+    marked_changed = section.check(str(changed), Check("markets where a certificate changes amounts", changed, 0))
     section.add_paragraph(
         f"`dual_bound.py` stopped before it converged on {loose} of {len(orders)} orders: its bound is valid there, "
         f"but loose. The certificate is tighter by more than 0.01 bps on {tighter}. Certificates below a route known "
-        f"to `dual_bound.py` or Tines: {held_refuted} (there must be none). Markets on which asking for the "
-        f"certificate changed an amount: {held_changed}."
+        f"to `dual_bound.py` or Tines: {marked_refuted} (there must be none). Markets on which asking for the "
+        f"certificate changed an amount: {marked_changed}."
     )
 
 
 def families_section(cases: Cases) -> Section:
-    """The gap where every family of pools takes part."""
+    """Return the section on the gap over every family of pools."""
     section = Section("Gap over all five families")
     section.add_paragraph(
         "The same markets with their stable and weighted pools, against the tighter of the two bounds, median / "

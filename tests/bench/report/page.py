@@ -1,4 +1,4 @@
-"""The whole report."""
+"""Render the whole report, or replace some of its sections."""
 
 from __future__ import annotations
 
@@ -26,13 +26,13 @@ from tests.bench.service import ServiceFigures
 from tests.bench.store import StoreFigures
 from tests.bench.whole_process import WholeProcess
 
-_METHOD, _REMARKS = "How it was measured", "Remarks"
+_METHOD, _NOTES = "How it was measured", "Remarks"
 _BREAK = "\n## "
 
 
 @dataclass(frozen=True, slots=True)
 class Circumstances:
-    """When and where a run took place: its minutes, and load averages (one minute) and revisions before and after."""
+    """The date, minutes and tool versions of a run, with load averages (one minute) and revisions before and after."""
 
     started: datetime
     minutes: float
@@ -43,7 +43,7 @@ class Circumstances:
 
 @dataclass(frozen=True, slots=True)
 class Findings:
-    """All that a run measured; parts that it left out are empty."""
+    """The results of a run; parts that it did not measure are empty."""
 
     made_up: Sequence[Measured] = ()
     real: Sequence[Measured] = ()
@@ -96,19 +96,19 @@ def render_page(plan: Plan, found: Findings, circumstances: Circumstances, previ
         summary_section(counts).text,
         _method(plan, circumstances),
     ]
-    return "\n\n".join([*head, *(part.text for part in parts), *hostile, _remarks()]) + "\n"
+    return "\n\n".join([*head, *(part.text for part in parts), *hostile, _notes()]) + "\n"
 
 
 def refresh_page(text: str, found: Findings, circumstances: Circumstances) -> str:
     """Return a page whose sections are replaced by those of `found`; new sections come last."""
     parts = build_sections(found)
     head, blocks = text.partition(_BREAK)[0], _split_sections(text)
-    remarks = blocks.pop(_REMARKS)
+    notes = blocks.pop(_NOTES)
     blocks |= {part.title: _block(part) for part in parts}
     blocks[_METHOD] = _with_line(blocks[_METHOD], parts, circumstances)
     counts = read_summary(blocks[SUMMARY]) | count_checks(parts)
     blocks[SUMMARY] = _block(summary_section({title: counts[title] for title in blocks if title in counts}))
-    return _BREAK.join([head, *blocks.values(), remarks])
+    return _BREAK.join([head, *blocks.values(), notes])
 
 
 def _split_sections(text: str) -> dict[str, str]:
@@ -161,8 +161,8 @@ def _method(plan: Plan, circumstances: Circumstances) -> str:
     return section.text
 
 
-def _remarks() -> str:
-    section = Section(_REMARKS)
+def _notes() -> str:
+    section = Section(_NOTES)
     section.add_list(
         [
             "Bounds are real numbers. Our gap includes integer rounding in the pools, whole percents for segments and "

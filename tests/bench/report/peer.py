@@ -1,4 +1,4 @@
-"""Our outputs beside those of Tines."""
+"""Sections that compare our outputs with those of Tines."""
 
 from __future__ import annotations
 
@@ -15,7 +15,7 @@ _TIE_BPS = 0.01
 
 
 def peer_section(cases: Cases) -> Section:
-    """Ours beside Tines on made-up markets."""
+    """Return the comparison with Tines on generated markets."""
     section = Section("Tines with 100 flows, made-up markets")
     section.add_paragraph(
         "Gaps in basis points to the same bounds, median / p95 (of few orders, the last but one). Routes of Tines "
@@ -51,27 +51,27 @@ def _peer_row(section: Section, pools: int, size: str, orders: Sequence[Judged])
 
 
 def real_section(cases: Cases) -> Section:
-    """Ours beside Tines on real markets."""
+    """Return the comparison with Tines on real markets."""
     section = Section("Tines with 100 flows, real markets")
     section.add_paragraph(
-        "Real states of a chain hold small arbitrage cycles, so that no bound is attainable and only routers can be "
+        "Real states of a chain have small arbitrage cycles, so that no bound is attainable and only routers can be "
         "compared. *Ahead* is ours, exact and rounded to the unit, over theirs in real numbers, in basis points of "
         f"the output; a win or a loss is one by more than {_TIE_BPS:g} bps, *behind* counts those by more than 1 / 2. "
         f"The bar: every order routed that Tines routes, never more than {MAX_BEHIND_REAL_BPS:g} bps below, above it "
         "on average."
     )
     for measured in cases:
-        _say_of_real(section, measured)
+        _add_real_market(section, measured)
     return section
 
 
-def _say_of_real(section: Section, measured: Measured) -> None:
+def _add_real_market(section: Section, measured: Measured) -> None:
     market, orders = title(measured), [judged for judged in measured.orders if judged.peer_out]
     missing = sum(judged.out is None for judged in orders)
-    held = section.check(str(missing), Check(f"{market}: orders that only Tines routes", missing, 0))
+    marked = section.check(str(missing), Check(f"{market}: orders that only Tines routes", missing, 0))
     section.add_paragraph(
         f"**{market}**: {len(measured.orders)} orders. swapcli routes {measured.exactness.routed} and Tines "
-        f"{len(orders)} of them; routed by Tines alone: {held}."
+        f"{len(orders)} of them; routed by Tines alone: {marked}."
     )
     if not orders:
         return

@@ -1,4 +1,4 @@
-"""Time in the core beside that of Tines, and one-shot commands as a whole."""
+"""Sections on time in the core compared with Tines, and on one-shot commands."""
 
 from __future__ import annotations
 
@@ -19,7 +19,7 @@ from tests.bench.whole_process import QUOTE, Runs, WholeProcess
 
 
 def time_section(cases: Cases, real_cases: Cases) -> Section:
-    """Time in the core beside the peer's."""
+    """Return the section on time in the core compared with Tines."""
     section = Section("Time in the core")
     section.add_paragraph(
         "Milliseconds an order, wall time in process on a loaded market, orders of all sizes together, in turn with "
@@ -44,8 +44,8 @@ def _time_row(section: Section, what: str, pools: int, group: Cases) -> list[str
         what,
         ms(max(measured.times.first for measured in group)),
         ms(median(value for measured in group for value in measured.times.cold)),
-        _held_time(section, f"{what}, median", warm.median, bar.median, theirs.median),
-        _held_time(section, f"{what}, p95", warm.p95, bar.p95, theirs.p95),
+        _checked_time(section, f"{what}, median", warm.median, bar.median, theirs.median),
+        _checked_time(section, f"{what}, p95", warm.p95, bar.p95, theirs.p95),
         _limits(bar),
         ms(theirs.median),
         ms(theirs.p95),
@@ -53,7 +53,7 @@ def _time_row(section: Section, what: str, pools: int, group: Cases) -> list[str
     ]
 
 
-def _held_time(section: Section, what: str, value: float, limit: float | None, peer: float) -> str:
+def _checked_time(section: Section, what: str, value: float, limit: float | None, peer: float) -> str:
     own = [Check(f"time in the core, {what}", value, limit)] if limit is not None else []
     return section.check(ms(value), Check(f"time in the core against Tines, {what}", value, peer), *own)
 
@@ -63,7 +63,7 @@ def _limits(bar: TimeThreshold) -> str:
 
 
 def process_section(found: WholeProcess) -> Section:
-    """One-shot commands as a whole."""
+    """Return the section on one-shot commands."""
     section = Section("Whole process")
     section.add_paragraph(
         f"The installed command, compiled to bytecode, {len(found.bare.times_s)} runs in turn with an interpreter "

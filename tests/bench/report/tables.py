@@ -1,4 +1,4 @@
-"""Markdown: tables, and how figures are written in them."""
+"""Markdown sections, tables and figures."""
 
 from __future__ import annotations
 
@@ -16,50 +16,50 @@ NOISE_BPS = 5e-6
 
 @dataclass(slots=True)
 class Section:
-    """A part of the report: a title, paragraphs and tables, and the checks that its figures went through."""
+    """A section of the report: a title, paragraphs, tables, and the checks of its figures."""
 
     title: str
     parts: list[str] = field(default_factory=list)
     checks: list[Check] = field(default_factory=list)
 
     def add_paragraph(self, text: str) -> None:
-        """Adds a paragraph."""
+        """Add a paragraph."""
         self.parts.append(text)
 
     def add_list(self, items: Iterable[str]) -> None:
-        """Adds a list."""
+        """Add a list."""
         self.parts.append("\n".join(f"* {item}" for item in items))
 
     def add_table(self, header: Sequence[str], rows: Iterable[Sequence[str]]) -> None:
-        """Adds a table; the first column is text, the others figures."""
+        """Add a table; the first column is text, the others are figures."""
         lines = [_row(header), _row(["---", *["---:"] * (len(header) - 1)]), *map(_row, rows)]
         self.parts.append("\n".join(lines))
 
     def check(self, shown: str, *checks: Check) -> str:
-        """`shown`, marked where a check fails. The checks are kept."""
+        """Record checks and return `shown`, marked if one of them fails."""
         self.checks.extend(checks)
         return shown if all(check.is_met for check in checks) else shown + MISSED
 
     @property
     def text(self) -> str:
-        """The section in Markdown."""
+        """Return the section in Markdown."""
         return "\n\n".join([f"## {self.title}", *self.parts])
 
 
 def bps(value: float | None) -> str:
-    """A gap or difference in basis points: three decimals, or as many as show two digits; noise is zero."""
+    """Format basis points with three decimals, or as many as show two digits; noise is zero."""
     if value is None or abs(value) < NOISE_BPS:
         return number(value, 3)
     return number(value, max(3, 1 - floor(log10(abs(value)))))
 
 
 def ms(value: float | None) -> str:
-    """Milliseconds."""
+    """Format milliseconds."""
     return number(value, 1)
 
 
 def number(value: float | None, digits: int) -> str:
-    """A figure with that many decimals, without a minus before zero."""
+    """Format a figure with `digits` decimals, without a minus before zero."""
     if value is None:
         return NOTHING
     shown = f"{value:,.{digits}f}"
@@ -67,12 +67,12 @@ def number(value: float | None, digits: int) -> str:
 
 
 def format_limit(limit: float | None) -> str:
-    """A bar; a dash where there is none."""
+    """Format a threshold; a dash if there is none."""
     return NOTHING if limit is None else f"≤ {limit:g}"
 
 
 def pair(left: str, right: str) -> str:
-    """Two figures in one cell."""
+    """Join two figures in one cell."""
     return f"{left} / {right}"
 
 
