@@ -99,11 +99,10 @@ PROSE = {
 }
 """Turns of phrase that are not to be in docstrings, comments and messages."""
 
-PENDING: tuple[str, ...] = (
-    "tests/bench", "tests/config", "tests/engine", "tests/evm", "tests/markets",
-    "tests/networks", "tests/pools", "tests/test_bench.py", "tests/test_bench_chain.py", "tests/test_bench_report.py",
-    "tests/test_bench_store.py",
-)  # fmt: skip
+MAX_TEST_NAME = 60
+"""Characters of a test's name, with `test_`."""
+
+PENDING: tuple[str, ...] = ()
 """Parts that still have to be renamed."""
 
 ALLOWED_IDENTIFIERS: dict[str, str] = {
@@ -119,6 +118,10 @@ ALLOWED_PROSE: dict[str, str] = {
     "swapcli/networks/definition.py:letters": "a name's characters are letters, digits, - and _",
     "swapcli/routing/search/gas_pruning.py:Letters": "the name of a journal",
     "tests/chain/test_simulation.py:tell": "an error message of the program",
+    "tests/config/test_networks.py:letters": "an error message of the program",
+    "tests/config/test_values.py:5 %": "a wrong value of a setting",
+    "tests/networks/test_definition.py:letters": "an error message of the program",
+    "tests/test_bench_report.py:Remarks": "a heading of BENCHMARKS.md",
 }
 """`path:phrase` that stays all the same, and why."""
 
@@ -182,6 +185,14 @@ def test_prose_is_plain(file: Path) -> None:
             found = re.search(pattern, text, re.IGNORECASE)
             if found and f"{relative(file)}:{found[0]}" not in ALLOWED_PROSE:
                 pytest.fail(f"{found[0]!r} in {' '.join(text.split())[:150]}: {better}")
+
+
+@pytest.mark.parametrize("file", sources(), ids=relative)
+def test_test_names_are_short(file: Path) -> None:
+    if file not in checked_sources():
+        return
+    for name in re.findall(r"^ *(?:async )?def (test_\w+)", file.read_text(), re.MULTILINE):
+        assert len(name) <= MAX_TEST_NAME, f"{name} has {len(name)} characters"
 
 
 def test_what_is_allowed_is_there() -> None:
