@@ -14,6 +14,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import typer
 
 from swapcli.config.sources import flag
+from swapcli.model.network import DIALECTS
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
 
@@ -42,6 +43,10 @@ TokenOut = Annotated[str | None, argument("TOKEN_OUT", "Token to buy: symbol or 
 Amount = Annotated[str | None, argument("AMOUNT", "Amount in whole tokens, such as 1.5.")]
 
 Slippage = Annotated[str | None, option("--slippage", "Such as 0.5, 0.5% or 50bps.  [default: 0.5]", ANSWER, "PERCENT")]
+RouterDialect = Annotated[
+    str | None,
+    option("--router-dialect", f"Router to build for: {', '.join(DIALECTS)}.", ANSWER, "NAME"),
+]
 Destination = Annotated[str | None, option("--destination", "Recipient of the output.", ANSWER, "ADDRESS")]
 
 MarketFile = Annotated[
@@ -102,6 +107,7 @@ class OrderOptions(NamedTuple):
     certify: Annotated[bool, option("--certify", "Prove how much better any route could be.", ROUTING)] = False
     slippage: Slippage = None
     destination: Destination = None
+    router_dialect: RouterDialect = None
     api_version: Annotated[
         str | None,
         option("--api-version", "API version of the JSON.  [default: v2 if the network has it]", ANSWER, "v1|v2"),
@@ -125,6 +131,7 @@ class OrderOptions(NamedTuple):
             "exclude_protocols": self.exclude_protocols or None,
             "gas_price": self.gas_price,
             "slippage": self.slippage,
+            "router_dialect": self.router_dialect,
             "api_version": self.api_version,
             "integrator.address": self.integrator_address,
             "integrator.fee_bps": self.integrator_fee_bps,

@@ -13,7 +13,7 @@ from swapcli.cli.render.transactions import RenderedTransaction, render_transact
 from swapcli.cli.session import Session
 from swapcli.engine.warnings import payload_warnings
 from swapcli.errors import InvalidAddress, InvalidOption
-from swapcli.model.network import Network
+from swapcli.model.network import OWN, Network
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.model.warning import QuoteWarning
@@ -54,7 +54,7 @@ def add_warnings(
         on_quote,
         payload,
         network,
-        is_router_own=own is not None and own.router is not None,
+        is_router_own=network.router_dialect == OWN or (own is not None and own.router is not None),
         is_simulated=checked is not None and checked.simulation is not None,
     )
     on_checks = check_warnings(checked, payload, with_approval=with_approval) if checked else ()

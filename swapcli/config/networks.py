@@ -17,11 +17,19 @@ from swapcli.model.network import Network
 
 
 def networks_from(settings: Settings) -> Callable[[str], Network]:
-    """Look a network up by name or chain id, in the catalogue and the user's settings. Raises `UnknownNetwork`."""
+    """Look a network up by name or chain id, in the catalogue and the user's settings. Raises `UnknownNetwork`.
+
+    Its router is that of the dialect in the settings.
+    """
     from swapcli.networks.catalogue import network
 
     added = {name: _described(each) for name, each in settings.networks.items()}
-    return lambda name: network(name, added)
+
+    def find(name: str) -> Network:
+        found = network(name, added)
+        return found.for_dialect(settings.router_dialect or found.router_dialect)
+
+    return find
 
 
 def network_names_from(settings: Settings) -> tuple[str, ...]:
@@ -45,6 +53,7 @@ def read_networks(given: Mapping[str, RawValue], values: Mapping[str, Any]) -> d
             rpc_url=values.get(f"{key}.rpc_url"),
             rpc_headers=values.get(f"{key}.rpc_headers"),
             router=values.get(f"{key}.router"),
+            router_dialect=values.get(f"{key}.router_dialect"),
             rpc_urls=_node_urls(members.pop("rpc_urls", []), f"{whole.place}.rpc_urls" if whole else ""),
             additions={member: value for member, value in members.items() if member not in NETWORK_TABLE},
         )
@@ -60,6 +69,8 @@ def _described(settings: NetworkSettings) -> dict[str, object]:
         described["rpc_urls"] = urls
     if settings.router:
         described["router"] = settings.router
+    if settings.router_dialect:
+        described["router_dialect"] = settings.router_dialect
     return described
 
 

@@ -14,6 +14,7 @@ from swapcli.config import value_types
 from swapcli.config.secret import Secret
 from swapcli.config.value_types import ValueType
 from swapcli.model.api_version import ApiVersion
+from swapcli.model.network import DIALECTS, OWN
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
@@ -177,6 +178,12 @@ class NetworkSettings:
     router: str | None = setting(
         None, value_types.ADDRESS, "Contract that payloads are made for.", example="0x" + "34" * 20
     )
+    router_dialect: str | None = setting(
+        None,
+        value_types.choice(DIALECTS),
+        f"What that contract is: {', '.join(DIALECTS[:-1])} or {DIALECTS[-1]}.",
+        example=OWN,
+    )
     rpc_urls: tuple[Secret, ...] = ()
     additions: Mapping[str, object] = field(default_factory=dict)
 
@@ -228,6 +235,12 @@ class Settings:
         "Gas price in wei; without it the market's.",
         key="gas_price",
         example="10000000",
+    )
+    router_dialect: str | None = setting(
+        None,
+        value_types.choice(DIALECTS),
+        "Which router contracts payloads are made for; without it each network's own setting.",
+        example="universal-router",
     )
     market: Path | None = setting(
         None, value_types.PATH, "Market file to quote on instead of the built-in one.", example="market.json"

@@ -15,7 +15,7 @@ from swapcli.config.sources import FLAG_ORIGIN
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.freshness import check_fresh
 from swapcli.errors import ConfigError, InvalidInput, InvalidOption, InvalidPoolState, MarketError, UnknownNetwork
-from swapcli.model.network import Kind, Network
+from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, Kind, Network
 
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode
@@ -42,12 +42,17 @@ def read_file(name: str) -> bytes:
         raise InvalidInput(f"cannot read {name}: {reason}", details={"file": name}) from error
 
 
+def _for_interface(network: Network) -> Network:
+    return network if network.router_dialect in INTERFACE_DIALECTS else network.for_dialect(FIBROUS)
+
+
 class QuoteSources:
     """Opens sources of quotes, markets, stores and nodes as the settings say.
 
     `data_dir` holds the stores unless the settings name another folder. `rpc_url` replaces the nodes of the settings;
     `is_offline` forbids all connections. `warn` receives warnings as sentences. `read` returns the contents of a file
-    by its name, and `environ` names the HTTP proxies.
+    by its name, and `environ` names the HTTP proxies. With `for_interface`, networks with a router that the interface
+    has no calls for take the public router instead.
     """
 
     def __init__(
@@ -60,6 +65,7 @@ class QuoteSources:
         environ: Mapping[str, str] | None = None,
         rpc_url: Secret | None = None,
         is_offline: bool = False,
+        for_interface: bool = False,
     ) -> None:
         self.settings = settings
         self.data_dir = data_dir
@@ -67,6 +73,7 @@ class QuoteSources:
         self.is_offline = is_offline
         self._warn = warn
         self._read = read
+        self._for_interface = for_interface
         self._environ = environ or {}
 
     def api_key(self) -> Secret | None:
@@ -78,7 +85,13 @@ class QuoteSources:
 
     def network(self, name: str) -> Network:
         """Return the network called `name`. Raises `UnknownNetwork`."""
-        return networks_from(self.settings)(name)
+        return self.find_network(name)
+
+    @property
+    def find_network(self) -> Callable[[str], Network]:
+        """Look a network up by name or chain id. The function raises `UnknownNetwork`."""
+        find = networks_from(self.settings)
+        return (lambda name: _for_interface(find(name))) if self._for_interface else find
 
     def chain_id(self, name: str) -> int | None:
         """Return the chain id of the network called `name`, None for an unknown network."""
@@ -241,7 +254,7 @@ class QuoteSources:
                 hint="name one that can be written to with --store",
                 details={"folder": str(file.parent)},
             ) from None
-        return create_store(str(file), network, networks_from(self.settings))
+        return create_store(str(file), network, self.find_network)
 
     def node(self, network: Network, warn: Warn | None = None) -> RpcNode | None:
         """Return the node of a network; None if none is set, or offline.
@@ -307,7 +320,7 @@ class QuoteSources:
         """
         from swapcli.engine.open_market import open_market
 
-        file, networks = self.settings.market, networks_from(self.settings)
+        file, networks = self.settings.market, self.find_network
         if file is not None:
             return self._read_market(
                 lambda document: open_market(name, networks, document=document, skip_bad_pools=skip_bad_pools)
@@ -318,7 +331,7 @@ class QuoteSources:
         """Return the market of the market file, of any network; None if no file is set."""
         from swapcli.markets.format import parse_market
 
-        networks = networks_from(self.settings)
+        networks = self.find_network
         if self.settings.market is None:
             return None
         return self._read_market(

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from swapcli.api.route_result import ResultSwap, RouteResult
-from swapcli.engine.encoders import payload_encoder
+from swapcli.engine.dialects import execution_of, router_dialect
 from swapcli.engine.wrap import wrapper_pool
 from swapcli.errors import ConfigError, InvalidRoute, RouteExpired, SlippageExceeded
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
-from swapcli.model.network import Kind, Network
+from swapcli.model.network import FIBROUS, Kind, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
@@ -51,7 +51,7 @@ def replay_result(result: RouteResult, market: Market, slippage_ppm: int) -> tup
     _check_generation(result, market.network)
     _check_ends(result, market.network)
     _check_protocols(result, market.network, pools)
-    done = replay(pools, result.route, result.input_amount)
+    done = replay(pools, result.route, result.input_amount, execution_of(market.network))
     least = min_received(result.output_amount, slippage_ppm)
     if done.amount_out < least:
         raise SlippageExceeded(
@@ -87,15 +87,17 @@ def build_transaction(
         recipient=terms.required_recipient,
         swap_type=result.swap_type,
     )
-    encoder = payload_encoder(network)
-    return encoder.build_transaction(encoder.build_call(route, steps, pools, integrator), router)
+    return router_dialect(network).build_payload(route, steps, pools, integrator, router)
 
 
 def _router(network: Network) -> str:
     if network.router is None:
         raise ConfigError(
             f"the router of {network.name} is not known, so no payload can be made for it",
-            hint=f"set networks.{network.name}.router",
+            hint=f"set networks.{network.name}.router"
+            + (
+                "" if network.router_dialect == FIBROUS else f", and router_dialect: {network.router_dialect} beside it"
+            ),
             details={"key": f"networks.{network.name}.router"},
         )
     return network.router

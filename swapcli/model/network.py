@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
@@ -50,6 +50,26 @@ class Deployment(NamedTuple):
     unconfirmed: tuple[str, ...] = ()
 
 
+FIBROUS, OWN, UNIVERSAL_ROUTER, SETTLER = DIALECTS = ("fibrous", "own", "universal-router", "settler")
+"""The dialects of routers: the public router, which the interface describes; this project's router contract, which has
+the same interface; Uniswap's Universal Router; and 0x Settler."""
+INTERFACE_DIALECTS = (FIBROUS, OWN)
+"""The dialects of routers whose calls the interface describes."""
+
+
+class RouterDeployment(NamedTuple):
+    """The router of one dialect on a network: its address, or the registry contract that names it.
+
+    `version` tells encodings apart where releases of a router differ. `protocols` maps the `amm_name` of each protocol
+    that the router executes to the router's own name for it; empty if the router executes every protocol.
+    """
+
+    address: str | None = None
+    registry: str | None = None
+    version: str | None = None
+    protocols: Mapping[str, str] = MappingProxyType({})
+
+
 @dataclass(frozen=True, slots=True)
 class Network:
     """`native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
@@ -58,7 +78,9 @@ class Network:
     nor the market has a gas price. `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an
     OP-stack network), None if there is no such fee. `transfers` are the tokens, by address, whose transfers the user's
     settings describe; settings override probes. `head_is_proposed` says that nodes call a block the newest
-    before the network has agreed on it. `unconfirmed` names facts that should be checked before use.
+    before the network has agreed on it. `router` is the address of the router that payloads are built for, of the
+    dialect `router_dialect`; `routers` has what is known of each dialect's router. `unconfirmed` names facts that
+    should be checked before use.
     """
 
     name: str
@@ -80,12 +102,27 @@ class Network:
     has_v2: bool = True
     transfers: Mapping[str, TransferBehaviour] = field(default_factory=dict)
     head_is_proposed: bool = False
+    router_dialect: str = FIBROUS
+    routers: Mapping[str, RouterDeployment] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     unconfirmed: tuple[str, ...] = ()
 
     def protocol(self, amm_name: str) -> ProtocolInfo | None:
         """The protocol called `amm_name`, if the network has it."""
         return next((p for p in self.protocols if p.amm_name == amm_name), None)
+
+    @property
+    def router_deployment(self) -> RouterDeployment:
+        """What is known of the router that payloads are built for."""
+        return self.routers.get(self.router_dialect, RouterDeployment())._replace(address=self.router)
+
+    def for_dialect(self, dialect: str) -> Network:
+        """Return the network with the router of another dialect, whose address may be unknown."""
+        if dialect == self.router_dialect:
+            return self
+        routers = {**self.routers, self.router_dialect: self.router_deployment}
+        router = routers.get(dialect, RouterDeployment()).address
+        return replace(self, router_dialect=dialect, router=router, routers=routers)
 
     @property
     def wrapped_native_address(self) -> str | None:

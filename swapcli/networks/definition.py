@@ -10,6 +10,8 @@
 | `protocols` | `[{id, amm_name, display_name, family, extra_keys, confirmed}]` |
 | `deployments` | `[{protocols, name, addresses: {role: address}, init_code_hash, fee_tiers: {fee_ppm: tick spacing, 0 where there is none}, source, unconfirmed}]` |
 | `router`, `multicall`, `rpc_urls`, `explorer` | as named; absent or null where unknown |
+| `router_dialect` | how payloads for `router` are written; default `fibrous` |
+| `routers` | `{dialect: {address, registry, version, protocols: {amm_name: name in the router}}}`: the routers of other dialects |
 | `l1_fee_oracle` | the `GasPriceOracle` of an OP-stack network; null where no fee for data on L1 is charged |
 | `stablecoins` | addresses of the tokens that are worth one dollar |
 | `gas_price_wei`, `block_time_s`, `has_v2` | defaults 0, null, true |
@@ -26,7 +28,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
+from swapcli.model.network import DIALECTS, FIBROUS, Deployment, Kind, Network, ProtocolInfo, RouterDeployment
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import PPM, SHARES, TransferBehaviour
@@ -36,11 +38,13 @@ from swapcli.validation.values import MISSING, parse_choice, parse_integer, pars
 NETWORK_KEYS = (
     "name", "kind", "chain_id", "native", "wrapped_native", "tokens", "unconfirmed_tokens", "protocols", "deployments",
     "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
-    "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed",
+    "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed", "router_dialect",
+    "routers",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
-    "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens",
+    "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "router_dialect",
+    "routers",
 )  # fmt: skip
 """Keys that may be added to a network of the catalogue."""
 
@@ -49,6 +53,7 @@ _PROTOCOL_KEYS = ("id", "amm_name", "display_name", "family", "extra_keys", "con
 _DEPLOYMENT_KEYS = (
     "protocols", "name", "addresses", "init_code_hash", "fee_tiers", "source", "unconfirmed",
 )  # fmt: skip
+_ROUTER_KEYS = ("address", "registry", "version", "protocols")
 _T = TypeVar("_T")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -89,6 +94,8 @@ def parse_network(mapping: object, where: str) -> Network:
         has_v2=fields.boolean("has_v2", default=kind is Kind.EVM),
         transfers=dict(_transfers(fields, kind)),
         head_is_proposed=fields.boolean("head_is_proposed", default=False),
+        router_dialect=_parse_dialect(fields) or FIBROUS,
+        routers=dict(_parse_routers(fields, kind)),
         sources={key: fields.parse(path, value, parse_printable) for key, path, value in fields.members("sources")},
         unconfirmed=fields.texts("unconfirmed"),
     )
@@ -98,10 +105,13 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
     """Return `network` extended by the keys of `mapping` (`ADDED_KEYS`).
 
     Tokens, protocols, deployments and stablecoins are added, replacing those with the same address or `amm_name`; RPC
-    addresses go before the known ones; the rest is replaced. Raises `ConfigError` as `parse_network` does.
+    addresses go before the known ones; the rest is replaced. `router` is of the dialect `router_dialect`. Raises
+    `ConfigError` as `parse_network` does.
     """
     fields = DefinitionFields.of_keys(mapping, where, ADDED_KEYS)
     kind = network.kind
+    routers = {**network.routers, **dict(_parse_routers(fields, kind))}
+    network = replace(network, routers=routers).for_dialect(_parse_dialect(fields) or network.router_dialect)
     tokens = {token.address: token for token in (*network.tokens, *_tokens(fields, kind))}
     protocols = {protocol.amm_name: protocol for protocol in (*network.protocols, *_protocols(fields))}
     return replace(
@@ -125,10 +135,11 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
 def override_network(network: Network, fields: DefinitionFields) -> Network:
     """Return `network` with the chain id, native token, router and protocols that a market file gives, if it does.
 
-    A router that is null is unknown to the file's author: the known one stays. A protocol keeps what is known of it
+    A router that is null is unknown to the file's author: the known one stays. A file's router is of the interface's
+    dialect: that of another dialect stays as well. A protocol keeps what is known of it
     besides its id and display name. `wrapped_native` is left to the caller, who knows the file's tokens.
     """
-    protocols = network.protocols
+    protocols, router = network.protocols, fields.optional_address("router", network.kind)
     if "protocols" in fields.values:
         fields.read("protocols", parse_list)
         protocols = _distinct_protocols(tuple(_overridden(each, network) for each in _protocols(fields)), fields)
@@ -136,7 +147,7 @@ def override_network(network: Network, fields: DefinitionFields) -> Network:
         network,
         chain_id=fields.integer("chain_id", 1, _MAX_CHAIN_ID) if "chain_id" in fields.values else network.chain_id,
         native=_native(fields, network.kind, network.native) if "native" in fields.values else network.native,
-        router=fields.optional_address("router", network.kind) or network.router,
+        router=(router if network.router_dialect == FIBROUS else None) or network.router,
         protocols=protocols,
     )
 
@@ -231,6 +242,28 @@ def _fee_tiers(deployment: DefinitionFields) -> Iterator[tuple[int, int]]:
         yield (
             deployment.parse(path, fee_ppm, parse_integer, 0, _MAX_FEE_PPM),
             deployment.parse(path, spacing, parse_integer, 0, _MAX_TICK_SPACING),
+        )
+
+
+def _parse_dialect(fields: DefinitionFields) -> str | None:
+    """Parse the name of a dialect; None if absent."""
+    return fields.read_optional("router_dialect", parse_choice, DIALECTS)
+
+
+def _parse_routers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, RouterDeployment]]:
+    for dialect, path, value in fields.members("routers"):
+        router = fields.of_keys(value, path, _ROUTER_KEYS)
+        yield (
+            fields.parse(path, dialect, parse_choice, DIALECTS),
+            RouterDeployment(
+                address=router.optional_address("address", kind),
+                registry=router.optional_address("registry", kind),
+                version=router.optional_text("version"),
+                protocols={
+                    amm_name: router.parse(place, name, parse_printable)
+                    for amm_name, place, name in router.members("protocols")
+                },
+            ),
         )
 
 

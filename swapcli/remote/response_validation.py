@@ -22,7 +22,7 @@ from swapcli.model.transaction import RouterCall, SwapType, UnsignedTransaction
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
-    from swapcli.model.payload_encoder import PayloadEncoder
+    from swapcli.model.router_dialect import InterfaceDialect
 
 
 class ResponseMismatch(Exception):
@@ -48,7 +48,7 @@ class ExpectedPayload(NamedTuple):
     slippage_ppm: int
     recipient: str
     network: Network
-    encoder: PayloadEncoder
+    dialect: InterfaceDialect
     with_route: bool
 
 
@@ -81,10 +81,10 @@ def validated_payload(parsed: ParsedTransaction, result: RouteResult, expected: 
     settings nor the response name the router.
     """
     network = expected.network
-    call = _consistent_call(parsed, result, expected.encoder)
+    call = _consistent_call(parsed, result, expected.dialect)
     _check_route_param(call, result, expected)
     _check_pools(call, result, network)
-    payload = expected.encoder.build_transaction(call, _trusted_router(parsed.to, network))
+    payload = expected.dialect.build_transaction(call, _trusted_router(parsed.to, network))
     if parsed.calldata is not None and parsed.calldata.lower() != payload.calldata:
         raise ResponseMismatch("calldata that differs from its call")
     if parsed.value is not None and parsed.value != payload.value:
@@ -158,12 +158,12 @@ def _check_path(result: RouteResult, expected: ExpectedRoute) -> None:
             raise ResponseMismatch(f"a route through protocol {min(used)}, which was excluded")
 
 
-def _consistent_call(parsed: ParsedTransaction, result: RouteResult, encoder: PayloadEncoder) -> RouterCall:
+def _consistent_call(parsed: ParsedTransaction, result: RouteResult, dialect: InterfaceDialect) -> RouterCall:
     """Return the call of a response, which may hold it as calldata, as JSON or as both, then equal."""
     amount_out = parsed.call.route.amount_out if parsed.call else result.output_amount
     encoded = None
     if parsed.calldata is not None or parsed.felts:
-        encoded = encoder.decode_call(parsed.calldata or "", parsed.felts, amount_out)
+        encoded = dialect.decode_call(parsed.calldata or "", parsed.felts, amount_out)
     call = parsed.call if encoded is None else encoded
     if call is None:
         raise ResponseMismatch("no call at all")
@@ -185,7 +185,7 @@ def _check_route_param(call: RouterCall, result: RouteResult, expected: Expected
         raise ResponseMismatch(f"a call that pays {shown[0]}, not {shown[1]}")
     if route.swap_type is not result.swap_type:
         raise ResponseMismatch(f"a call of type {route.swap_type.value}, not {result.swap_type.value}")
-    if call.integrator_data != expected.encoder.encode_integrator_data(result.integrator):
+    if call.integrator_data != expected.dialect.encode_integrator_data(result.integrator):
         raise ResponseMismatch("a call whose integrator differs from that of its route")
     _check_min_received(call, result, expected)
 

@@ -56,7 +56,7 @@ def _score(order: Order, candidate: KnownRoute, search: RouteSearch) -> ScoredRo
         return search.score_route(candidate.route, order.amount)
     from swapcli.routing.exact_output import least_input
 
-    amount = least_input(search.pools, candidate.route, order.amount, candidate.amount_in)
+    amount = least_input(search, candidate.route, order.amount, candidate.amount_in)
     return search.score_route(candidate.route, amount) if amount is not None else None
 
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Sequence
 from math import isqrt
 from typing import NamedTuple
 
 from swapcli.errors import PoolError
-from swapcli.model.pool import Pool
 from swapcli.model.quote import Route
-from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
+from swapcli.routing.cancellation import SearchTimeUp
 from swapcli.routing.market_capacity import max_input
 from swapcli.routing.replay import FlatSwap, execute, flatten
 from swapcli.routing.search.problem import RoutingProblem
@@ -184,7 +183,7 @@ def _cheaper(result: SearchResult | None, other: SearchResult | None) -> SearchR
 
 def _with_least_input(search: RouteSearch, result: SearchResult, amount_out: int) -> SearchResult | None:
     """Return `result` with the least input of its route for `amount_out`; None if the route cannot reach it."""
-    amount = least_input(search.pools, result.best.route, amount_out, result.best.amount_in, search.spec.check)
+    amount = least_input(search, result.best.route, amount_out, result.best.amount_in)
     found = search.score_route(result.best.route, amount) if amount is not None else None
     if amount is None or found is None:
         return None
@@ -192,28 +191,26 @@ def _with_least_input(search: RouteSearch, result: SearchResult, amount_out: int
     return result._replace(best=found, best_single_path=single)
 
 
-def least_input(
-    pools: Mapping[str, Pool], route: Route, amount_out: int, first_guess: int, check: CancelCheck = no_cancellation
-) -> int | None:
+def least_input(search: RouteSearch, route: Route, amount_out: int, first_guess: int) -> int | None:
     """Return the least input for which `route` replays to at least `amount_out`.
 
-    The search starts around `first_guess`. None if there is none. Calls `check` once per replay.
+    `search` has the pools and executes the route; the amounts start around `first_guess`. None if there is none. Calls
+    the check of the search once per replay.
     """
-
-    swaps = flatten(route)
+    swaps = flatten(route, search.execution)
 
     def suffices(amount_in: int) -> bool:
-        check()
-        return _delivered(pools, swaps, amount_in) >= amount_out
+        search.spec.check()
+        return _delivered(search, swaps, amount_in) >= amount_out
 
     return least_integer(suffices, first_guess, _AMOUNT_LIMIT)
 
 
-def _delivered(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: int) -> int:
+def _delivered(search: RouteSearch, swaps: Sequence[FlatSwap], amount_in: int) -> int:
     """Return the output of the replay; 0 if it reverts."""
     if amount_in <= 0:
         return 0
     try:
-        return execute(pools, swaps, amount_in).amount_out
+        return execute(search.pools, swaps, amount_in, search.execution).amount_out
     except PoolError:
         return 0

@@ -1,9 +1,15 @@
 """Executes a route in integers, as the router contract does.
 
-The router holds the input and executes a flat list of swaps. Each spends `floor(balance * rate / 1_000_000)` of the
-current balance of its input token. The list merges the segments: a pool's weight is the sum of segment share times
-hop share, tokens come in topological order, and each rate is relative to what the token's earlier swaps leave. Only
-replayed amounts are ever shown or encoded.
+The router holds the input and executes a flat list of swaps. Most routers spend `floor(balance * rate / rate_scale)` of
+the current balance of the input token in each. The list then merges the segments: a pool's weight is the sum of segment
+share times hop share, tokens come in topological order, and each rate is relative to what the token's earlier swaps
+leave.
+
+A router that executes paths takes an absolute amount of the input for each path of single pools. A hop of several pools
+becomes several paths: the pools of consecutive hops are joined in order, each as far as its share reaches (the
+north-west corner rule of transportation problems), so that a hop of m pools after one of n adds at most m - 1 paths.
+
+Only replayed amounts are ever shown or encoded.
 """
 
 from __future__ import annotations
@@ -13,17 +19,25 @@ from typing import NamedTuple
 
 from swapcli.errors import InvalidRoute, PoolError, SwapReverts
 from swapcli.model.pool import Pool
-from swapcli.model.quote import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step
+from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step, Swap
+from swapcli.model.router_dialect import RATES, Execution
 from swapcli.routing.graph.digraph import topological_order
+
+_ROUTE_WEIGHT = SHARES_PER_ROUTE * SHARES_PER_HOP
 
 
 class FlatSwap(NamedTuple):
-    """One entry of the flat list, before amounts are known."""
+    """One entry of the flat list, before amounts are known.
+
+    It spends the part `rate` of the router's balance, or, where `input_weight` is not 0, that many `_ROUTE_WEIGHT`ths
+    of the route's input.
+    """
 
     pool: str
     token_in: str
     token_out: str
     rate: int
+    input_weight: int = 0
 
 
 class Replay(NamedTuple):
@@ -34,10 +48,15 @@ class Replay(NamedTuple):
     pools_after: Mapping[str, Pool]
 
 
-def flatten(route: Route) -> tuple[FlatSwap, ...]:
+def flatten(route: Route, execution: Execution = RATES) -> tuple[FlatSwap, ...]:
     """Return the flat list of `route`, in time linear in the number of swaps. Raises `InvalidRoute`."""
     _check_shares(route)
     _check_paths(route)
+    return _join_paths(route, execution) if execution.executes_paths else _merge_segments(route, execution)
+
+
+def _merge_segments(route: Route, execution: Execution) -> tuple[FlatSwap, ...]:
+    """Return the swaps of all segments by token, with rates of the token's balance."""
     weights: dict[str, dict[tuple[str, str], int]] = {}
     appearance: dict[str, int] = {}
     for segment in route.segments:
@@ -48,7 +67,50 @@ def flatten(route: Route) -> tuple[FlatSwap, ...]:
                 spent = weights.setdefault(swap.token_in, {})
                 key = (swap.pool, swap.token_out)
                 spent[key] = spent.get(key, 0) + segment.share * swap.share
-    return tuple(swap for token in _execution_order(weights, appearance) for swap in _rates(token, weights[token]))
+    order, scale = _execution_order(weights, appearance), execution.rate_scale
+    return tuple(swap for token in order for swap in _rates(token, weights[token], scale))
+
+
+def _join_paths(route: Route, execution: Execution) -> tuple[FlatSwap, ...]:
+    """Return the swaps of one path of single pools after the other. The last path spends what is left of the input."""
+    weights: dict[tuple[Swap, ...], int] = {}
+    for segment in route.segments:
+        for path, share in _single_pool_paths(segment):
+            weights[path] = weights.get(path, 0) + segment.share * share
+    scale, last = execution.rate_scale, len(weights) - 1
+    return tuple(
+        FlatSwap(swap.pool, swap.token_in, swap.token_out, scale, weight if position == 0 and number < last else 0)
+        for number, (path, weight) in enumerate(weights.items())
+        for position, swap in enumerate(path)
+    )
+
+
+_WeightedPath = tuple[tuple[Swap, ...], int]
+"""A path of single pools, and its share of the segment in hundredths of a percent."""
+
+
+def _single_pool_paths(segment: Segment) -> list[_WeightedPath]:
+    """Return paths of single pools, and their shares of the segment, that carry what each pool of its hops carries.
+
+    The swaps of a path have no shares of their own, so that equal paths of several segments are equal.
+    """
+    paths: list[_WeightedPath] = [((), SHARES_PER_HOP)]
+    for hop in segment.hops:
+        joined: list[_WeightedPath] = []
+        swap, left = hop[0], hop[0].share
+        following = iter(hop[1:])
+        for path, share in paths:
+            missing = share
+            while missing:
+                if not left:
+                    swap = next(following)
+                    left = swap.share
+                taken = min(missing, left)
+                joined.append(((*path, swap._replace(share=SHARES_PER_HOP)), taken))
+                missing -= taken
+                left -= taken
+        paths = joined
+    return paths
 
 
 def _check_shares(route: Route) -> None:
@@ -93,24 +155,24 @@ def _execution_order(weights: Mapping[str, Mapping[tuple[str, str], int]], appea
     return [token for token in order if token in weights]
 
 
-def _rates(token: str, weights: Mapping[tuple[str, str], int]) -> Sequence[FlatSwap]:
+def _rates(token: str, weights: Mapping[tuple[str, str], int], scale: int) -> Sequence[FlatSwap]:
     remaining = sum(weights.values())
     swaps = []
     for (pool, token_out), weight in weights.items():
-        swaps.append(FlatSwap(pool, token, token_out, RATE_SCALE * weight // remaining))
+        swaps.append(FlatSwap(pool, token, token_out, scale * weight // remaining))
         remaining -= weight
     return swaps
 
 
-def replay(pools: Mapping[str, Pool], route: Route, amount_in: int) -> Replay:
-    """Execute `route` on `pools` (by key) with `amount_in` base units of its first token.
+def replay(pools: Mapping[str, Pool], route: Route, amount_in: int, execution: Execution = RATES) -> Replay:
+    """Execute `route` on `pools` (by key) with `amount_in` base units of its first token, as a router does.
 
     Raises `InvalidRoute` for paths that do not join, an unknown pool or one without the tokens, and `PoolError` where a
     swap would revert, spend nothing or leave input behind.
     """
-    swaps = flatten(route)
+    swaps = flatten(route, execution)
     check_pools(pools, swaps)
-    return execute(pools, swaps, amount_in)
+    return execute(pools, swaps, amount_in, execution)
 
 
 def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
@@ -123,14 +185,20 @@ def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
             raise InvalidRoute(f"pool {swap.pool} does not hold {swap.token_in} and {swap.token_out}")
 
 
-def execute(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: int) -> Replay:
+def execute(
+    pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: int, execution: Execution = RATES
+) -> Replay:
     """Execute the flat list of a valid route. Raises `PoolError` as `replay` does."""
+    scale = execution.rate_scale
     balances = {swaps[0].token_in: amount_in}
     touched: dict[str, Pool] = {}
     steps: list[Step] = []
     for swap in swaps:
         pool = touched.get(swap.pool) or pools[swap.pool]
-        spend = balances[swap.token_in] * swap.rate // RATE_SCALE
+        if swap.input_weight:
+            spend = amount_in * swap.input_weight // _ROUTE_WEIGHT
+        else:
+            spend = balances[swap.token_in] * swap.rate // scale
         if spend <= 0:
             raise SwapReverts("the share is too small to spend anything", details={"pool": swap.pool})
         amount_out, touched[swap.pool] = _swap(pool, swap, spend)

@@ -14,6 +14,7 @@ from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Certificate, Quote
+from swapcli.model.router_dialect import RATES, Execution
 from swapcli.model.token import Token
 from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
 from swapcli.routing.gas import BASE_GAS
@@ -35,16 +36,19 @@ _MAX_UNITS = 2.0**256  # no token has more base units
 class Router:
     """Quotes orders on one market, and caches what they share: the graph, and spot prices by output token and size.
 
+    `execution` is how the router contract executes routes.
+
     Example: `Router(market).quote(Order(weth, usdc, 10**18)).amount_out`.
     """
 
-    def __init__(self, market: Market) -> None:
+    def __init__(self, market: Market, execution: Execution = RATES) -> None:
         self.market = market
+        self._execution = execution
         self._dust_filters: dict[frozenset[str], DustFilter] = {}
 
     def with_changes(self, market: Market, changed: Set[str]) -> Router:
         """Return a router for `market`, which differs from the present one only in the pools with keys in `changed`."""
-        router, dust_filter = Router(market), self._dust_filters.get(frozenset())
+        router, dust_filter = Router(market, self._execution), self._dust_filters.get(frozenset())
         addresses = tuple(market.tokens)
         if dust_filter and addresses[: len(dust_filter.graph.addresses)] == dust_filter.graph.addresses:
             before, after = (_pools_with_keys(each, changed) for each in (self.market, market))
@@ -149,7 +153,7 @@ class Router:
         def search_for(amount: int) -> RouteSearch:
             market = dust_filter.filtered_market(source, target, float(amount), max_hops)
             spec = SwapSpec(source, target, amount, max_hops, gas_value, check)
-            return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self.market.pools)
+            return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self.market.pools, self._execution)
 
         path = dust_filter.spot_prices(target, max_hops).path(source)
         if not path:
@@ -180,9 +184,9 @@ class Router:
 
     def _search_unfiltered(self, problem: RoutingProblem, graph: MarketGraph) -> SearchResult | None:
         """Search the whole `graph` for an order that found no route in its filtered market."""
-        return (
-            RouteSearch(problem._replace(graph=graph), self.market.pools).run() if graph is not problem.graph else None
-        )
+        if graph is problem.graph:
+            return None
+        return RouteSearch(problem._replace(graph=graph), self.market.pools, self._execution).run()
 
     def _graph(self, excluded: frozenset[str]) -> MarketGraph:
         return self._dust_filter(excluded).graph

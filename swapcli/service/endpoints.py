@@ -19,7 +19,7 @@ from swapcli.api.transaction_responses import (
     render_route_and_calldata,
     render_signer_calldata,
 )
-from swapcli.engine.encoders import payload_encoder
+from swapcli.engine.dialects import router_dialect
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_protocols
 from swapcli.engine.sources.in_memory import InMemorySource
@@ -270,7 +270,7 @@ def _check_integrator(result: RouteResult, request: EndpointRequest) -> RouteRes
     if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
         return result._replace(integrator=None)
     _check_key(request.api_key)
-    if not payload_encoder(request.network).pays_integrators:
+    if not router_dialect(request.network).pays_integrators:
         raise InvalidRoute(f"the router on {request.network.name} pays no integrator")
     return result
 

@@ -41,6 +41,7 @@ def execute(
     *,
     slippage: options.Slippage = None,
     destination: options.Destination = None,
+    router_dialect: options.RouterDialect = None,
     deadline: Annotated[
         str | None,
         option(
@@ -65,7 +66,7 @@ def execute(
     The route is replayed on the present state, and every amount is taken from there. If the output is below that of the
     route by more than the slippage, the command exits with status 6; if the price impact exceeds --max-impact, with 7.
     """
-    flags = {"slippage": slippage} | payload.flags | source.flags
+    flags = {"slippage": slippage, "router_dialect": router_dialect} | payload.flags | source.flags
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
     if file == STDIN == str(session.settings.market):
         raise InvalidOption("the route and --market cannot both be read from stdin")

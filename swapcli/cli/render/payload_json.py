@@ -35,6 +35,7 @@ def calldata_document(
         document = {**render_calldata_v1(result, payload, network)}
         found = {name: found[name] for name in render_short(result, network)}
     document["route"] = found | {**render_call_route(payload.call.route, network)}
+    document["dialect"] = network.router_dialect
     return document | swap.signed_fields | quote_fields(answer) | warnings_field(warnings)
 
 
@@ -62,7 +63,7 @@ def execute_document(
     return (
         document
         | swap.signed_fields
-        | {"network": network.name, "market": state_field(origin)}
+        | {"dialect": network.router_dialect, "network": network.name, "market": state_field(origin)}
         | warnings_field(warnings)
     )
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from swapcli.api.felts import render_felts
-from swapcli.engine.encoders import payload_encoder
+from swapcli.engine.dialects import router_dialect
 from swapcli.model.network import Network
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.address import display_address
@@ -33,7 +33,7 @@ def render_transactions(
     payload: UnsignedTransaction, network: Network, allowance: int = 0
 ) -> list[RenderedTransaction]:
     """Render the swap, after the approvals that the router needs beyond its present `allowance`."""
-    transactions = payload_encoder(network).build_transactions(payload, allowance)
+    transactions = router_dialect(network).build_transactions(payload, allowance)
     purposes = (REVOKE, APPROVE, SWAP)[-len(transactions) :]
     return [
         RenderedTransaction(

@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult, build_result
 from swapcli.engine.clock import Clock
+from swapcli.engine.dialects import executable_market, execution_of
 from swapcli.engine.health import Health, MarketSize, check_market
 from swapcli.engine.impact_measures import PriceImpact, highest_impact
 from swapcli.engine.payloads import build_transaction, check_age, pools_for, replay_result
@@ -50,7 +51,9 @@ class InMemorySource:
         self.market = market
         self._clock = clock
         self._route_ttl_s = route_ttl_s
-        self._router = Router(routable_market(market))
+        self._executable = executable_market(market)
+        self._execution = execution_of(market.network)
+        self._router = self._new_router()
 
     def warm(self) -> None:
         """Build the index that all orders share before the first order needs it."""
@@ -203,7 +206,7 @@ class InMemorySource:
         """As `QuoteSource.build`. `issued_ms` is when this source returned a V1 route, which has no time."""
         check_age(result, issued_ms, int(self._clock.now_s() * 1000), self._route_ttl_s)
         check_route(result, self.market)
-        done, pools = replay_result(result, self.market, terms.slippage_ppm)
+        done, pools = replay_result(result, self._executable, terms.slippage_ppm)
         return build_transaction(result, done.steps, done.amount_out, pools, self.network, terms)
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
@@ -214,7 +217,7 @@ class InMemorySource:
             input_token=result.input_token._replace(price_usd=price_in),
             output_token=result.output_token._replace(price_usd=price_out),
         )
-        return highest_impact(priced, payload.call.route.amount_out, self.network, pools_for(result, self.market))
+        return highest_impact(priced, payload.call.route.amount_out, self.network, pools_for(result, self._executable))
 
     def health(self) -> Health:
         """As `QuoteSource.health`: quote a sample order between two main tokens."""
@@ -232,7 +235,7 @@ class InMemorySource:
 
     def _source_after(self, answer: LocalQuote) -> InMemorySource:
         """Return a source over the market after the swaps of `answer`."""
-        after = replay(answer.pools, answer.quote.route, answer.quote.amount_in).pools_after
+        after = replay(answer.pools, answer.quote.route, answer.quote.amount_in, self._execution).pools_after
         changed = {key: pool for key, pool in after.items() if key in self.market.pools}
         market = replace(self.market, pools={**self.market.pools, **changed})
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
@@ -253,7 +256,7 @@ class InMemorySource:
             wrapped_order, outcome, gas_price_wei=gas_price_wei, certify=ask.certify
         )
         native_gas = NATIVE_GAS[SwapType.of(order.token_in.address, order.token_out.address)]
-        return quote._replace(gas_units=quote.gas_units + native_gas), self.market.pools
+        return quote._replace(gas_units=quote.gas_units + native_gas), self._executable.pools
 
     def _deadline(self, solve_time_s: float | None) -> Callable[[], bool] | None:
         """Return a function that says whether the time of a search that starts now is up; None without a limit."""
@@ -282,12 +285,15 @@ class InMemorySource:
         except NoRoute:
             return 0
 
+    def _new_router(self, end_tokens: Set[str] = frozenset()) -> Router:
+        return Router(routable_market(self._executable, end_tokens), self._execution)
+
     def _router_for(self, order: Order) -> Router:
         """Return the shared router; for an order with a token that other routes may not use, one that allows it."""
         addresses = {order.token_in.address, order.token_out.address}
         if all(self.market.transfers_of(address).is_passable for address in addresses):
             return self._router
-        return Router(routable_market(self.market, addresses))
+        return self._new_router(addresses)
 
     def _native_price_usd(self) -> float | None:
         return self._router.usd_prices(self.network.to_wrapped_token(self.network.native))[0]

@@ -10,7 +10,7 @@ from swapcli.api.requests import OrderRequest
 from swapcli.api.route_result import RouteResult
 from swapcli.api.state_headers import parse_state, parse_warnings
 from swapcli.engine.clock import Clock
-from swapcli.engine.encoders import payload_encoder
+from swapcli.engine.dialects import interface_dialect
 from swapcli.engine.health import Health
 from swapcli.engine.impact_measures import PriceImpact, highest_impact
 from swapcli.engine.quote_results import RemoteQuote
@@ -163,8 +163,8 @@ class RemoteSource:
         return Health(self._network.name, status, message, time_s, state_source=self.state_source)
 
     def _expected_payload(self, terms: SwapTerms, *, with_route: bool) -> ExpectedPayload:
-        encoder = payload_encoder(self._network)
-        return ExpectedPayload(terms.slippage_ppm, terms.required_recipient, self._network, encoder, with_route)
+        dialect = interface_dialect(self._network)
+        return ExpectedPayload(terms.slippage_ppm, terms.required_recipient, self._network, dialect, with_route)
 
     def _answer(self, ask: QuoteRequest, result: RouteResult) -> RemoteQuote:
         with self._service.mismatch_as_upstream_error():

@@ -13,6 +13,7 @@ from typing import NamedTuple
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Route
+from swapcli.model.router_dialect import RATES, Execution
 from swapcli.routing.cancellation import SearchTimeUp
 from swapcli.routing.gas import BASE_GAS, route_gas
 from swapcli.routing.graph.best_paths import extend_prices
@@ -95,13 +96,13 @@ class SearchResult(NamedTuple):
 
 
 class RouteSearch:
-    """The search for one order; `pools` by key execute the replays.
+    """The search for one order; `pools` by key execute the replays, as `execution` says.
 
     Example: `RouteSearch(problem, market.pools).run()`.
     """
 
-    def __init__(self, problem: RoutingProblem, pools: Mapping[str, Pool]) -> None:
-        self.problem, self.pools = problem, pools
+    def __init__(self, problem: RoutingProblem, pools: Mapping[str, Pool], execution: Execution = RATES) -> None:
+        self.problem, self.pools, self.execution = problem, pools, execution
         self._best_so_far: SearchResult | None = None
 
     @property
@@ -148,7 +149,7 @@ class RouteSearch:
         """Search on `problem`, which may avoid tokens, and share the best result so far."""
         search = self
         if problem is not self.problem:
-            search = RouteSearch(problem, self.pools)
+            search = RouteSearch(problem, self.pools, self.execution)
             search._best_so_far = self._best_so_far
         try:
             return search._search_problem()
@@ -214,7 +215,7 @@ class RouteSearch:
     def score_route(self, route: Route, amount_in: int) -> ScoredRoute | None:
         """Return `route` with its exact amounts for `amount_in`; None if a pool rejects its amount."""
         try:
-            return self._score(route, amount_in, replay(self.pools, route, amount_in))
+            return self._score(route, amount_in)
         except PoolError:
             return None
 
@@ -254,7 +255,7 @@ class RouteSearch:
                 break
             try:
                 route = single_route(self.problem.graph, path)
-                better = self._score(route, spec.amount, replay(self.pools, route, spec.amount))
+                better = self._score(route, spec.amount)
                 return better if found is None or better.net > found.net else None
             except PoolError as error:
                 rejected_pools.add(str(error.details.get("pool")))
@@ -279,7 +280,7 @@ class RouteSearch:
                 return None
             route, rerouted = rounded
             try:
-                found = self._score(route, self.spec.amount, replay(self.pools, route, self.spec.amount))
+                found = self._score(route, self.spec.amount)
                 return found._replace(rerouted_percent=rerouted)
             except PoolError as error:
                 if capacity_margin == _CAPACITY_MARGINS[-1]:
@@ -319,7 +320,9 @@ class RouteSearch:
                 used_pools.update(arc.pool.key for arc in idle[:_MAX_IDLE_POOLS])
             yield pair, arcs
 
-    def _score(self, route: Route, amount_in: int, done: Replay) -> ScoredRoute:
+    def _score(self, route: Route, amount_in: int) -> ScoredRoute:
+        """Return `route` with its exact amounts. Raises `PoolError` if a pool rejects its amount."""
+        done = replay(self.pools, route, amount_in, self.execution)
         gas = route_gas(self.pools, done)
         return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
 

@@ -1,4 +1,4 @@
-"""The encoder of router calls on EVM networks."""
+"""The dialect of the public router on EVM networks and of this project's router contract: both read the same calls."""
 
 from __future__ import annotations
 
@@ -12,17 +12,35 @@ from swapcli.evm.transactions import build_transaction, build_transactions
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
+from swapcli.model.router_dialect import RATES
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 
 
-class EvmEncoder:
-    """The `PayloadEncoder` of an EVM network: calldata of the router's ABI."""
+class FibrousDialect:
+    """The `InterfaceDialect` of EVM networks: calldata of the router's ABI."""
 
     pays_integrators: Final = True
+    execution: Final = RATES
 
     def __init__(self, network: Network) -> None:
         self._network = network
+        self.name = network.router_dialect
+
+    def executable_pool(self, pool: Pool) -> Pool | None:
+        """Return the pool itself: these routers execute every family by asking the pool."""
+        return pool
+
+    def build_payload(
+        self,
+        route: RouterRouteParam,
+        steps: Sequence[Step],
+        pools: Mapping[str, Pool],
+        integrator: Integrator | None,
+        router: str,
+    ) -> UnsignedTransaction:
+        """As `RouterDialect.build_payload`."""
+        return self.build_transaction(self.build_call(route, steps, pools, integrator), router)
 
     def build_call(
         self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None

@@ -1,4 +1,4 @@
-"""The encoder of router calls on Starknet."""
+"""The dialect of the public router on Starknet."""
 
 from __future__ import annotations
 
@@ -6,9 +6,10 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.errors import InvalidRoute
-from swapcli.model.network import Network
+from swapcli.model.network import FIBROUS, Network
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
+from swapcli.model.router_dialect import RATES
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 from swapcli.starknet.account_calls import build_account_calls, build_transaction
@@ -16,13 +17,30 @@ from swapcli.starknet.cairo_serde import deserialise_call
 from swapcli.starknet.router_params import build_call
 
 
-class StarknetEncoder:
-    """The `PayloadEncoder` of a Starknet network: felts in Cairo's serialisation."""
+class StarknetDialect:
+    """The `InterfaceDialect` of a Starknet network: felts in Cairo's serialisation."""
 
+    name: Final = FIBROUS
     pays_integrators: Final = False
+    execution: Final = RATES
 
     def __init__(self, network: Network) -> None:
         self._network = network
+
+    def executable_pool(self, pool: Pool) -> Pool | None:
+        """Return the pool itself: the router executes every family by asking the pool."""
+        return pool
+
+    def build_payload(
+        self,
+        route: RouterRouteParam,
+        steps: Sequence[Step],
+        pools: Mapping[str, Pool],
+        integrator: Integrator | None,
+        router: str,
+    ) -> UnsignedTransaction:
+        """As `RouterDialect.build_payload`."""
+        return self.build_transaction(self.build_call(route, steps, pools, integrator), router)
 
     def build_call(
         self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None

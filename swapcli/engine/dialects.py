@@ -1,0 +1,58 @@
+"""The choice of the router dialect for a network, and what follows from it for routes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import TYPE_CHECKING
+
+from swapcli.errors import InvalidOption
+from swapcli.model.market import Market
+from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, Kind, Network
+from swapcli.model.router_dialect import RATES, Execution
+
+if TYPE_CHECKING:
+    from swapcli.model.router_dialect import InterfaceDialect, RouterDialect
+
+
+def router_dialect(network: Network) -> RouterDialect:
+    """Return the dialect of a network's router. Only the modules of that dialect are imported.
+
+    Raises `InvalidOption` if there are no routers of the dialect on that kind of network.
+    """
+    return interface_dialect(network)
+
+
+def interface_dialect(network: Network) -> InterfaceDialect:
+    """Return the dialect of a network whose router the interface describes. Raises `InvalidOption` for another one."""
+    dialects = INTERFACE_DIALECTS if network.kind is Kind.EVM else (FIBROUS,)
+    if network.router_dialect not in dialects:
+        raise InvalidOption(
+            f"the router dialect {network.router_dialect} does not fit here: {network.name} needs "
+            + " or ".join(dialects),
+            hint=f"--router-dialect {FIBROUS}",
+            details={"dialect": network.router_dialect},
+        )
+    if network.kind is Kind.STARKNET:
+        from swapcli.starknet.dialect import StarknetDialect
+
+        return StarknetDialect(network)
+    from swapcli.evm.dialects.fibrous import FibrousDialect
+
+    return FibrousDialect(network)
+
+
+def execution_of(network: Network) -> Execution:
+    """Return how the network's router executes a route."""
+    return RATES if network.router_dialect in INTERFACE_DIALECTS else router_dialect(network).execution
+
+
+def executable_market(market: Market) -> Market:
+    """Return the market with the pools that the network's router can execute, as it executes them.
+
+    It is the same market if the router executes all of them.
+    """
+    if market.network.router_dialect in INTERFACE_DIALECTS:
+        return market
+    dialect = router_dialect(market.network)
+    executable = ((key, dialect.executable_pool(pool)) for key, pool in market.pools.items())
+    return replace(market, pools={key: pool for key, pool in executable if pool is not None})

@@ -1,0 +1,90 @@
+"""Router dialects: which pools a router can execute, how it executes a route, and how its payloads are written."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import NamedTuple, Protocol
+
+from swapcli.model.pool import Pool
+from swapcli.model.quote import RATE_SCALE, Step
+from swapcli.model.swap_terms import Integrator
+from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
+
+
+class Execution(NamedTuple):
+    """How a router executes a route. A replay does the same, so that its amounts are exact.
+
+    A router with rates spends `floor(balance * rate / rate_scale)` of its balance of a token in each pool that sells
+    it; segments that pass through the same token share that balance. A router that `executes_paths` runs one path of
+    single pools after the other, each with an absolute amount of the input token, and passes on all that a pool pays.
+    """
+
+    rate_scale: int = RATE_SCALE
+    executes_paths: bool = False
+
+
+RATES = Execution()
+"""The execution of the public router and of this project's."""
+
+
+class RouterDialect(Protocol):
+    """What differs between routers: one implementation for each dialect, made for one network."""
+
+    @property
+    def name(self) -> str:
+        """The name of the dialect, as in the settings."""
+
+    @property
+    def execution(self) -> Execution:
+        """How the router executes a route."""
+
+    @property
+    def pays_integrators(self) -> bool:
+        """Whether the router pays integrators."""
+
+    def executable_pool(self, pool: Pool) -> Pool | None:
+        """Return the pool as the router executes it, None if it cannot.
+
+        The result differs from `pool` where the router computes the output by itself instead of asking the pool.
+        """
+
+    def build_payload(
+        self,
+        route: RouterRouteParam,
+        steps: Sequence[Step],
+        pools: Mapping[str, Pool],
+        integrator: Integrator | None,
+        router: str,
+    ) -> UnsignedTransaction:
+        """Build the transaction that executes `steps`, the replay of a route on `pools` (by key).
+
+        Raises `InvalidRoute` if the router cannot execute the steps, or cannot pay the integrator; `ConfigError` if the
+        network lacks a setting that the payload needs; `InvalidInput` for a value that does not fit its type.
+        """
+
+    def build_transactions(self, payload: UnsignedTransaction, allowance: int = 0) -> tuple[Transaction, ...]:
+        """Return the transactions to sign, in order: the approvals that the router needs, and the swap.
+
+        `allowance` is what the spender may already spend, in base units of the input token.
+        """
+
+
+class InterfaceDialect(RouterDialect, Protocol):
+    """A dialect of the routers that the interface describes: its calls have a route and swap parameters."""
+
+    def build_call(
+        self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None
+    ) -> RouterCall:
+        """Build the call that executes `steps`. Raises as `build_payload`."""
+
+    def build_transaction(self, call: RouterCall, router: str) -> UnsignedTransaction:
+        """Encode a call for the router at an address. Raises `InvalidInput` for a value that does not fit its type."""
+
+    def decode_call(self, calldata: str, felts: Sequence[int], amount_out: int) -> RouterCall:
+        """Decode the calldata (hex with 0x) or, on Starknet, the felts of a call.
+
+        `amount_out` completes a call whose encoding does not contain the quoted output. Raises `InvalidInput`.
+        """
+
+    def encode_integrator_data(self, integrator: Integrator | None) -> bytes:
+        """Encode the integrator's shares; empty without any. Raises `InvalidRoute` if the router pays no integrator."""
