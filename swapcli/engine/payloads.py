@@ -92,12 +92,12 @@ def build_transaction(
 
 def _router(network: Network) -> str:
     if network.router is None:
+        settings = f"networks.{network.name}.router"
+        if network.router_dialect != FIBROUS:
+            settings += f", and networks.{network.name}.router_dialect to {network.router_dialect}"
         raise ConfigError(
             f"the router of {network.name} is not known, so no payload can be made for it",
-            hint=f"set networks.{network.name}.router"
-            + (
-                "" if network.router_dialect == FIBROUS else f", and router_dialect: {network.router_dialect} beside it"
-            ),
+            hint=f"set {settings}",
             details={"key": f"networks.{network.name}.router"},
         )
     return network.router

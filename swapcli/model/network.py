@@ -57,10 +57,10 @@ INTERFACE_DIALECTS = (FIBROUS, OWN)
 """The dialects of routers whose calls the interface describes."""
 
 
-class RouterDeployment(NamedTuple):
+class DialectRouter(NamedTuple):
     """The router of one dialect on a network: its address, or the registry contract that names it.
 
-    `version` tells encodings apart where releases of a router differ. `protocols` maps the `amm_name` of each protocol
+    `version` distinguishes the encodings of different releases. `protocols` maps the `amm_name` of each protocol
     that the router executes to the router's own name for it; empty if the router executes every protocol.
     """
 
@@ -103,7 +103,7 @@ class Network:
     transfers: Mapping[str, TransferBehaviour] = field(default_factory=dict)
     head_is_proposed: bool = False
     router_dialect: str = FIBROUS
-    routers: Mapping[str, RouterDeployment] = field(default_factory=dict)
+    routers: Mapping[str, DialectRouter] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)
     unconfirmed: tuple[str, ...] = ()
 
@@ -112,16 +112,16 @@ class Network:
         return next((p for p in self.protocols if p.amm_name == amm_name), None)
 
     @property
-    def router_deployment(self) -> RouterDeployment:
+    def dialect_router(self) -> DialectRouter:
         """What is known of the router that payloads are built for."""
-        return self.routers.get(self.router_dialect, RouterDeployment())._replace(address=self.router)
+        return self.routers.get(self.router_dialect, DialectRouter())._replace(address=self.router)
 
     def for_dialect(self, dialect: str) -> Network:
         """Return the network with the router of another dialect, whose address may be unknown."""
         if dialect == self.router_dialect:
             return self
-        routers = {**self.routers, self.router_dialect: self.router_deployment}
-        router = routers.get(dialect, RouterDeployment()).address
+        routers = {**self.routers, self.router_dialect: self.dialect_router}
+        router = routers.get(dialect, DialectRouter()).address
         return replace(self, router_dialect=dialect, router=router, routers=routers)
 
     @property

@@ -28,7 +28,7 @@ from collections.abc import Callable, Iterable, Iterator
 from dataclasses import replace
 from typing import TypeVar
 
-from swapcli.model.network import DIALECTS, FIBROUS, Deployment, Kind, Network, ProtocolInfo, RouterDeployment
+from swapcli.model.network import DIALECTS, FIBROUS, Deployment, DialectRouter, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import PPM, SHARES, TransferBehaviour
@@ -250,12 +250,12 @@ def _parse_dialect(fields: DefinitionFields) -> str | None:
     return fields.read_optional("router_dialect", parse_choice, DIALECTS)
 
 
-def _parse_routers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, RouterDeployment]]:
+def _parse_routers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, DialectRouter]]:
     for dialect, path, value in fields.members("routers"):
         router = fields.of_keys(value, path, _ROUTER_KEYS)
         yield (
             fields.parse(path, dialect, parse_choice, DIALECTS),
-            RouterDeployment(
+            DialectRouter(
                 address=router.optional_address("address", kind),
                 registry=router.optional_address("registry", kind),
                 version=router.optional_text("version"),

@@ -22,6 +22,7 @@ VALUES: dict[str, dict[str, object]] = {
     "impact_warning": {"5": 50_000, "2.5": 25_000, "0": 0},
     "max_impact": {"15": 150_000, "100": 1_000_000, "7.5%": 75_000},
     "max_hops": {"1": 1, "16": 16},
+    "router_dialect": {"own": "own", "universal-router": "universal-router"},
     "solve_time_s": {"0": 0.0, "0.25": 0.25, "86400": 86_400.0},
     "exclude_protocols": {"uniswapV2": ("uniswapV2",), "a, b": ("a", "b")},
     "gas_price": {"0": 0, "10000000": 10**7, "0.5 gwei": 5 * 10**8},

@@ -35,8 +35,13 @@ def calldata_document(
         document = {**render_calldata_v1(result, payload, network)}
         found = {name: found[name] for name in render_short(result, network)}
     document["route"] = found | {**render_call_route(payload.call.route, network)}
-    document["dialect"] = network.router_dialect
-    return document | swap.signed_fields | quote_fields(answer) | warnings_field(warnings)
+    return (
+        document
+        | swap.signed_fields
+        | {"dialect": network.router_dialect}
+        | quote_fields(answer)
+        | warnings_field(warnings)
+    )
 
 
 class PayloadContext(NamedTuple):
