@@ -35,13 +35,8 @@ def calldata_document(
         document = {**render_calldata_v1(result, payload, network)}
         found = {name: found[name] for name in render_short(result, network)}
     document["route"] = found | {**render_call_route(payload.call.route, network)}
-    return (
-        document
-        | swap.signed_fields
-        | {"dialect": network.router_dialect}
-        | quote_fields(answer)
-        | warnings_field(warnings)
-    )
+    fields = swap.signed_fields | {"dialect": network.router_dialect}
+    return document | fields | quote_fields(answer) | warnings_field(warnings)
 
 
 class PayloadContext(NamedTuple):
