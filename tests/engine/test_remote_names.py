@@ -129,7 +129,7 @@ class TestHealth:
         assert health.time_s > 0
 
     @pytest.mark.parametrize(
-        ("answer", "status", "said"),
+        ("answer", "status", "message"),
         [
             (http_response(200, '{"status": 503, "message": "ill"}'), 503, "ill"),
             (http_response(200, '{"staus": 500, "message": "ill"}'), 500, "ill"),

@@ -75,7 +75,7 @@ INTEGRATOR = Integrator(UNTRUSTED_ADDRESS, fee_bps=20)
 
 
 @pytest.mark.parametrize(
-    ("changes", "order", "said"),
+    ("changes", "order", "message"),
     [
         ({"certify": True}, {}, "proofs"),
         ({"gas_price_wei": 1}, {}, "gas price"),
@@ -141,7 +141,7 @@ def test_excluded_protocols_go_as_the_network_calls_them(case: Case, sent: str |
     assert excluded.id not in {swap.protocol_id for s in result.segments for hop in s.hops for swap in hop}
 
 
-@pytest.mark.parametrize("earns", [INTEGRATOR, Integrator(UNTRUSTED_ADDRESS, surplus_bps=5_000)])
+@pytest.mark.parametrize("integrator", [INTEGRATOR, Integrator(UNTRUSTED_ADDRESS, surplus_bps=5_000)])
 def test_an_integrator_earns_exactly_the_requested_fee(integrator: Integrator) -> None:
     request = SELL_V2.build_request()._replace(integrator=integrator)
     expected = embedded_source("base").quote_and_build(request, SELL_V2.terms())[1]
@@ -153,7 +153,7 @@ def test_an_integrator_earns_exactly_the_requested_fee(integrator: Integrator) -
 
 
 @pytest.mark.parametrize(
-    "twist", [set_value(21, "integratorFeePercentageBps"), set_value("0x" + "67" * 20, "integratorAddress")]
+    "mutation", [set_value(21, "integratorFeePercentageBps"), set_value("0x" + "67" * 20, "integratorAddress")]
 )
 def test_an_unrequested_integrator_is_refused(mutation: DocumentChange) -> None:
     def earning(source: RemoteSource, case: Case) -> object:
