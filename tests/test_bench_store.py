@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.store import open_store
 from tests.bench.cases import SIZES, generated_case
 from tests.bench.running import BenchmarkFailed
@@ -61,7 +61,7 @@ def test_every_order_is_quoted_on_every_store_by_the_command(maker: Path, tmp_pa
         assert [part.size for part in result.parts] == list(SIZES)
         assert all(part.gap_bps == 0 and part.read_ms > 0 for part in result.parts)
     case = generated_case(5, 1, tmp_path)
-    with open_store(str(_file(case)), network, case.network) as store:
+    with open_store(str(_file(case)), find_network, case.network) as store:
         assert len(store.read_market().pools) == found[0].parts[0].pools
 
 

@@ -22,7 +22,7 @@ from swapcli.cli.exit_codes import INTERRUPTED, MEANING
 from swapcli.config.display import example_config
 from swapcli.engine.open_market import open_market
 from swapcli.model.warning import WarningCode
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.chain.anvil import running_anvil
 from tests.chain.settings import url_of
 from tests.support.command import run_swapcli
@@ -123,7 +123,7 @@ def service() -> Iterator[ServiceProcess]:
 @pytest.fixture(scope="module")
 def node() -> Iterator[str]:
     """The address of a node of base, a chain on which nothing has happened."""
-    with running_anvil(network("base").chain_id) as chain:
+    with running_anvil(find_network("base").chain_id) as chain:
         yield url_of(chain)
 
 
@@ -167,7 +167,7 @@ def masked(text: str) -> list[str]:
 
 
 def test_the_pools_of_the_picture_are_in_the_market() -> None:
-    market = open_market("base", network).market
+    market = open_market("base", find_network).market
     drawn = Picture(picture()[1])
     named = {swap["mark"]: swap["pool"] for swap in drawn.swaps}
     assert [mark for mark, _ in drawn.pools] == [f"#{number}" for number in range(1, len(named) + 1)]

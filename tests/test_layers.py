@@ -184,9 +184,9 @@ def test_every_family_is_read_and_encoded() -> None:
 
 
 def test_every_family_of_the_catalogue_exists() -> None:
-    from swapcli.networks.catalogue import network, network_names
+    from swapcli.networks.catalogue import find_network, network_names
 
-    used = {protocol.family for name in network_names() for protocol in network(name).protocols}
+    used = {protocol.family for name in network_names() for protocol in find_network(name).protocols}
     assert used - {None} <= set(pools.FAMILIES)
 
 

@@ -24,9 +24,9 @@ class FailoverClient:
         self._current = 0
 
     @property
-    def shown(self) -> str:
+    def redacted_url(self) -> str:
         """The current URL without credentials, for messages."""
-        return self._rpcs[self._current].shown
+        return self._rpcs[self._current].redacted_url
 
     @property
     def round_trips(self) -> int:
@@ -64,7 +64,7 @@ class FailoverClient:
                 continue
             if isinstance(found, str) and found.lower() == hex(self._chain_id):
                 self._current = index
-                self._report(f"{error.message}; asking {self.shown} from now on")
+                self._report(f"{error.message}; asking {self.redacted_url} from now on")
                 return True
         return False
 

@@ -42,18 +42,18 @@ class HttpResponse(NamedTuple):
 
 
 class HttpConnection:
-    """A connection to `url`, which no error shows: messages contain `shown` instead. Not thread-safe.
+    """A connection to `url`, which no error shows: messages contain `redacted_url` instead. Not thread-safe.
 
     Each post carries `headers`, whose values no error shows either. `proxy` is the address of an HTTP proxy. Closed
     automatically when garbage-collected.
     """
 
     def __init__(
-        self, url: str, shown: str, headers: Mapping[str, str] | None = None, proxy: str | None = None
+        self, url: str, redacted_url: str, headers: Mapping[str, str] | None = None, proxy: str | None = None
     ) -> None:
         """Prepare the connection without opening it. Raises `ConfigError` for an invalid URL of a node or a proxy."""
-        self.shown = shown
-        self._address = _Address.of(url, shown, headers or {})
+        self.redacted_url = redacted_url
+        self._address = _Address.of(url, redacted_url, headers or {})
         self._proxy = _Proxy.of(proxy) if proxy else None
         self._connection: HTTPConnection | None = None
         self._finalizer: finalize[[], HttpConnection] | None = None
@@ -101,7 +101,7 @@ class HttpConnection:
             raise self._failure(error) from None
         except InvalidBody as error:
             self.close()
-            raise InvalidUpstreamResponse(f"{self.shown} {error}") from None
+            raise InvalidUpstreamResponse(f"{self.redacted_url} {error}") from None
         except BaseException:
             self.close()  # an exchange that was left in the middle must not be taken for the next one's
             raise
@@ -147,13 +147,15 @@ class HttpConnection:
 
     def _failure(self, error: Exception) -> Unreachable | UpstreamTimeout | InvalidUpstreamResponse:
         if self._is_late or isinstance(error, TimeoutError):
-            return UpstreamTimeout(f"{self.shown} did not answer in time", hint="try again, or set another node")
+            return UpstreamTimeout(f"{self.redacted_url} did not answer in time", hint="try again, or set another node")
         if isinstance(error, HTTPException) and not isinstance(error, OSError):
-            return InvalidUpstreamResponse(f"{self.shown} answered with what is not whole HTTP")
+            return InvalidUpstreamResponse(f"{self.redacted_url} answered with what is not whole HTTP")
         if self._proxy:
-            through = f"no connection to {self.shown} through the proxy {self._proxy.shown}"
+            through = f"no connection to {self.redacted_url} through the proxy {self._proxy.redacted_url}"
             return Unreachable(through, hint="check the address of the node, the proxy, and NO_PROXY")
-        return Unreachable(f"no connection to {self.shown}", hint="check the address of the node, and that it runs")
+        return Unreachable(
+            f"no connection to {self.redacted_url}", hint="check the address of the node, and that it runs"
+        )
 
     def _open_connection(self, timeout_s: float) -> HTTPConnection:
         host, port, proxy = self._address.host, self._address.port, self._proxy
@@ -181,14 +183,14 @@ class _Address(NamedTuple):
     secrets: tuple[str, ...]
 
     @classmethod
-    def of(cls, url: str, shown: str, extra_headers: Mapping[str, str]) -> _Address:
+    def of(cls, url: str, redacted_url: str, extra_headers: Mapping[str, str]) -> _Address:
         try:
             parts = split_url(url)
             if parts.scheme not in _SCHEMES or not url.isascii():
                 raise ValueError
         except ValueError:
             raise ConfigError(
-                f"{shown} is not the address of a node: it must begin with http:// or https:// and a host",
+                f"{redacted_url} is not the address of a node: it must begin with http:// or https:// and a host",
                 details={"key": "rpc_url"},
             ) from None
         target = (parts.path or "/") + (f"?{parts.query}" if parts.query else "")
@@ -221,7 +223,7 @@ class _Proxy(NamedTuple):
     headers: dict[str, str]
 
     @property
-    def shown(self) -> str:
+    def redacted_url(self) -> str:
         """Host and port, for messages."""
         return f"{self.host}:{self.port}"
 

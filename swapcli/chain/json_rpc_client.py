@@ -104,9 +104,9 @@ class JsonRpcClient:
         self.round_trips = 0
 
     @property
-    def shown(self) -> str:
+    def redacted_url(self) -> str:
         """The URL without credentials, for messages."""
-        return self._connection.shown
+        return self._connection.redacted_url
 
     def close(self) -> None:
         """Close the connection."""
@@ -238,9 +238,9 @@ class JsonRpcClient:
 
     def _accepted(self, request: RpcRequest, result: RpcResult) -> RpcResult:
         if result is _MISSING:
-            raise _TransientError(InvalidUpstreamResponse(f"{self._connection.shown} left requests unanswered"))
+            raise _TransientError(InvalidUpstreamResponse(f"{self._connection.redacted_url} left requests unanswered"))
         if result is None and not request.may_be_null:  # as from nodes that do not have the block yet
-            raise _TransientError(NullResult(f"{self._connection.shown} answered {request.method} with nothing"))
+            raise _TransientError(NullResult(f"{self._connection.redacted_url} answered {request.method} with nothing"))
         if isinstance(result, RpcError) and not (request.method == "eth_call" and result.is_revert):
             failure = self._rejection(result)
             raise _TransientError(failure) if result.is_transient else failure
@@ -249,14 +249,16 @@ class JsonRpcClient:
     def _rejection(self, refusal: RpcError) -> UpstreamRejected:
         reason = self._connection.redact(refusal.message[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS]
         return UpstreamRejected(
-            f"{self._connection.shown} refused: {reason or 'it gives no reason'}", details={"code": refusal.code}
+            f"{self._connection.redacted_url} refused: {reason or 'it gives no reason'}", details={"code": refusal.code}
         )
 
     def _bad_status(self, reply: HttpResponse, hint: str) -> UpstreamRejected:
-        return UpstreamRejected(f"{self._connection.shown} answered with status {reply.status}", hint=hint)
+        return UpstreamRejected(f"{self._connection.redacted_url} answered with status {reply.status}", hint=hint)
 
     def _not_rpc(self) -> _TransientError:
-        return _TransientError(InvalidUpstreamResponse(f"{self._connection.shown} answered with what is not JSON-RPC"))
+        return _TransientError(
+            InvalidUpstreamResponse(f"{self._connection.redacted_url} answered with what is not JSON-RPC")
+        )
 
 
 class _TransientError(Exception):

@@ -37,9 +37,9 @@ def scan_logs(node: Node, query: LogFilter, span: int = FIRST_SPAN) -> Iterator[
     while first <= query.to_block:
         last = min(first + span - 1, query.to_block)
         try:
-            logs = node.logs(query._replace(from_block=first, to_block=last))
+            logs = node.read_logs(query._replace(from_block=first, to_block=last))
         except (UpstreamRejected, UpstreamTimeout):
-            if last == first or node.block(last) is None:
+            if last == first or node.read_block(last) is None:
                 raise
             span, before_growing = (last - first + 1) // 2, _REST
             continue
@@ -59,7 +59,7 @@ def find_first_available_block(node: Node, query: LogFilter) -> int:
     while low < high:
         middle = (low + high) // 2
         try:
-            node.logs(query._replace(from_block=middle, to_block=middle))
+            node.read_logs(query._replace(from_block=middle, to_block=middle))
         except (UpstreamRejected, UpstreamTimeout):
             low = middle + 1
         else:

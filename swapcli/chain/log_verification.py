@@ -37,10 +37,10 @@ def find_withheld_block(node: Node, head: int) -> int | None:
     Sends requests at most once in 600 blocks. Raises `UpstreamError`.
     """
     shown, last = _verified_nodes.get(node, ("", 0))
-    if shown == node.shown and 0 <= head - last < _RECHECK_AFTER_BLOCKS:
+    if shown == node.redacted_url and 0 <= head - last < _RECHECK_AFTER_BLOCKS:
         return None
     first = max(head - _CHECKED_HEADERS + 1, 0)
-    filled = [(at, bloom) for at, bloom in enumerate(node.blooms(first, head), first) if bloom][-_CHECKED_BLOCKS:]
+    filled = [(at, bloom) for at, bloom in enumerate(node.read_blooms(first, head), first) if bloom][-_CHECKED_BLOCKS:]
     bloom_bits = explained_bits = 0
     for number, bloom in filled:
         logs = read_block_logs(node, number)
@@ -50,14 +50,14 @@ def find_withheld_block(node: Node, head: int) -> int | None:
         explained_bits += (bloom & compute_bloom(logs)).bit_count()
     if explained_bits < bloom_bits * _MIN_EXPLAINED:
         return filled[-1][0]
-    _verified_nodes[node] = node.shown, head
+    _verified_nodes[node] = node.redacted_url, head
     return None
 
 
 def read_block_logs(node: Node, number: int) -> list[Log] | None:
     """Return all events of a block, None if the node rejects the request."""
     try:
-        return node.logs(LogFilter((), (), number, number))
+        return node.read_logs(LogFilter((), (), number, number))
     except (UpstreamRejected, UpstreamTimeout):
         return None
 

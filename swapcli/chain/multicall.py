@@ -86,7 +86,7 @@ class BlockReader:
         """
         if self.has_later_answers:
             return False
-        if self._is_verified or self.block == 0 or _PINNING.get(self.node) == self.node.shown:
+        if self._is_verified or self.block == 0 or _PINNING.get(self.node) == self.node.redacted_url:
             return self._is_verified or self.block > 0
         earlier = self.block - 1
         number = find_answering_block(self.node, earlier)
@@ -94,7 +94,7 @@ class BlockReader:
             return False
         if number != earlier:
             raise self._mismatch(number, earlier)
-        _PINNING[self.node] = self.node.shown
+        _PINNING[self.node] = self.node.redacted_url
         return True
 
     def _call_in_batches(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
@@ -104,7 +104,7 @@ class BlockReader:
                 answers = self._aggregate(calls, self._multicall)
             except UpstreamRejected:
                 # Too much for the node at once, or too large: it may still answer less, if it answers at all.
-                if self._batch_size <= _MIN_BATCH_SIZE or self.node.block(self.block) is None:
+                if self._batch_size <= _MIN_BATCH_SIZE or self.node.read_block(self.block) is None:
                     raise
                 self._batch_size //= 2
                 continue
@@ -136,7 +136,7 @@ class BlockReader:
 
     def _run_aggregates(self, batches: Sequence[Sequence[ContractCall]], multicall: str) -> list[ReturnData]:
         probes = [ContractCall(multicall, probe) for probe in _PROBES]
-        return self.node.batch(
+        return self.node.call_many(
             [ContractCall(multicall, encode_aggregate([*probes, *batch])) for batch in batches], self.at
         )
 
@@ -149,7 +149,7 @@ class BlockReader:
         return answers
 
     def _call_directly(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
-        answers = self.node.batch(calls, self.at)
+        answers = self.node.call_many(calls, self.at)
         self._is_verified = False
         without_output = {call.to for call, answer in zip(calls, answers, strict=True) if answer == b""}
         self.contracts_without_output |= without_output
@@ -158,7 +158,7 @@ class BlockReader:
     def _check_missing(self, multicall: str) -> None:
         """Raise `InvalidUpstreamResponse` if the contract exists after all, or if the node does not run code."""
         try:
-            (answer,) = self.node.batch([ContractCall("", _CODE_SIZE % bytes.fromhex(multicall[2:]))], self.at)
+            (answer,) = self.node.call_many([ContractCall("", _CODE_SIZE % bytes.fromhex(multicall[2:]))], self.at)
         except UpstreamRejected:
             return  # it runs contracts only
         if answer is None or (len(answer) == WORD and not any(answer)):
@@ -167,7 +167,7 @@ class BlockReader:
 
     def _empty_response(self) -> InvalidUpstreamResponse:
         return InvalidUpstreamResponse(
-            f"{self.node.shown} answers calls with nothing at block {self.block}, though there are contracts",
+            f"{self.node.redacted_url} answers calls with nothing at block {self.block}, though there are contracts",
             hint="try again, or set another node",
             details={"block": self.block},
         )
@@ -187,14 +187,14 @@ class BlockReader:
                 _TRUTHFUL_HASHES.add(self.node)
             elif self.node in _TRUTHFUL_HASHES:
                 raise ChainReorganized(
-                    f"{self.node.shown} answered from another block {self.block}: the chain took another way",
+                    f"{self.node.redacted_url} answered from another block {self.block}: the chain took another way",
                     hint="try again",
                     details={"block": self.block},
                 )
 
     def _mismatch(self, number: int, expected: int) -> BlockMismatch:
         return BlockMismatch(
-            f"{self.node.shown} answered from block {number} to a request for block {expected}",
+            f"{self.node.redacted_url} answered from block {number} to a request for block {expected}",
             hint="try again; a node that ignores block numbers cannot always be read: set another one",
             details={"block": expected, "answered": number},
         )
@@ -203,7 +203,7 @@ class BlockReader:
 def find_answering_block(node: Node, number: int) -> int | None:
     """Return the block from which a node answers a request for block `number`; None if it gives no way to know."""
     try:
-        (answer,) = node.batch([ContractCall("", _NUMBER_CODE)], number)
+        (answer,) = node.call_many([ContractCall("", _NUMBER_CODE)], number)
     except UpstreamRejected:
         return None  # it runs contracts only
     results = _decode_number(answer)

@@ -71,13 +71,13 @@ class Node(Protocol):
     """A node of one network. Every method raises `UpstreamError` if the node gives no valid response."""
 
     @property
-    def shown(self) -> str:
+    def redacted_url(self) -> str:
         """Its URL without credentials, for messages."""
 
-    def head(self) -> ChainHead:
+    def read_head(self) -> ChainHead:
         """Return the newest block, after checking the chain id."""
 
-    def block(self, number: int) -> BlockHeader | None:
+    def read_block(self, number: int) -> BlockHeader | None:
         """Return a block by its number; None if the chain does not have it yet."""
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
@@ -85,19 +85,19 @@ class Node(Protocol):
 
         Raises `ChainReorganized` if `at` is a header and the chain no longer has that block."""
 
-    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         """Return the data of many calls on the state after a block, in order. Raises as `call`."""
 
     def use_spare(self, error: UpstreamError) -> bool:
         """Switch to another node because of this error. Return whether there is one."""
 
-    def blooms(self, first: int, last: int) -> list[int]:
+    def read_blooms(self, first: int, last: int) -> list[int]:
         """Return the bloom filters of the events of blocks `first` to `last`, 0 where the network does not fill them.
 
         Each is a number of 2,048 bits. Raises `InvalidUpstreamResponse` if the node does not know one of the blocks.
         """
 
-    def logs(self, query: LogFilter) -> list[Log]:
+    def read_logs(self, query: LogFilter) -> list[Log]:
         """Return events in the order of the chain.
 
         Raises `UpstreamRejected` also if there are too many for the node, and `ChainReorganized` if the query ends at
@@ -133,7 +133,7 @@ class HypotheticalCall(NamedTuple):
 class StateOverrideNode(Node, Protocol):
     """A node that also simulates calls on overridden state."""
 
-    def account(self, address: str, at: BlockId) -> Account:
+    def read_account(self, address: str, at: BlockId) -> Account:
         """Return an account after a block. Raises `ChainReorganized` as `call`."""
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:

@@ -40,17 +40,17 @@ _is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
 
 
 class RpcEndpoint(NamedTuple):
-    """The URL of a node. `shown` is `url` without credentials; each request carries `headers`; `proxy` is the URL of an
-    HTTP proxy, None without one."""
+    """The URL of a node. `redacted_url` is `url` without credentials; each request carries `headers`; `proxy` is the
+    URL of an HTTP proxy, None without one."""
 
     url: str
-    shown: str
+    redacted_url: str
     headers: Mapping[str, str] = MappingProxyType({})
     proxy: str | None = None
 
 
 class RpcNode:
-    """A `Node`. `shown` is `url` without credentials; `chain_id` is the expected chain id.
+    """A `Node`. `redacted_url` is `url` without credentials; `chain_id` is the expected chain id.
 
     `timeout_s` bounds one exchange; each is tried at most `attempts` times, twice if it times out. `pause` sleeps for
     the given seconds between them. `spares` replace the node, in turn, once it fails; `report` takes a sentence at each
@@ -61,7 +61,7 @@ class RpcNode:
         self,
         url: str,
         *,
-        shown: str,
+        redacted_url: str,
         chain_id: int,
         timeout_s: float = TIMEOUT_S,
         attempts: int = ATTEMPTS,
@@ -74,8 +74,8 @@ class RpcNode:
         """Prepare the connections without opening them. Raises `ConfigError` for an invalid URL."""
         if spares:
             attempts = min(attempts, _ATTEMPTS_WITH_SPARES)
-        endpoints = (RpcEndpoint(url, shown, headers or {}, proxy), *spares)
-        connections = [HttpConnection(each.url, each.shown, each.headers, each.proxy) for each in endpoints]
+        endpoints = (RpcEndpoint(url, redacted_url, headers or {}, proxy), *spares)
+        connections = [HttpConnection(each.url, each.redacted_url, each.headers, each.proxy) for each in endpoints]
         self._rpc = FailoverClient(
             [JsonRpcClient(connection, timeout_s, attempts, pause) for connection in connections], chain_id, report
         )
@@ -84,9 +84,9 @@ class RpcNode:
         self._newest_bloom = 0
 
     @property
-    def shown(self) -> str:
+    def redacted_url(self) -> str:
         """The current URL without credentials, for messages."""
-        return self._rpc.shown
+        return self._rpc.redacted_url
 
     @property
     def round_trips(self) -> int:
@@ -101,7 +101,7 @@ class RpcNode:
         """As `Node.use_spare`."""
         return self._rpc.fail_over(error)
 
-    def head(self) -> ChainHead:
+    def read_head(self) -> ChainHead:
         """As `Node.head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain."""
         chain, block, gas_price = self._rpc.send(
             [RpcRequest("eth_chainId", ()), RpcRequest(_BLOCK, ("latest", False)), RpcRequest("eth_gasPrice", ())]
@@ -111,7 +111,7 @@ class RpcNode:
         self._newest, self._newest_bloom = head.block, self._bloom(block)
         return head
 
-    def block(self, number: int) -> BlockHeader | None:
+    def read_block(self, number: int) -> BlockHeader | None:
         """As `Node.block`. Retries for a block that it had before: behind a load balancer, some nodes may lag."""
         is_new = self._newest is None or number > self._newest.number
         try:
@@ -127,14 +127,14 @@ class RpcNode:
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
         """As `Node.call`."""
-        return self.batch([ContractCall(to, calldata)], at)[0]
+        return self.call_many([ContractCall(to, calldata)], at)[0]
 
-    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         """As `Node.batch`, in as many round trips as the size of the calls requires, for any `at`."""
         tag = hex(block_number(at))
         return self._answers([RpcRequest(_CALL, (_message(call), tag)) for call in calls], at)
 
-    def account(self, address: str, at: BlockId) -> Account:
+    def read_account(self, address: str, at: BlockId) -> Account:
         """As `SimulatingNode.account`, in one round trip."""
         methods, params = ("eth_getBalance", "eth_getCode"), (address, hex(block_number(at)))
         balance, code = self._rpc.send([RpcRequest(method, params) for method in methods], self._block_check(at))
@@ -146,7 +146,7 @@ class RpcNode:
         requests = [RpcRequest(_CALL, (_message(c.call, c.sender), tag, _state(c.overrides))) for c in calls]
         return self._answers(requests, at)
 
-    def blooms(self, first: int, last: int) -> list[int]:
+    def read_blooms(self, first: int, last: int) -> list[int]:
         """As `Node.blooms`. The filter of the newest block is cached."""
         blooms = {self._newest.number: self._newest_bloom} if self._newest else {}
         numbers = [number for number in range(first, last + 1) if number not in blooms]
@@ -157,7 +157,7 @@ class RpcNode:
             blooms[number] = self._bloom(each)
         return [blooms[number] for number in range(first, last + 1)]
 
-    def logs(self, query: LogFilter) -> list[Log]:
+    def read_logs(self, query: LogFilter) -> list[Log]:
         """As `Node.logs`.
 
         A node behind a balancer that has not seen the last block yet may return no events: its result
@@ -194,7 +194,7 @@ class RpcNode:
             if found is not None and self._block(found).hash == block.hash:
                 return None
             return ChainReorganized(
-                f"{self.shown} no longer has block {block.number} as it was: the chain took another way",
+                f"{self.redacted_url} no longer has block {block.number} as it was: the chain took another way",
                 hint="try again",
                 details={"block": block.number},
             )
@@ -207,14 +207,14 @@ class RpcNode:
             return self._same_block(self._newest)
 
         def objection(found: RpcResult) -> UpstreamError | None:
-            return UpstreamRejected(f"{self.shown} does not know block {number}") if found is None else None
+            return UpstreamRejected(f"{self.redacted_url} does not know block {number}") if found is None else None
 
         return ConsistencyCheck(_block_request(number), objection)
 
     def _check_chain(self, found: int) -> None:
         if found != self._chain_id:
             raise InvalidUpstreamResponse(
-                f"{self.shown} is a node of chain {found}, not of chain {self._chain_id}",
+                f"{self.redacted_url} is a node of chain {found}, not of chain {self._chain_id}",
                 hint="set a node of the requested network",
                 details={"expected": self._chain_id, "found": found},
             )
@@ -268,7 +268,7 @@ class RpcNode:
         return content
 
     def _fail(self, method: str, problem: str) -> NoReturn:
-        raise InvalidUpstreamResponse(f"{self.shown} answered {method} with {problem}")
+        raise InvalidUpstreamResponse(f"{self.redacted_url} answered {method} with {problem}")
 
 
 def _read_hex(text: str) -> bytes | None:

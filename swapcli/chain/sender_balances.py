@@ -25,9 +25,9 @@ class SenderBalances(NamedTuple):
 
 def read_sender_balances(node: StateOverrideNode, at: BlockId, owner: str, swap: SimulatedCall) -> SenderBalances:
     """Read the balances after a block, in two round trips, or one for native currency. Raises `UpstreamError`."""
-    account = node.account(owner, at)
+    account = node.read_account(owner, at)
     if swap.token_in == ZERO_ADDRESS:
         return SenderBalances(account, account.balance_wei, None)
     calls = encode_call(BALANCE, owner), encode_call(_ALLOWANCE, owner, swap.router)
-    balance, allowance = node.batch([ContractCall(swap.token_in, each) for each in calls], at)
+    balance, allowance = node.call_many([ContractCall(swap.token_in, each) for each in calls], at)
     return SenderBalances(account, read_word(balance, BALANCE), read_word(allowance, _ALLOWANCE))

@@ -66,12 +66,14 @@ def simulate_swap(
         )
     if answer == b"":
         raise UpstreamRejected(
-            f"{node.shown} heeds no state overrides, so nothing can be simulated on it", hint="set another node"
+            f"{node.redacted_url} heeds no state overrides, so nothing can be simulated on it", hint="set another node"
         )
     try:
         return SwapSimulation(decode_run(answer, swap), assumed)
     except InvalidInput as error:
-        raise InvalidUpstreamResponse(f"{node.shown} answered a simulation with nonsense: {error.message}") from None
+        raise InvalidUpstreamResponse(
+            f"{node.redacted_url} answered a simulation with nonsense: {error.message}"
+        ) from None
 
 
 def _lacking(swap: SimulatedCall, balances: SenderBalances) -> list[SimulationGrant]:

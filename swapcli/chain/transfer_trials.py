@@ -79,7 +79,7 @@ def run_transfer_trials(node: Node, at: BlockId, questions: Sequence[TransferTri
     if not tokens:
         return TransferReport({})
     if not isinstance(node, StateOverrideNode):
-        return TransferReport(dict.fromkeys(tokens, UNKNOWN), f"{node.shown} cannot simulate")
+        return TransferReport(dict.fromkeys(tokens, UNKNOWN), f"{node.redacted_url} cannot simulate")
     runner = _TrialRunner(node, at)
     try:
         found: dict[str, list[TransferBehaviour]] = {token: [] for token in tokens}
@@ -163,14 +163,16 @@ class _TrialRunner:
         except UpstreamError as error:
             raise _NoOverrides(error.message) from None
         if b"" in answers:
-            raise _NoOverrides(f"{self._node.shown} heeds no state overrides")
+            raise _NoOverrides(f"{self._node.redacted_url} heeds no state overrides")
         return answers
 
     def _read(self, answer: bytes, questions: Sequence[TransferTrial]) -> list[TrialResult]:
         try:
             return decode_trials(answer, len(questions))
         except InvalidInput as error:
-            raise _NoOverrides(f"{self._node.shown} answered trial transfers with nonsense: {error.message}") from None
+            raise _NoOverrides(
+                f"{self._node.redacted_url} answered trial transfers with nonsense: {error.message}"
+            ) from None
 
 
 def _split_batches(questions: Sequence[TransferTrial], size: int) -> list[Sequence[TransferTrial]]:

@@ -71,14 +71,14 @@ def _network_rows(prefix: str, network: NetworkSettings, settings: Settings) -> 
     for name, row in NETWORK_TABLE.items():
         if (value := getattr(network, name)) is not None:
             yield SettingRow(f"{prefix}.{name}", _shown(row, value), settings.origin(f"{prefix}.{name}"))
-    others = [url.shown for url in network.rpc_urls]
+    others = [url.redacted for url in network.rpc_urls]
     for name, value in [*([("rpc_urls", others)] if others else []), *network.additions.items()]:
         yield SettingRow(f"{prefix}.{name}", json.dumps(value, ensure_ascii=False), settings.origin(prefix))
 
 
 def _shown(row: Setting, value: object) -> str | None:
     if isinstance(value, Secret):
-        return value.shown
+        return value.redacted
     return None if value is None else row.value_type.format(value)
 
 

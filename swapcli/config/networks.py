@@ -21,12 +21,12 @@ def networks_from(settings: Settings) -> Callable[[str], Network]:
 
     Its router is that of the dialect in the settings.
     """
-    from swapcli.networks.catalogue import network
+    from swapcli.networks.catalogue import find_network
 
     added = {name: _described(each) for name, each in settings.networks.items()}
 
     def find(name: str) -> Network:
-        found = network(name, added)
+        found = find_network(name, added)
         return found.for_dialect(settings.router_dialect or found.router_dialect)
 
     return find
@@ -96,14 +96,14 @@ def _node_urls(value: object, place: str) -> tuple[Secret, ...]:
 
 def _check(name: str, settings: NetworkSettings, given: Mapping[str, RawValue]) -> None:
     """Build the network. Raises `ConfigError` that names the source."""
-    from swapcli.networks.catalogue import network
+    from swapcli.networks.catalogue import find_network
 
     key = f"{NETWORKS}.{name}"
     source = next(each for each_key, each in given.items() if f"{each_key}.".startswith(f"{key}."))
     if name not in _all_names({}) and "chain_id" not in settings.additions:
         raise _unknown(name, source)
     try:
-        network(name, {name: _described(settings)})
+        find_network(name, {name: _described(settings)})
     except ConfigError as error:
         place = error.place or ""
         error.place = given[place].place if place in given else source.place.removesuffix(key) + place

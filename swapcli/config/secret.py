@@ -8,23 +8,23 @@ MASK: Final = "********"
 
 
 class Secret:
-    """A key or a URL with credentials; `shown` is the part that may be displayed."""
+    """A key or a URL with credentials; `redacted` is the part that may be displayed."""
 
-    __slots__ = ("_value", "shown")
+    __slots__ = ("_value", "redacted")
 
-    def __init__(self, value: str, shown: str = MASK) -> None:
+    def __init__(self, value: str, redacted: str = MASK) -> None:
         self._value = value
-        self.shown = shown
+        self.redacted = redacted
 
     def reveal(self) -> str:
         """Return the secret itself, to send it."""
         return self._value
 
     def __repr__(self) -> str:
-        return f"Secret({self.shown})"
+        return f"Secret({self.redacted})"
 
     def __str__(self) -> str:
-        return self.shown
+        return self.redacted
 
     def __eq__(self, other: object) -> bool:
         return isinstance(other, Secret) and other._value == self._value

@@ -226,6 +226,6 @@ NODE_URL: ValueType[Secret] = ValueType("an http, https, ws or wss address", _pa
 HEADERS: ValueType[Mapping[str, Secret]] = ValueType(
     "header names with their values, as in {Authorization: Bearer abc}",
     _parse_headers,
-    lambda headers: ", ".join(f"{name}: {value.shown}" for name, value in headers.items()),
+    lambda headers: ", ".join(f"{name}: {value.redacted}" for name, value in headers.items()),
 )
 KEY: ValueType[Secret] = ValueType("a key without spaces", _parse_key)

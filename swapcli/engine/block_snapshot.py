@@ -61,7 +61,7 @@ class BlockSnapshot:
             known,
             pools=pools,
             provenance=Provenance.LIVE,
-            source=f"{self.node.shown}: {len(pools)} pools considered{unread}",
+            source=f"{self.node.redacted_url}: {len(pools)} pools considered{unread}",
             gas_price_wei=self.head.gas_price_wei,
             block=self.head.block.number,
             timestamp=self.head.block.timestamp,

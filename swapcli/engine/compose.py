@@ -284,7 +284,8 @@ class QuoteSources:
             raise InvalidOption(f"no node of {network.name} is known", hint=f"give --rpc-url, or set {setting}")
         node = self._connect([node_url(setting, url) for url in network.rpc_urls], network, {})
         self._warn(
-            f"{network.name} has no node in the settings; using a public one, which may limit requests: {node.shown}"
+            f"{network.name} has no node in the settings; using a public one, which may limit requests:"
+            f" {node.redacted_url}"
         )
         return node
 
@@ -298,13 +299,13 @@ class QuoteSources:
         first_url, *others = urls
         # A WebSocket node cannot replace another one. If it is the first, the node itself raises an error.
         urls = [first_url, *(url for url in others if url.reveal().startswith("http"))]
-        shown = dict(zip(urls, _number_duplicates([url.shown for url in urls]), strict=True))
+        shown = dict(zip(urls, _number_duplicates([url.redacted for url in urls]), strict=True))
         first, *spares = (
             RpcEndpoint(url.reveal(), shown[url], headers, find_proxy(url.reveal(), self._environ)) for url in shown
         )
         return RpcNode(
             first.url,
-            shown=first.shown,
+            redacted_url=first.redacted_url,
             chain_id=network.chain_id,
             timeout_s=self.settings.timeout_s,
             headers=first.headers,

@@ -99,7 +99,7 @@ def check_payload(
     than the swap sells, `SimulationError` if the swap reverts, pays another amount or cannot be simulated, and
     `UpstreamError`.
     """
-    head = node.head()
+    head = node.read_head()
     at, is_exact = _block_to_check(origin, head)
     sender, swap = options.sender or payload.call.route.recipient, SimulatedCall.from_payload(payload)
     holdings = read_sender_balances(node, at, sender, swap)

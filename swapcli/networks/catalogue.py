@@ -17,7 +17,7 @@ from swapcli.errors import UnknownNetwork
 from swapcli.model.network import Network
 from swapcli.networks.definition import extend_network, parse_network
 
-__all__ = ["by_chain_id", "extend_network", "network", "network_names", "parse_network"]
+__all__ = ["extend_network", "find_network", "find_network_by_chain_id", "network_names", "parse_network"]
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "definitions")
 _SUFFIX = ".json"
@@ -25,7 +25,7 @@ _CHAIN_ID = re.compile(r"[0-9]{1,78}|0x[0-9a-f]{1,64}")
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
 
-def network(name: str, added: Mapping[str, object] = _NOTHING) -> Network:
+def find_network(name: str, added: Mapping[str, object] = _NOTHING) -> Network:
     """Return the network called `name`, in upper or lower case, or with that chain id (decimal, or hex with 0x).
 
     Raises `UnknownNetwork` with close matches in the hint and all names in the details, and `ConfigError` where the
@@ -33,21 +33,21 @@ def network(name: str, added: Mapping[str, object] = _NOTHING) -> Network:
     """
     requested = name.strip().lower()
     if requested in network_names(added):
-        return _named(requested, added)
-    chain_id = _as_chain_id(requested)
-    return by_chain_id(chain_id, added) if chain_id is not None else _refuse(name, requested, added)
+        return _build_network(requested, added)
+    chain_id = _parse_chain_id(requested)
+    return find_network_by_chain_id(chain_id, added) if chain_id is not None else _raise_unknown(name, requested, added)
 
 
 def network_names(added: Mapping[str, object] = _NOTHING) -> tuple[str, ...]:
     """Return the names of all networks, in lower case and alphabetical order."""
-    return tuple(sorted({*_packaged_names(), *(str(name).lower() for name in added)}))
+    return tuple(sorted({*_list_packaged_names(), *(str(name).lower() for name in added)}))
 
 
-def by_chain_id(chain_id: int, added: Mapping[str, object] = _NOTHING) -> Network:
+def find_network_by_chain_id(chain_id: int, added: Mapping[str, object] = _NOTHING) -> Network:
     """Return the network with that chain id. Raises `UnknownNetwork`."""
     for name in network_names(added):
-        if _chain_id_of(name, added) == chain_id:
-            return _named(name, added)
+        if _read_chain_id(name, added) == chain_id:
+            return _build_network(name, added)
     raise UnknownNetwork(
         f"no network has the chain id {chain_id}",
         hint=f"known networks: {', '.join(network_names(added))}",
@@ -55,10 +55,10 @@ def by_chain_id(chain_id: int, added: Mapping[str, object] = _NOTHING) -> Networ
     )
 
 
-def _named(name: str, added: Mapping[str, object]) -> Network:
+def _build_network(name: str, added: Mapping[str, object]) -> Network:
     given = [(label, mapping) for label, mapping in added.items() if str(label).lower() == name]
-    if name in _packaged_names():
-        known = _packaged(name)
+    if name in _list_packaged_names():
+        known = _load_packaged(name)
     else:
         label, mapping = given.pop(0)
         described = {**mapping, "name": name} if isinstance(mapping, Mapping) else mapping
@@ -68,33 +68,33 @@ def _named(name: str, added: Mapping[str, object]) -> Network:
     return known
 
 
-def _chain_id_of(name: str, added: Mapping[str, object]) -> int:
-    if name in _packaged_names():
-        return int(_definition(name)["chain_id"])
-    return _named(name, added).chain_id
+def _read_chain_id(name: str, added: Mapping[str, object]) -> int:
+    if name in _list_packaged_names():
+        return int(_read_definition(name)["chain_id"])
+    return _build_network(name, added).chain_id
 
 
 @lru_cache
-def _packaged_names() -> frozenset[str]:
+def _list_packaged_names() -> frozenset[str]:
     return frozenset(entry.removesuffix(_SUFFIX) for entry in os.listdir(_FOLDER) if entry.endswith(_SUFFIX))
 
 
 @lru_cache
-def _packaged(name: str) -> Network:
-    return parse_network(_definition(name), name + _SUFFIX)
+def _load_packaged(name: str) -> Network:
+    return parse_network(_read_definition(name), name + _SUFFIX)
 
 
 @lru_cache
-def _definition(name: str) -> dict[str, str | int]:
+def _read_definition(name: str) -> dict[str, str | int]:
     with open(os.path.join(_FOLDER, name + _SUFFIX), encoding="utf-8") as file:
         return dict(json.load(file))
 
 
-def _as_chain_id(text: str) -> int | None:
+def _parse_chain_id(text: str) -> int | None:
     return int(text, 16 if text.startswith("0x") else 10) if _CHAIN_ID.fullmatch(text) else None
 
 
-def _refuse(name: str, requested: str, added: Mapping[str, object]) -> Network:
+def _raise_unknown(name: str, requested: str, added: Mapping[str, object]) -> Network:
     from difflib import get_close_matches
 
     names = network_names(added)

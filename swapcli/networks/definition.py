@@ -72,17 +72,17 @@ def parse_network(mapping: object, where: str) -> Network:
     if not _NAME.fullmatch(name):
         fields.refuse(fields.path_of("name"), "letters, digits, - and _", name)
     kind = parse_kind(fields)
-    native = _native(fields, kind)
-    tokens = _unique(_tokens(fields, kind), lambda token: token.address, fields, "tokens")
+    native = _read_native(fields, kind)
+    tokens = _require_unique(_read_tokens(fields, kind), lambda token: token.address, fields, "tokens")
     return Network(
         name=name,
         kind=kind,
         chain_id=fields.whole("chain_id", 1, _MAX_CHAIN_ID),
         native=native,
-        wrapped_native=_wrapped_native(fields, kind, native, tokens),
+        wrapped_native=_read_wrapped_native(fields, kind, native, tokens),
         tokens=tokens,
-        protocols=_distinct_protocols(tuple(_protocols(fields)), fields),
-        deployments=tuple(_deployments(fields, kind)),
+        protocols=_require_distinct_protocols(tuple(_read_protocols(fields)), fields),
+        deployments=tuple(_read_deployments(fields, kind)),
         router=fields.optional_address("router", kind),
         rpc_urls=fields.texts("rpc_urls"),
         multicall=fields.optional_address("multicall", kind),
@@ -92,7 +92,7 @@ def parse_network(mapping: object, where: str) -> Network:
         gas_price_wei=fields.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=0),
         block_time_s=fields.optional_positive_number("block_time_s"),
         has_v2=fields.boolean("has_v2", default=kind is Kind.EVM),
-        transfers=dict(_transfers(fields, kind)),
+        transfers=dict(_read_transfers(fields, kind)),
         head_is_proposed=fields.boolean("head_is_proposed", default=False),
         router_dialect=_parse_dialect(fields) or FIBROUS,
         routers=dict(_parse_routers(fields, kind)),
@@ -112,22 +112,22 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
     kind = network.kind
     routers = {**network.routers, **dict(_parse_routers(fields, kind))}
     network = replace(network, routers=routers).for_dialect(_parse_dialect(fields) or network.router_dialect)
-    tokens = {token.address: token for token in (*network.tokens, *_tokens(fields, kind))}
-    protocols = {protocol.amm_name: protocol for protocol in (*network.protocols, *_protocols(fields))}
+    tokens = {token.address: token for token in (*network.tokens, *_read_tokens(fields, kind))}
+    protocols = {protocol.amm_name: protocol for protocol in (*network.protocols, *_read_protocols(fields))}
     return replace(
         network,
         tokens=tuple(tokens.values()),
-        protocols=_distinct_protocols(tuple(protocols.values()), fields),
-        deployments=(*network.deployments, *_deployments(fields, kind)),
+        protocols=_require_distinct_protocols(tuple(protocols.values()), fields),
+        deployments=(*network.deployments, *_read_deployments(fields, kind)),
         router=fields.optional_address("router", kind) or network.router,
-        rpc_urls=_merged(fields.texts("rpc_urls"), network.rpc_urls),
+        rpc_urls=_merge(fields.texts("rpc_urls"), network.rpc_urls),
         multicall=fields.optional_address("multicall", kind) or network.multicall,
         l1_fee_oracle=fields.optional_address("l1_fee_oracle", kind) or network.l1_fee_oracle,
         explorer=fields.text("explorer", network.explorer or "") or None,
-        stablecoins=_merged(network.stablecoins, fields.addresses("stablecoins", kind)),
+        stablecoins=_merge(network.stablecoins, fields.addresses("stablecoins", kind)),
         gas_price_wei=fields.whole("gas_price_wei", 0, _MAX_GAS_PRICE_WEI, default=network.gas_price_wei),
         block_time_s=fields.optional_positive_number("block_time_s") or network.block_time_s,
-        transfers={**network.transfers, **dict(_transfers(fields, kind))},
+        transfers={**network.transfers, **dict(_read_transfers(fields, kind))},
         head_is_proposed=fields.boolean("head_is_proposed", default=network.head_is_proposed),
     )
 
@@ -142,17 +142,19 @@ def override_network(network: Network, fields: DefinitionFields) -> Network:
     protocols, router = network.protocols, fields.optional_address("router", network.kind)
     if "protocols" in fields.values:
         fields.read("protocols", parse_list)
-        protocols = _distinct_protocols(tuple(_overridden(each, network) for each in _protocols(fields)), fields)
+        protocols = _require_distinct_protocols(
+            tuple(_override_protocol(each, network) for each in _read_protocols(fields)), fields
+        )
     return replace(
         network,
         chain_id=fields.integer("chain_id", 1, _MAX_CHAIN_ID) if "chain_id" in fields.values else network.chain_id,
-        native=_native(fields, network.kind, network.native) if "native" in fields.values else network.native,
+        native=_read_native(fields, network.kind, network.native) if "native" in fields.values else network.native,
         router=(router if network.router_dialect == FIBROUS else None) or network.router,
         protocols=protocols,
     )
 
 
-def _overridden(protocol: ProtocolInfo, network: Network) -> ProtocolInfo:
+def _override_protocol(protocol: ProtocolInfo, network: Network) -> ProtocolInfo:
     known = network.protocol(protocol.amm_name) or ProtocolInfo(protocol.id, protocol.amm_name, protocol.display_name)
     return known._replace(id=protocol.id, display_name=protocol.display_name)
 
@@ -161,7 +163,7 @@ def parse_kind(fields: DefinitionFields) -> Kind:
     return Kind(fields.read_optional("kind", parse_choice, tuple(Kind)) or Kind.EVM)
 
 
-def _native(fields: DefinitionFields, kind: Kind, known: Token | None = None) -> Token:
+def _read_native(fields: DefinitionFields, kind: Kind, known: Token | None = None) -> Token:
     """Parse the native token. Only Starknet's has an address of its own."""
     native = fields.of_keys(fields.values.get("native", MISSING), fields.path_of("native"), _TOKEN_KEYS)
     return Token(
@@ -172,13 +174,13 @@ def _native(fields: DefinitionFields, kind: Kind, known: Token | None = None) ->
     )
 
 
-def _wrapped_native(fields: DefinitionFields, kind: Kind, native: Token, tokens: Iterable[Token]) -> Token | None:
+def _read_wrapped_native(fields: DefinitionFields, kind: Kind, native: Token, tokens: Iterable[Token]) -> Token | None:
     if not fields.has("wrapped_native"):
         return None
     where = fields.path_of("wrapped_native")
     value = fields.values["wrapped_native"]
     if not isinstance(value, str):
-        wrapped = _token(value, where, kind)
+        wrapped = _read_token(value, where, kind)
     else:
         address = fields.parse_address(where, value, kind)
         named_after = Token(address, f"W{native.symbol}", f"Wrapped {native.name}", native.decimals)
@@ -188,11 +190,11 @@ def _wrapped_native(fields: DefinitionFields, kind: Kind, native: Token, tokens:
     return wrapped
 
 
-def _tokens(fields: DefinitionFields, kind: Kind) -> Iterator[Token]:
-    return (_token(item, where, kind) for where, item in fields.optional_items("tokens"))
+def _read_tokens(fields: DefinitionFields, kind: Kind) -> Iterator[Token]:
+    return (_read_token(item, where, kind) for where, item in fields.optional_items("tokens"))
 
 
-def _token(value: object, where: str, kind: Kind) -> Token:
+def _read_token(value: object, where: str, kind: Kind) -> Token:
     token = DefinitionFields.of_keys(value, where, _TOKEN_KEYS)
     return Token(
         address=token.address("address", kind),
@@ -202,7 +204,7 @@ def _token(value: object, where: str, kind: Kind) -> Token:
     )
 
 
-def _protocols(fields: DefinitionFields) -> Iterator[ProtocolInfo]:
+def _read_protocols(fields: DefinitionFields) -> Iterator[ProtocolInfo]:
     for where, item in fields.optional_items("protocols"):
         protocol = fields.of_keys(item, where, _PROTOCOL_KEYS)
         yield ProtocolInfo(
@@ -215,12 +217,14 @@ def _protocols(fields: DefinitionFields) -> Iterator[ProtocolInfo]:
         )
 
 
-def _distinct_protocols(protocols: tuple[ProtocolInfo, ...], fields: DefinitionFields) -> tuple[ProtocolInfo, ...]:
-    _unique(protocols, lambda protocol: protocol.amm_name, fields, "protocols")
-    return _unique(protocols, lambda protocol: str(protocol.id), fields, "protocols")
+def _require_distinct_protocols(
+    protocols: tuple[ProtocolInfo, ...], fields: DefinitionFields
+) -> tuple[ProtocolInfo, ...]:
+    _require_unique(protocols, lambda protocol: protocol.amm_name, fields, "protocols")
+    return _require_unique(protocols, lambda protocol: str(protocol.id), fields, "protocols")
 
 
-def _deployments(fields: DefinitionFields, kind: Kind) -> Iterator[Deployment]:
+def _read_deployments(fields: DefinitionFields, kind: Kind) -> Iterator[Deployment]:
     for where, item in fields.optional_items("deployments"):
         deployment = DefinitionFields.of_keys(item, where, _DEPLOYMENT_KEYS)
         yield Deployment(
@@ -231,13 +235,13 @@ def _deployments(fields: DefinitionFields, kind: Kind) -> Iterator[Deployment]:
                 for role, path, value in deployment.members("addresses")
             },
             init_code_hash=deployment.optional_hash("init_code_hash"),
-            fee_tiers=dict(_fee_tiers(deployment)),
+            fee_tiers=dict(_read_fee_tiers(deployment)),
             source=deployment.text("source", ""),
             unconfirmed=deployment.texts("unconfirmed"),
         )
 
 
-def _fee_tiers(deployment: DefinitionFields) -> Iterator[tuple[int, int]]:
+def _read_fee_tiers(deployment: DefinitionFields) -> Iterator[tuple[int, int]]:
     for fee_ppm, path, spacing in deployment.members("fee_tiers"):
         yield (
             deployment.parse(path, fee_ppm, parse_integer, 0, _MAX_FEE_PPM),
@@ -267,7 +271,7 @@ def _parse_routers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, 
         )
 
 
-def _transfers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, TransferBehaviour]]:
+def _read_transfers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, TransferBehaviour]]:
     for address in fields.addresses("share_tokens", kind):
         yield address, SHARES
     for name, path, value in fields.members("transfer_fees_ppm"):
@@ -275,11 +279,13 @@ def _transfers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, Tran
         yield fields.parse_address(path, name, kind), TransferBehaviour.with_fee(fee_ppm)
 
 
-def _merged(first: tuple[str, ...], then: tuple[str, ...]) -> tuple[str, ...]:
+def _merge(first: tuple[str, ...], then: tuple[str, ...]) -> tuple[str, ...]:
     return tuple(dict.fromkeys(first + then))
 
 
-def _unique(members: Iterable[_T], key: Callable[[_T], str], fields: DefinitionFields, field: str) -> tuple[_T, ...]:
+def _require_unique(
+    members: Iterable[_T], key: Callable[[_T], str], fields: DefinitionFields, field: str
+) -> tuple[_T, ...]:
     seen: dict[str, _T] = {}
     for member in members:
         if seen.setdefault(key(member), member) is not member:

@@ -23,7 +23,7 @@ from swapcli.engine.open_market import open_market
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import SwapcliError
 from swapcli.model.token import Token
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.bench.running import BenchmarkFailed
 from tests.bench.service import NETWORK, parse_request, route_request
 from tests.service.soak import Client, Request, Service, orders, served
@@ -111,7 +111,7 @@ def measure_abuse(seconds: float) -> AbuseFigures:
 
 def _slowest_order() -> tuple[str, float]:
     """Return the query of the slowest order among some that take much from thin pools, and its time in seconds."""
-    source = InMemorySource(open_market(NETWORK, network).market, SYSTEM_CLOCK)
+    source = InMemorySource(open_market(NETWORK, find_network).market, SYSTEM_CLOCK)
     source.warm()
     tokens = list(source.market.tokens.values())[:9]
     timed = []

@@ -19,7 +19,7 @@ from swapcli.engine.open_market import open_market
 from swapcli.errors import NoRoute
 from swapcli.model.market import Market
 from swapcli.model.order import Order
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.routing import Router
 from tests.bench.cases import Case
 from tests.bench.running import run
@@ -62,7 +62,7 @@ def main(arguments: Sequence[str]) -> None:
     """Print the times of one case."""
     folder, name, network_name, excluded, passes = arguments
     case = Case(name, Path(folder), network_name, tuple(filter(None, excluded.split(","))))
-    market = open_market(case.network, network, document=case.market.read_bytes()).market
+    market = open_market(case.network, find_network, document=case.market.read_bytes()).market
     print(json.dumps(measure(market, read_orders(case, market), int(passes))))
 
 

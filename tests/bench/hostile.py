@@ -28,7 +28,7 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.routing import Router
 from tests.bench.cases import orders_beside
 from tests.bench.hostile_figures import MIN_ORDER_USD, DustFigures, HostileFigures, SolveTimes
@@ -63,7 +63,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
 def measure(file: Path, random_orders: int) -> HostileFigures:
     """Measure a market with few dust pools, with as many as it has pools, and the times of random orders."""
     document = file.read_bytes()
-    market = open_market(json.loads(document)["network"]["name"], network, document=document).market
+    market = open_market(json.loads(document)["network"]["name"], find_network, document=document).market
     tokens = list(market.tokens.values())
     prices = zip(tokens, Router(market).usd_prices(*tokens), strict=True)
     units = {token.address: max(1.0, _DUST_USD / price * 10**token.decimals) for token, price in prices if price}

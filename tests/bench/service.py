@@ -17,7 +17,7 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.bench.running import BenchmarkFailed
 from tests.service.soak import Client, Outcome, Request, Service, orders, served, soak
 
@@ -77,7 +77,7 @@ def route_request(query: str) -> Request:
 
 async def _measure_overhead(service: Service) -> tuple[float, float]:
     """Return the median times of the core in this process and of the overhead, in milliseconds, measured in turn."""
-    source, client = InMemorySource(open_market(NETWORK, network).market, SYSTEM_CLOCK), Client(service.port)
+    source, client = InMemorySource(open_market(NETWORK, find_network).market, SYSTEM_CLOCK), Client(service.port)
     requests = [parse_request(query, source) for query in orders()]
     core_s: list[list[float]] = []
     whole_s: list[list[float]] = []

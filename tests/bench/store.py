@@ -21,7 +21,7 @@ from swapcli.engine.open_market import open_market
 from swapcli.errors import NoRoute
 from swapcli.model.market import Market
 from swapcli.model.order import Order
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.routing import Router
 from swapcli.store import Store, create_store, open_store
 from tests.bench.cases import Case, generated_case
@@ -92,13 +92,13 @@ def _import(case: Case, baselines: Path) -> float:
     file.parent.mkdir(exist_ok=True)
     file.unlink(missing_ok=True)
     started = perf_counter()
-    with create_store(str(file), market.network, network) as store:
+    with create_store(str(file), market.network, find_network) as store:
         store.write_market(market)
     return perf_counter() - started
 
 
 def _market(case: Case) -> Market:
-    return open_market(case.network, network, document=case.market.read_bytes()).market
+    return open_market(case.network, find_network, document=case.market.read_bytes()).market
 
 
 def _time(cases: Sequence[Case], runs: int) -> list[list[tuple[str, Runs]]]:
@@ -122,7 +122,7 @@ def _parts(case: Case) -> Iterator[Part]:
     whole = Router(market)
     gc.collect()
     gc.freeze()
-    with open_store(str(_file(case)), network, case.network) as store:
+    with open_store(str(_file(case)), find_network, case.network) as store:
         for size, order in _compared(case, market):
             yield _part(store, whole, size, order)
     gc.unfreeze()

@@ -97,7 +97,7 @@ FAST_MODES = tuple(mode for mode in MODES if mode.timeout_s == TIMEOUT_S)
 @contextmanager
 def connect_without_pauses(url: str, timeout_s: float = TIMEOUT_S) -> Iterator[RpcNode]:
     """Connect to the test chain's node at `url`; retries do not sleep."""
-    with closing(RpcNode(url, shown=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=Pauses())) as node:
+    with closing(RpcNode(url, redacted_url=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=Pauses())) as node:
         yield node
 
 

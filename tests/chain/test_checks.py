@@ -28,7 +28,7 @@ PLENTY = 10**30
 
 
 def live(node: RpcNode) -> StateSource:
-    return StateSource(Provenance.LIVE, "the node", node.head().block.number)
+    return StateSource(Provenance.LIVE, "the node", node.read_head().block.number)
 
 
 NOWHERE = StateSource(None, "http://service.example", service_url="http://service.example")
@@ -54,7 +54,7 @@ def test_a_live_quote_is_told_to_match_and_is_mined_so(trader: Trader, node: Rpc
             assert checked.simulation
             assert checked.simulation.matches
             assert checked.simulation.expected == trade.amount_due
-            assert checked.simulation.block == node.head().block.number
+            assert checked.simulation.block == node.read_head().block.number
             assert (checked.holdings is None) == (sender is None)
         assert trader.execute(trade).received == trade.amount_due
 
@@ -93,7 +93,7 @@ def test_a_quote_on_another_state_must_pay_its_minimum(trader: Trader, node: Rpc
     then = live(node)
     trader.execute(trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**18)))
     ends, checks = ends_of(trader, trade), CheckOptions(simulate=True)
-    assert then.block != node.head().block.number
+    assert then.block != node.read_head().block.number
     past = check_payload(node, checks, trade.payload, then, ends).simulation
     assert past
     assert (past.block, past.matches) == (then.block, True)
@@ -108,7 +108,7 @@ def test_a_quote_on_another_state_must_pay_its_minimum(trader: Trader, node: Rpc
     for origin in (NOWHERE, claimed, table, no_block):
         found = check_payload(node, checks, payload, origin, ends).simulation
         assert found
-        assert found.block == node.head().block.number
+        assert found.block == node.read_head().block.number
         assert trade.amount_due * 98 // 100 <= found.received < found.expected == trade.amount_due
     assert trader.world.balance(trade.token_out, USER) > 0
 
@@ -120,7 +120,7 @@ def test_a_wrong_quote_on_current_state_shows_both_amounts(trader: Trader, node:
     promising = trade.payload._replace(call=call._replace(route=call.route._replace(amount_out=trade.amount_due + 1)))
     with pytest.raises(SimulationError) as caught:
         check_payload(node, CheckOptions(simulate=True), promising, live(node), ends_of(trader, trade))
-    block = node.head().block.number
+    block = node.read_head().block.number
     pays, due = (f"{amount // 10**6:,}.{amount % 10**6:06}" for amount in (trade.amount_due, trade.amount_due + 1))
     assert caught.value.message.replace("0 USDC", " USDC") == (
         f"the swap pays {pays} USDC at block {block}, and the quote says {due} USDC".replace("0 USDC", " USDC")
@@ -192,7 +192,7 @@ def test_native_currency_needs_no_allowance_and_counts_as_it_is(trader: Trader, 
 
 def test_what_gas_costs_is_the_quotes_or_what_was_simulated(trader: Trader, node: RpcNode) -> None:
     trade = trader.quote_trade(Order(trader.world.network.native, trader.world.tokens["USDC"], 10**18))
-    ends, price = ends_of(trader, trade), node.head().gas_price_wei
+    ends, price = ends_of(trader, trade), node.read_head().gas_price_wei
     simulated = check_payload(node, CheckOptions(simulate=True), trade.payload, live(node), ends)
     assert simulated.simulation
     assert simulated.gas_wei == simulated.simulation.gas_used * price

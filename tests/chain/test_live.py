@@ -115,7 +115,7 @@ def test_a_live_quote_equals_one_on_all_that_there_is(trader: Trader, node: RpcN
     answer = live(stored, node).quote(QuoteRequest(order(trader), ApiVersion.V1))
     fresh = InMemorySource(read_market(trader.world), SYSTEM_CLOCK).quote(QuoteRequest(order(trader), ApiVersion.V1))
     assert answer.result.output_amount == fresh.result.output_amount
-    assert answer.quote.gas_price_wei == node.head().gas_price_wei
+    assert answer.quote.gas_price_wei == node.read_head().gas_price_wei
 
 
 def tried(market: Market) -> Market:
@@ -184,17 +184,19 @@ class Restless(RpcNode):
 
     turns = 0
 
-    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         if self.turns:
             self.turns -= 1
             raise ChainReorganized("the chain took another way")
-        return super().batch(calls, at)
+        return super().call_many(calls, at)
 
 
 @pytest.mark.parametrize(("turns", "recovers"), [(2, True), (3, False)])
 def test_a_reorg_during_a_read_is_retried_a_few_times(trader: Trader, turns: int, recovers: bool) -> None:
     chain: AnvilChain = trader.chain
-    node = Restless(f"http://127.0.0.1:{chain.node.port}", shown="restless", chain_id=trader.world.network.chain_id)
+    node = Restless(
+        f"http://127.0.0.1:{chain.node.port}", redacted_url="restless", chain_id=trader.world.network.chain_id
+    )
     node.turns = turns
     source = live(trader.market, node)
     with closing(node):
@@ -220,7 +222,7 @@ def test_unpinned_reads_are_accepted_only_within_one_block(trader: Trader, torn:
             return
         answer = live(stored, node).quote(request)
         assert answer.state_source.pinned
-        assert answer.state_source.block == node.head().block.number
+        assert answer.state_source.block == node.read_head().block.number
         fresh = InMemorySource(read_market(trader.world), SYSTEM_CLOCK).quote(request)
         assert answer.result.output_amount == fresh.result.output_amount
 
@@ -230,7 +232,7 @@ def _at(seconds: float) -> Clock:
 
 
 def test_recent_state_is_reused_and_an_old_block_is_refused(trader: Trader, node: RpcNode) -> None:
-    head: ChainHead = node.head()
+    head: ChainHead = node.read_head()
     now = _at(head.block.timestamp + 30)
     stored = replace(trader.market, block=head.block.number, timestamp=head.block.timestamp)
     before = node.round_trips
@@ -252,7 +254,10 @@ def test_unreadable_pools_are_left_out_and_counted(trader: Trader, node: RpcNode
         QuoteRequest(order(trader), ApiVersion.V2)
     )
     assert nowhere.key not in answer.pools
-    assert answer.state_source.description == f"{node.shown}: {len(stored.pools)} pools considered, 1 could not be read"
+    assert (
+        answer.state_source.description
+        == f"{node.redacted_url}: {len(stored.pools)} pools considered, 1 could not be read"
+    )
 
 
 def _pair(market: Market) -> ConstantProduct:
@@ -331,7 +336,7 @@ def test_health_is_that_of_a_live_quote(trader: Trader, node: RpcNode) -> None:
     assert health.state_source.provenance is Provenance.LIVE
     assert "live" in health.message
 
-    silent = RpcNode("http://127.0.0.1:9", shown="silent", chain_id=1, timeout_s=0.2, attempts=1)
+    silent = RpcNode("http://127.0.0.1:9", redacted_url="silent", chain_id=1, timeout_s=0.2, attempts=1)
     ill = live(trader.market, silent).health()
     assert not ill.is_healthy
     assert "silent" in ill.message
@@ -342,7 +347,7 @@ def test_a_node_that_does_not_answer_is_told_of(trader: Trader) -> None:
         unresponsive.bind(("127.0.0.1", 0))
         unresponsive.listen()
         url = f"http://127.0.0.1:{unresponsive.getsockname()[1]}"
-        node = RpcNode(url, shown="mute", chain_id=trader.world.network.chain_id, timeout_s=0.2, attempts=1)
+        node = RpcNode(url, redacted_url="mute", chain_id=trader.world.network.chain_id, timeout_s=0.2, attempts=1)
         with pytest.raises(UpstreamTimeout, match="mute"):
             live(trader.market, node).quote(QuoteRequest(order(trader), ApiVersion.V2))
 

@@ -55,7 +55,7 @@ def check_true(source: InMemorySource, node: Node) -> None:
     market = source.market
     assert market.block is not None
     assert dict(market.pools) == fresh(node, market.pools.values(), market.block)
-    block = node.block(market.block)
+    block = node.read_block(market.block)
     assert block
     assert market.timestamp == block.timestamp
     assert market.provenance is Provenance.SYNCED
@@ -101,7 +101,7 @@ def test_concurrent_followers_of_one_store_do_not_interfere(small_chain: SmallTe
                     follower.advance()
                 source = follower.advance() or follower.read()
                 check_true(source, own)
-                assert source.market.block == own.head().block.number
+                assert source.market.block == own.read_head().block.number
         except BaseException as error:
             wrong.append(error)
 
@@ -139,7 +139,7 @@ def test_a_recorded_market_is_followed_in_memory_only(small_chain: SmallTestChai
 def test_a_node_that_fails_leaves_what_is_held_as_it_was(
     small_chain: SmallTestChain, path: Path, node: RpcNode
 ) -> None:
-    unreachable = RpcNode("http://127.0.0.1:1", shown="an unreachable node", chain_id=31_337, attempts=1)
+    unreachable = RpcNode("http://127.0.0.1:1", redacted_url="an unreachable node", chain_id=31_337, attempts=1)
     with (
         open_market_follower(small_chain, path, unreachable) as follower,
         open_market_follower(small_chain, path, node) as other,

@@ -101,7 +101,7 @@ def end_of(bench: Bench, mode: FailureMode, multicall: str | None = None) -> typ
     """Reads through the proxy: what it came to, after what was read or said was found to be right."""
     with connect_without_pauses(bench.proxy.url, mode.timeout_s) as node:
         try:
-            block = node.head().block
+            block = node.read_head().block
             read = bench.read(node, block, multicall)
         except UpstreamError as error:
             return check_error(error)
@@ -148,7 +148,7 @@ def test_a_reorg_during_a_read_never_mixes_two_states(bench: Bench) -> None:
         rng = Random(seed)
         turn = turning(bench, rng)
         with connect_without_pauses(bench.proxy.url) as node:
-            block = node.head().block
+            block = node.read_head().block
             expected = bench.expected(block)
             failure = rng.choice([failures.first(turn), failures.meanwhile(turn, rng)])
             bench.proxy.failures = [failures.passes_on] * rng.randint(0, 8) + [failure]
@@ -158,7 +158,7 @@ def test_a_reorg_during_a_read_never_mixes_two_states(bench: Bench) -> None:
             except ChainReorganized as error:
                 ends.append(check_error(error))
             bench.proxy.failures = []
-            again = node.head().block
+            again = node.read_head().block
             assert bench.read(node, again, bench.multicall) == bench.expected(again)
     assert set(ends) == {None, ChainReorganized}
 
@@ -183,5 +183,5 @@ def turning(bench: Bench, rng: Random) -> Callable[[], None]:
 
 def test_without_a_multicall_on_the_chain_batches_are_read(bench: Bench) -> None:
     with connect_without_pauses(bench.proxy.url) as node:
-        block = node.head().block
+        block = node.read_head().block
         assert bench.read(node, block, NOWHERE) == bench.expected(block)

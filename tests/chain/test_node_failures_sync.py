@@ -77,7 +77,7 @@ class Bench:
             assert not stored.pools
             return True
         with connect_without_pauses(url_of(self.chain)) as node:
-            block = node.block(head.number)
+            block = node.read_block(head.number)
             if block is None or block.hash != head.hash:
                 return False
             places = [place for pool in stored.pools.values() if (place := ref_of_pool(pool))]

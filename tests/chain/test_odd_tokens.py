@@ -221,7 +221,7 @@ class OverrideIgnoringNode:
         return getattr(self._node, name)
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
-        return self._node.batch([each.call for each in calls], at)
+        return self._node.call_many([each.call for each in calls], at)
 
 
 def test_a_node_without_overrides_leaves_tokens_unknown(trader: Trader, node: RpcNode, tmp_path: Path) -> None:
@@ -229,7 +229,7 @@ def test_a_node_without_overrides_leaves_tokens_unknown(trader: Trader, node: Rp
     with create(tmp_path / "store", replace(trader.world.network, block_time_s=1_200.0)) as store:
         list(import_pools(store, ignoring, trader.market))
         assert store.read_market().transfers == {}
-        assert transfer_check_error(store) == f"{node.shown} heeds no state overrides"
+        assert transfer_check_error(store) == f"{node.redacted_url} heeds no state overrides"
         quoted = StoreSource(store, SYSTEM_CLOCK).quote(quote_request(trader.world, "FEE", "DAI"))
         assert [code for code, _ in transfer_warnings(quoted)] == ["UNTRIED_TOKEN"]
         answer = LiveSource(StoreSource(store, SYSTEM_CLOCK), ignoring, SYSTEM_CLOCK).quote(

@@ -39,7 +39,7 @@ MOST_REFUNDED = 0.2
 
 
 def simulated(node: RpcNode, swap: SimulatedCall, sender: str) -> SwapSimulation:
-    at = node.head().block
+    at = node.read_head().block
     return simulate_swap(node, at, swap, sender, read_sender_balances(node, at, sender, swap))
 
 
@@ -83,11 +83,11 @@ def test_a_unit_more_than_there_is_reverts_and_says_both_figures(trader: Trader,
 
 def test_nothing_that_is_simulated_happens(trader: Trader, node: RpcNode) -> None:
     trade = next(trader.trades(Random("nothing happens"), 1))
-    before = node.head().block
+    before = node.read_head().block
     first, again = (simulated_payload(node, trade.payload, POOR) for _ in range(2))
     assert first == again
-    assert node.head().block == before
-    assert node.account(POOR, before) == Account(0, b"")
+    assert node.read_head().block == before
+    assert node.read_account(POOR, before) == Account(0, b"")
 
 
 def test_with_the_allowance_in_place_nothing_is_assumed(trader: Trader, node: RpcNode) -> None:
@@ -97,7 +97,7 @@ def test_with_the_allowance_in_place_nothing_is_assumed(trader: Trader, node: Rp
     for allowed, assumed in ((10**9 - 1, (SimulationGrant.ALLOWANCE,)), (10**9, ()), (0, (SimulationGrant.ALLOWANCE,))):
         for amount in (0, allowed):
             assert trader.send(build_approval(route.token_in, trade.payload.to, amount)).succeeded
-        holdings = read_sender_balances(node, node.head().block, USER, SimulatedCall.from_payload(trade.payload))
+        holdings = read_sender_balances(node, node.read_head().block, USER, SimulatedCall.from_payload(trade.payload))
         assert holdings.allowance == allowed
         simulation = simulated_payload(node, trade.payload, USER)
         assert (simulation.run.status, simulation.run.received, simulation.grants) == (
@@ -191,14 +191,14 @@ def test_the_wrapped_native_token_is_given_too(scene: Scene) -> None:
     weth = scene.chain.deploy(load_artifact("canonical-weth/build/contracts/WETH9.json"))
     simulation = simulated(scene.node, scene.trade(weth.address, ZERO_ADDRESS), POOR)
     assert (simulation.run.status, simulation.run.received) == (SimulationStatus.DONE, 900)
-    at = scene.node.head().block
+    at = scene.node.read_head().block
     assert find_balance_slot(scene.node, at, weth.address, POOR, 0, 5) is not None
 
 
 @pytest.mark.parametrize(("name", "trips"), [("SolidityKept", 1), ("Rebasing", 2), ("SecretlyKept", 1)])
 def test_places_are_tried_in_few_round_trips(scene: Scene, name: str, trips: int) -> None:
     token = scene.token(name, *([slot(7)] if name == "SolidityKept" else []))
-    at = scene.node.head().block
+    at = scene.node.read_head().block
     before = scene.node.round_trips
     found = find_balance_slot(scene.node, at, token.address, POOR, 0, 1_000)
     assert (found is None) == (name == "SecretlyKept")
@@ -297,7 +297,7 @@ def test_the_state_is_that_of_the_block(scene: Scene) -> None:
     bought, swap = scene.token("Coin", "E", 18), scene.trade(ZERO_ADDRESS, ZERO_ADDRESS)
     calldata = scene.router.calldata("trade", ZERO_ADDRESS, 0, bought.address, PLENTY, BOB)
     swap = swap._replace(token_out=bought.address, calldata=calldata)
-    then = scene.node.head().block
+    then = scene.node.read_head().block
     bought.send("mint", BOB, 1)
     scene.router.send("trade", ZERO_ADDRESS, 0, bought.address, PLENTY, BOB)
     nothing = SenderBalances(Account(0, b""), 0, None)
@@ -307,15 +307,15 @@ def test_the_state_is_that_of_the_block(scene: Scene) -> None:
 
 
 def test_a_block_that_the_chain_has_lost_is_no_block(scene: Scene) -> None:
-    lost = scene.node.head().block._replace(hash="0x" + "12" * 32)
+    lost = scene.node.read_head().block._replace(hash="0x" + "12" * 32)
     with pytest.raises(ChainReorganized):
-        scene.node.account(POOR, lost)
+        scene.node.read_account(POOR, lost)
     with pytest.raises(ChainReorganized):
         scene.node.simulate([HypotheticalCall(POOR, ContractCall(POOR, b""), ())], lost)
 
 
 def test_overrides_change_what_they_name_and_nothing_else(scene: Scene) -> None:
-    at = scene.node.head().block
+    at = scene.node.read_head().block
     # PUSH1 7 SLOAD SELFBALANCE ADD PUSH0 MSTORE PUSH1 32 PUSH0 RETURN: a word of storage and the balance, summed.
     code = bytes.fromhex("600754" + "47" + "01" + "5f52" + "60205ff3")
     call = ContractCall(POOR, b"")
@@ -328,7 +328,7 @@ def test_overrides_change_what_they_name_and_nothing_else(scene: Scene) -> None:
         ),
     ]
     assert scene.node.simulate(calls, at) == [b"", slot(0), slot(3), slot(8)]
-    assert scene.node.account(POOR, at) == Account(0, b"")
+    assert scene.node.read_account(POOR, at) == Account(0, b"")
 
 
 SWAP = SimulatedCall("0x" + "71" * 20, ZERO_ADDRESS, "0x" + "72" * 20, BOB, 5, 5, b"")
@@ -376,4 +376,4 @@ def test_an_account_that_is_told_wrong_is_nonsense(balance: object, code: object
     simulation = {"eth_getBalance": balance, "eth_getCode": code}
     invalid = pytest.raises(InvalidUpstreamResponse, match="answered eth_get")
     with serving(lambda calls: simulation[calls["method"]]) as server, node_of(server) as node, invalid:
-        node.account(POOR, 7)
+        node.read_account(POOR, 7)

@@ -195,7 +195,7 @@ def test_a_node_finds_the_same(trader: Trader, node: RpcNode) -> None:
             token.send("setPool", pair)
         expected[token.address] = behaviour
     market = read_market(world)
-    head = node.head().block
+    head = node.read_head().block
     trips = node.round_trips
     report = run_transfer_trials(node, head, plan_trials(market.tokens, market.pools.values(), market.network))
     assert report == TransferReport(expected)

@@ -22,7 +22,7 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import InsufficientBalance, UpstreamTimeout
 from swapcli.model.market import Market
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.service.app import create_app
 from swapcli.service.balance_check import MAX_WAITING, TIMEOUT_S, BalanceChecker
 from swapcli.service.market_registry import MarketRegistry
@@ -72,7 +72,7 @@ def market(shared_trader: Trader) -> Iterator[tuple[Market, str]]:
 
 @contextmanager
 def node_at(url: str) -> Iterator[dict[str, StateOverrideNode]]:
-    node = RpcNode(url, shown="a node", chain_id=CHAIN_ID, timeout_s=20)
+    node = RpcNode(url, redacted_url="a node", chain_id=CHAIN_ID, timeout_s=20)
     try:
         yield {DETAILED: node, PLAIN: node}
     finally:
@@ -152,7 +152,7 @@ def test_what_cannot_be_checked_has_no_objection(count: int, is_poor: bool) -> N
         raise UpstreamTimeout("no answer")
 
     async def go() -> list[BaseException | None]:
-        checker = BalanceChecker({"here": RpcNode("http://127.0.0.1:1", shown="a node", chain_id=1)})
+        checker = BalanceChecker({"here": RpcNode("http://127.0.0.1:1", redacted_url="a node", chain_id=1)})
         try:
             response = await asyncio.gather(*(checker.run("here", check) for _ in range(count)), return_exceptions=True)
             assert await asyncio.gather(*(checker.run("there", check) for _ in range(count))) == [None] * count
@@ -171,4 +171,4 @@ def test_only_hyperevm_checks() -> None:
     from swapcli.networks.catalogue import network_names
 
     assert [name for name in network_names() if network_variant(name).execute_checks_balance] == [DETAILED]
-    assert network(DETAILED).name == DETAILED
+    assert find_network(DETAILED).name == DETAILED

@@ -11,7 +11,7 @@ from swapcli.config import Settings, network_names_from, networks_from
 from swapcli.errors import UnknownNetwork
 from swapcli.model.network import Kind
 from swapcli.model.token import Token
-from swapcli.networks.catalogue import network as catalogue_network
+from swapcli.networks.catalogue import find_network as catalogue_network
 from swapcli.networks.catalogue import network_names
 from tests.config.in_memory import DEFAULT_FILE, load, refused
 

@@ -11,15 +11,15 @@ from swapcli.engine.dialects import interface_dialect
 from swapcli.errors import InvalidRoute
 from swapcli.evm.dialects.fibrous import FibrousDialect
 from swapcli.model.swap_terms import Integrator
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.starknet.dialect import StarknetDialect
 
 INTEGRATOR = Integrator("0x" + "ab" * 20, fee_bps=9)
 
 
 def test_each_kind_of_network_has_its_encoder() -> None:
-    assert isinstance(interface_dialect(network("base")), FibrousDialect)
-    assert isinstance(interface_dialect(network("starknet")), StarknetDialect)
+    assert isinstance(interface_dialect(find_network("base")), FibrousDialect)
+    assert isinstance(interface_dialect(find_network("starknet")), StarknetDialect)
 
 
 @pytest.mark.parametrize(("name", "other"), [("base", "swapcli.starknet"), ("starknet", "swapcli.evm")])
@@ -27,15 +27,15 @@ def test_an_encoder_loads_no_module_of_the_other_kind(name: str, other: str) -> 
     script = (
         "import sys\n"
         "from swapcli.engine.dialects import interface_dialect\n"
-        "from swapcli.networks.catalogue import network\n"
-        f"interface_dialect(network({name!r}))\n"
+        "from swapcli.networks.catalogue import find_network\n"
+        f"interface_dialect(find_network({name!r}))\n"
         f"assert not [name for name in sys.modules if name.startswith({other!r})]"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
 
 
 def test_only_evm_routers_pay_integrators() -> None:
-    evm, starknet = interface_dialect(network("base")), interface_dialect(network("starknet"))
+    evm, starknet = interface_dialect(find_network("base")), interface_dialect(find_network("starknet"))
     assert evm.pays_integrators
     assert evm.encode_integrator_data(INTEGRATOR)
     assert not starknet.pays_integrators

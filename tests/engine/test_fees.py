@@ -24,7 +24,7 @@ from swapcli.model.quote import Quote
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import Transaction, UnsignedTransaction
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.evm.l1_oracle import RealOracle
 from tests.support.testnet import NOW_S, build_testnet_market
 
@@ -38,7 +38,7 @@ ORACLE = RealOracle()
 
 @cache
 def base() -> InMemorySource:
-    return InMemorySource(open_market("base", network).market, Clock(lambda: NOW_S, lambda: 0.0))
+    return InMemorySource(open_market("base", find_network).market, Clock(lambda: NOW_S, lambda: 0.0))
 
 
 def built(rng: Random) -> tuple[LocalQuote, UnsignedTransaction]:

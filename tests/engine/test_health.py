@@ -9,13 +9,13 @@ import pytest
 from swapcli.engine.clock import Clock
 from swapcli.engine.open_market import open_market
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from tests.support.testnet import EMPTY_V2, NOW_S, build_testnet_market
 
 
 @pytest.mark.parametrize("name", network_names())
 def test_every_embedded_market_is_healthy_and_names_its_source(name: str) -> None:
-    market = open_market(name, network).market
+    market = open_market(name, find_network).market
     health = InMemorySource(market, Clock(lambda: NOW_S, lambda: 0.0)).health()
     assert health.is_healthy
     assert (health.status, health.network, health.pools) == (200, name, len(market.pools))

@@ -18,7 +18,7 @@ from swapcli.model.order import Order
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.token import Token
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.pools import family
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
 
@@ -35,7 +35,7 @@ SLACK = 0.05
 
 @cache
 def clean() -> InMemorySource:
-    return InMemorySource(open_market("base", network).market, SYSTEM_CLOCK)
+    return InMemorySource(open_market("base", find_network).market, SYSTEM_CLOCK)
 
 
 def token(symbol: str) -> Token:
@@ -127,16 +127,16 @@ def test_both_impact_figures_agree_on_a_normal_market() -> None:
 def test_without_prices_and_pools_the_impact_is_unknown() -> None:
     result = quoted(clean(), "ETH", "AERO", 1.0).result
     unpriced = result._replace(input_token=result.input_token._replace(price_usd=None))
-    assert highest_impact(unpriced, result.output_amount, network("base")) is None
+    assert highest_impact(unpriced, result.output_amount, find_network("base")) is None
     reported = PriceImpact(0.3, ImpactBasis.SERVICE)
-    assert highest_impact(unpriced, result.output_amount, network("base"), reported=0.3) == reported
+    assert highest_impact(unpriced, result.output_amount, find_network("base"), reported=0.3) == reported
 
 
 def test_a_stablecoin_price_from_a_service_is_ignored() -> None:
     result = quoted(clean(), "USDC", "USDT", 1000.0).result
     lying = result._replace(input_token=result.input_token._replace(price_usd=1e-9))
-    assert highest_impact(lying, result.output_amount // 2, network("base")) == highest_impact(
-        result, result.output_amount // 2, network("base")
+    assert highest_impact(lying, result.output_amount // 2, find_network("base")) == highest_impact(
+        result, result.output_amount // 2, find_network("base")
     )
 
 

@@ -25,7 +25,7 @@ from swapcli.model.quote import RATE_SCALE
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import Integrator, SwapTerms, after_fee, min_received
 from swapcli.model.transaction import SwapType, UnsignedTransaction
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from swapcli.routing.replay import replay
 from tests.support.testnet import DAI, NOW_S, USDC, WETH, build_testnet_market
 
@@ -43,7 +43,7 @@ def clock(now_s: float = NOW_S) -> Clock:
 
 @cache
 def embedded(name: str) -> InMemorySource:
-    return InMemorySource(open_market(name, network).market, clock())
+    return InMemorySource(open_market(name, find_network).market, clock())
 
 
 def routed(market: Market | None = None, now_s: float = NOW_S) -> InMemorySource:

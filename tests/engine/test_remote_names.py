@@ -19,7 +19,7 @@ from swapcli.errors import (
 )
 from swapcli.model.network import Network
 from swapcli.model.token import Token
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.remote.cases import (
     SELL_V2,
     UNTRUSTED_ADDRESS,
@@ -57,13 +57,13 @@ class TestTokens:
 
     def test_an_address_requests_only_that_token(self) -> None:
         with loopback_server(respond_with(http_response(200, json.dumps(self.listing()("tokens/", {}))))) as running:
-            source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+            source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
             assert source.token(self.LISTED.address) == self.LISTED
             assert [exchange.target for exchange in running.exchanges] == [f"/base/tokens/{self.LISTED.address}"]
 
     def test_a_token_at_another_address_is_not_returned(self) -> None:
         with loopback_server(respond_with(http_response(200, json.dumps(self.listing()("tokens/", {}))))) as running:
-            source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+            source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
             with pytest.raises(UnknownToken):
                 source.token(UNTRUSTED_ADDRESS)
 
@@ -74,7 +74,7 @@ class TestTokens:
 
         with remote_source("base", rename_tokens) as (source, _):
             assert source.token("rare").address == UNTRUSTED_ADDRESS
-            assert source.token("USDC") == network_token(network("base"), "USDC")
+            assert source.token("USDC") == network_token(find_network("base"), "USDC")
 
     def test_one_symbol_of_several_tokens_is_ambiguous(self) -> None:
         with remote_source("base", self.listing(twin=True)) as (source, _), pytest.raises(AmbiguousToken):
@@ -88,14 +88,16 @@ class TestTokens:
     @pytest.mark.parametrize("name", ["NOTHING", UNTRUSTED_ADDRESS])
     def test_an_empty_token_list_leaves_the_catalogue_token(self, name: str) -> None:
         with loopback_server(respond_with(http_response(404, "<html>"))) as running:
-            source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+            source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
             with pytest.raises(UnknownToken) as caught:
                 source.token(name)
         assert caught.value.hint
 
     def test_a_failing_service_is_reported(self) -> None:
         with loopback_server(respond_with(b"")) as running:
-            source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
+            source = RemoteSource(
+                running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0
+            )
             with pytest.raises(Unreachable):
                 source.token("NOTHING")
 
@@ -105,7 +107,7 @@ def network_token(network: Network, symbol: str) -> Token:
 
 
 def test_an_unlisted_intermediate_token_shows_its_address() -> None:
-    bare = replace(network("base"), tokens=())
+    bare = replace(find_network("base"), tokens=())
     with remote_source("base", served=bare) as (source, _):
         answer = source.quote(SELL_V2.build_request())
     intermediate = {swap.token_out for s in answer.result.segments for hop in s.hops for swap in hop}
@@ -148,7 +150,7 @@ class TestHealth:
     ) -> None:
         with loopback_server(respond_with(answer)) as running:
             health = RemoteSource(
-                running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0
+                running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0
             ).health()
         assert not health.is_healthy
         assert message in health.message
@@ -158,5 +160,5 @@ class TestHealth:
 @pytest.mark.parametrize("url", ["https://me:secret@quotes.example", "quotes.example", "https://x/?y"])
 def test_an_invalid_service_url_is_refused(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        RemoteSource(url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+        RemoteSource(url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
     assert "secret" not in caught.value.message

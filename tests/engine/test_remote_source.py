@@ -15,7 +15,7 @@ from swapcli.errors import (
     SameToken,
 )
 from swapcli.model.swap_terms import Integrator
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.remote.cases import (
     CASES,
     HYPE,
@@ -68,7 +68,7 @@ def test_a_payload_of_an_earlier_route_equals_that_of_the_core(case: Case) -> No
 def test_a_remote_source_is_a_quote_source() -> None:
     with remote_source("base") as (source, _):
         quotes: QuoteSource = source
-        assert quotes.network is network("base")
+        assert quotes.network is find_network("base")
 
 
 INTEGRATOR = Integrator(UNTRUSTED_ADDRESS, fee_bps=20)
@@ -128,7 +128,7 @@ def test_a_token_for_itself_sends_no_request() -> None:
 
 @pytest.mark.parametrize(("case", "sent"), [(SELL_V2, "5"), (SELL_V1, None), (HYPE, None)], ids=str)
 def test_excluded_protocols_go_as_the_network_calls_them(case: Case, sent: str | None) -> None:
-    protocols = network(case.network).protocols
+    protocols = find_network(case.network).protocols
     excluded = protocols[5]
     request = case.build_request()
     request = request._replace(order=replace(request.order, excluded_protocols=frozenset({excluded.amm_name})))

@@ -33,7 +33,7 @@ from swapcli.model.quote import Quote
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import Token
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from swapcli.routing.replay import replay
 from tests.support.testnet import (
     DAI,
@@ -120,7 +120,7 @@ def test_an_unknown_token_is_refused_with_a_hint(name: str) -> None:
 
 def test_the_closest_symbols_are_named() -> None:
     with pytest.raises(UnknownToken, match='no token "usdq" on base') as caught:
-        find_token("usdq", network("base"), {})
+        find_token("usdq", find_network("base"), {})
     assert "USDC" in str(caught.value.hint)
 
 
@@ -131,7 +131,7 @@ def test_an_invalid_address_is_refused(address: str) -> None:
 
 
 def test_starknets_native_token_is_an_ordinary_token() -> None:
-    starknet = network("starknet")
+    starknet = find_network("starknet")
     assert find_token("STRK", starknet, {}) == starknet.native
     assert find_token(starknet.native.address, starknet, {}).symbol == "STRK"
 
@@ -210,9 +210,9 @@ def test_native_tokens_change_the_gas_and_its_cost(
     assert native.result.gas_usd == exact(native).gas_usd != wrapped.result.gas_usd
 
 
-@pytest.mark.parametrize("name", [name for name in network_names() if network(name).wrapped_native])
+@pytest.mark.parametrize("name", [name for name in network_names() if find_network(name).wrapped_native])
 def test_wrapping_without_the_wrapper_has_no_route(name: str) -> None:
-    known = network(name)
+    known = find_network(name)
     assert known.wrapped_native is not None
     excluded = find_protocols(["0"], known)
     with pytest.raises(NoRoute, match=r"without [wW]rapper"):
@@ -227,7 +227,7 @@ def test_a_token_outside_the_market_has_no_route() -> None:
 
 @pytest.mark.parametrize("name", network_names())
 def test_every_network_can_be_quoted_from_its_embedded_market(name: str) -> None:
-    quotes = InMemorySource(open_market(name, network).market, Clock(lambda: NOW_S, lambda: 0.0))
+    quotes = InMemorySource(open_market(name, find_network).market, Clock(lambda: NOW_S, lambda: 0.0))
     dollar = next(quotes.market.tokens[a] for a in quotes.network.stablecoins if a in quotes.market.tokens)
     answer = quote_order(quotes, Order(quotes.network.native, dollar, 10**18))
     assert exact(answer).amount_out > 0
@@ -237,7 +237,7 @@ def test_every_network_can_be_quoted_from_its_embedded_market(name: str) -> None
 
 @cache
 def embedded(name: str) -> InMemorySource:
-    return InMemorySource(open_market(name, network).market, Clock(lambda: NOW_S, lambda: 0.0))
+    return InMemorySource(open_market(name, find_network).market, Clock(lambda: NOW_S, lambda: 0.0))
 
 
 @given(st.sampled_from(network_names()), st.data())
@@ -260,11 +260,11 @@ def test_any_order_on_embedded_markets_is_quoted_or_rejected(name: str, data: st
 
 
 def test_a_market_is_opened_by_name_or_chain_id() -> None:
-    assert open_market("BASE", network).market.network.name == "base"
-    assert open_market("8453", network).market.network.name == "base"
+    assert open_market("BASE", find_network).market.network.name == "base"
+    assert open_market("8453", find_network).market.network.name == "base"
     assert len(embedded_names()) >= 5
     with pytest.raises(UnknownNetwork):
-        open_market("nowhere", network)
+        open_market("nowhere", find_network)
 
 
 def test_a_market_file_must_match_the_named_network() -> None:

@@ -12,7 +12,7 @@ from swapcli.model.market import Market
 from swapcli.model.pool import Pool
 from swapcli.model.transaction import RouterSwapParam
 from swapcli.networks.address import keccak256
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 
 WRAPPER_ID = 0
 
@@ -20,7 +20,7 @@ WRAPPER_ID = 0
 @lru_cache
 def embedded(name: str) -> Market:
     """Return an embedded market."""
-    return parse_market(embedded_market(name), networks=network).market
+    return parse_market(embedded_market(name), networks=find_network).market
 
 
 class RouterModel:

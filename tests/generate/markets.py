@@ -17,7 +17,7 @@ from swapcli.errors import MarketError
 from swapcli.markets.embedded import embedded_market, market_path
 from swapcli.model.network import Network
 from swapcli.networks.address import display_address
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.generate.modelling.exact import PRECISION
 from tests.generate.modelling.pools import pool_entry
 from tests.generate.modelling.tables import Table, load_table, table_names
@@ -30,7 +30,7 @@ def modelled_market(name: str) -> bytes:
     """The market of the network called `name` in `swap-market/1`."""
     table = load_table(name)
     with localcontext(PRECISION):
-        return _document(table, network(name))
+        return _document(table, find_network(name))
 
 
 def main(arguments: Sequence[str]) -> int:

@@ -16,7 +16,7 @@ from swapcli.markets.format import parse_market
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Kind
 from swapcli.networks.address import display_address, keccak256, v4_pool_id
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from swapcli.networks.pool_addresses import deployment_of, pool_address
 from swapcli.pools.concentrated import Concentrated
 
@@ -37,7 +37,7 @@ _RECORDED_SINGLY = {
 
 @lru_cache
 def embedded(name: str) -> Market:
-    return parse_market(embedded_market(name), networks=network).market
+    return parse_market(embedded_market(name), networks=find_network).market
 
 
 def test_every_network_of_the_catalogue_has_a_market() -> None:
@@ -78,8 +78,8 @@ def test_the_state_is_marked_as_modelled_and_belongs_to_no_block(name: str) -> N
     assert market.provenance is Provenance.MODELLED
     assert market.source.startswith("a table of prices and depths, not the chain; ")
     assert (market.block, market.timestamp) == (None, None)
-    assert market.network == network(name)
-    assert market.gas_price_wei == network(name).gas_price_wei
+    assert market.network == find_network(name)
+    assert market.gas_price_wei == find_network(name).gas_price_wei
 
 
 def test_base_has_at_least_150_real_pools_over_30_tokens() -> None:
@@ -122,7 +122,7 @@ def test_each_market_has_enough_pools_tokens_and_protocols(name: str) -> None:
 @pytest.mark.parametrize("name", NAMES)
 def test_tokens_are_those_of_the_catalogue_and_each_is_in_a_pool(name: str) -> None:
     market = embedded(name)
-    catalogued = {token.address: token for token in network(name).tokens}
+    catalogued = {token.address: token for token in find_network(name).tokens}
     for token in market.tokens.values():
         known = catalogued[token.address]
         assert (token.symbol, token.name, token.decimals) == (known.symbol, known.name, known.decimals)
@@ -151,7 +151,7 @@ def test_tokens_are_joined_by_parallel_pools_and_multiple_hops(name: str) -> Non
 
 @pytest.mark.parametrize("name", NAMES)
 def test_families_and_tiers_match_the_protocols(name: str) -> None:
-    known = network(name)
+    known = find_network(name)
     for pool in embedded(name).pools.values():
         protocol, deployment = known.protocol(pool.protocol), deployment_of(known, pool.protocol)
         assert protocol is not None
@@ -167,7 +167,7 @@ def test_families_and_tiers_match_the_protocols(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_addresses_are_derived_recorded_or_marked(name: str) -> None:
-    document, known = json.loads(embedded_market(name)), network(name)
+    document, known = json.loads(embedded_market(name)), find_network(name)
     unmarked = [entry for entry in document["pools"] if "address_modelled" not in entry]
     recorded = {
         "base": _RECORDED_SINGLY,
@@ -208,7 +208,7 @@ def test_uniswap_v4_pools_are_named_by_the_hash_of_their_key(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_addresses_are_written_in_display_form(name: str) -> None:
-    document, kind = json.loads(embedded_market(name)), network(name).kind
+    document, kind = json.loads(embedded_market(name)), find_network(name).kind
     written = [entry["address"] for entry in document["tokens"] + document["pools"]]
     written += [token for entry in document["pools"] for token in entry["tokens"]]
     assert all(address == display_address(address.lower(), kind) for address in written)

@@ -18,7 +18,7 @@ from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from tests.strategies import Document, market_documents, markets, parse_document, raise_unknown_network
 
 WETH = Token("0x" + "ab" * 20, "WETH", "Wrapped Ether", 18)
@@ -45,7 +45,7 @@ CATALOGUED = Network(
 EXCERPT = Path(__file__).parent / "samples" / "ethereum_excerpt.json"
 
 
-def find_network(name: str) -> Network:
+def find_small_network(name: str) -> Network:
     """Find a network in a catalogue of one."""
     if name != CATALOGUED.name:
         raise UnknownNetwork(f'no network "{name}"')
@@ -81,7 +81,7 @@ def document(**changes: object) -> Document:
 
 
 def parse(entry: Document, **options: Any) -> ParsedMarket:
-    return parse_market(json.dumps(entry), networks=find_network, **options)
+    return parse_market(json.dumps(entry), networks=find_small_network, **options)
 
 
 def network_of(**members: object) -> Network:
@@ -188,15 +188,15 @@ def test_a_listed_protocol_keeps_what_the_catalogue_knows_of_it() -> None:
 
 def test_a_catalogue_network_survives_a_write_and_read() -> None:
     market = parse(document()).market
-    assert parse_market(render_market(market), networks=find_network).market == market
+    assert parse_market(render_market(market), networks=find_small_network).market == market
 
 
 @pytest.mark.parametrize("name", network_names())
 def test_every_embedded_market_comes_back_equal_after_writing(name: str) -> None:
-    result = parse_market(embedded_market(name), networks=network)
+    result = parse_market(embedded_market(name), networks=find_network)
     assert not result.skipped
-    assert result.market.network == network(name)
-    assert parse_market(render_market(result.market), networks=network) == result
+    assert result.market.network == find_network(name)
+    assert parse_market(render_market(result.market), networks=find_network) == result
 
 
 def test_an_unknown_network_is_what_the_file_describes() -> None:

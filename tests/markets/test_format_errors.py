@@ -9,7 +9,7 @@ import pytest
 
 from swapcli.errors import InvalidPoolState, MarketError
 from swapcli.markets.format import parse_market
-from tests.markets.test_format import POOL, USDC, WETH, described, document, find_network, parse
+from tests.markets.test_format import POOL, USDC, WETH, described, document, find_small_network, parse
 from tests.strategies import Document
 
 OTHER = "0x" + "12" * 20
@@ -27,7 +27,7 @@ def refused(entry: Document) -> MarketError:
 
 def refused_text(text: str | bytes) -> str:
     with pytest.raises(MarketError) as caught:
-        parse_market(text, networks=find_network)
+        parse_market(text, networks=find_small_network)
     return caught.value.message
 
 
@@ -68,7 +68,7 @@ def test_what_is_not_one_json_object_is_refused_with_its_place(text: str | bytes
 
 def test_a_syntax_error_carries_line_and_column() -> None:
     with pytest.raises(MarketError) as caught:
-        parse_market('{\n  "format": }', networks=find_network)
+        parse_market('{\n  "format": }', networks=find_small_network)
     assert caught.value.details == {"line": 2, "column": 13}
 
 

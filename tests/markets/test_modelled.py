@@ -15,7 +15,7 @@ import pytest
 from swapcli.markets import embedded
 from swapcli.markets.embedded import embedded_market, embedded_names
 from swapcli.model.network import Network
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from tests.generate.markets import main, modelled_market
 from tests.generate.modelling.exact import PRECISION, SeededRandom
 from tests.generate.modelling.pools import pool_entry
@@ -84,7 +84,7 @@ def test_a_market_has_one_token_and_one_pool_a_line(name: str) -> None:
 
 @pytest.mark.parametrize("name", network_names())
 def test_tables_price_exactly_the_used_tokens_and_repeat_no_pool(name: str) -> None:
-    table, served = load_table(name), network(name)
+    table, served = load_table(name), find_network(name)
     native, wrapped = served.native.symbol, served.wrapped_native
     used = {symbol for row in table.pools for symbol in row.symbols}
     if wrapped and native in used:
@@ -141,7 +141,7 @@ def test_dice_stay_in_their_ranges_and_spread_over_them() -> None:
 
 def entry(name: str, row: PoolRow) -> dict[str, object]:
     with decimal.localcontext(PRECISION):
-        return pool_entry(row, load_table(name), network(name))
+        return pool_entry(row, load_table(name), find_network(name))
 
 
 def test_a_placeholder_address_is_marked_and_depends_on_the_pool() -> None:
@@ -164,7 +164,7 @@ def test_tokens_are_sorted_as_in_the_contract() -> None:
 def test_v4_native_currency_is_first_and_stored_as_wrapped() -> None:
     # AUSD's address is below that of wrapped MON, and the native currency's is below all.
     written = entry("monad", PoolRow("UniswapV4", ("AUSD", "MON"), 500, 10, 10**6))
-    wrapped: Network = network("monad")
+    wrapped: Network = find_network("monad")
     assert wrapped.wrapped_native is not None
     tokens = written["tokens"]
     assert isinstance(tokens, list)

@@ -8,15 +8,15 @@ import pytest
 
 from swapcli.model.network import Network
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 
-BASE = network("base")
+BASE = find_network("base")
 UNWRAPPED = replace(BASE, wrapped_native=None)
 
 
 @pytest.mark.parametrize("name", network_names())
 def test_the_native_token_becomes_the_wrapped_one(name: str) -> None:
-    served = network(name)
+    served = find_network(name)
     wrapped = served.wrapped_native
     assert served.wrapped_native_address == (wrapped.address if wrapped else None)
     if served.native.address == ZERO_ADDRESS:

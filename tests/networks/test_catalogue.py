@@ -15,7 +15,7 @@ from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks import catalogue
 from swapcli.networks.address import parse_address
-from swapcli.networks.catalogue import by_chain_id, network, network_names
+from swapcli.networks.catalogue import find_network, find_network_by_chain_id, network_names
 from swapcli.pools import FAMILIES
 from tests.networks.test_definition import small
 
@@ -28,21 +28,21 @@ DEFINITIONS = Path(catalogue.__file__).with_name("definitions")
 
 def test_the_five_networks_are_there() -> None:
     assert network_names() == NAMES
-    assert {name: network(name).chain_id for name in NAMES} == CHAIN_IDS
+    assert {name: find_network(name).chain_id for name in NAMES} == CHAIN_IDS
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_a_network_is_found_by_name_in_any_case_and_by_chain_id(name: str) -> None:
     chain_id = CHAIN_IDS[name]
-    assert network(name).name == name
+    assert find_network(name).name == name
     for spelling in (name.upper(), f" {name.title()} ", str(chain_id), hex(chain_id), hex(chain_id).upper()):
-        assert network(spelling) is network(name)
-    assert by_chain_id(chain_id) is network(name)
+        assert find_network(spelling) is find_network(name)
+    assert find_network_by_chain_id(chain_id) is find_network(name)
 
 
 @pytest.mark.parametrize("name", NAMES)
 def test_protocol_ids_and_names_are_unique_and_families_exist(name: str) -> None:
-    protocols = network(name).protocols
+    protocols = find_network(name).protocols
     assert len({protocol.id for protocol in protocols}) == len(protocols)
     assert len({protocol.amm_name.lower() for protocol in protocols}) == len(protocols)
     assert {protocol.family for protocol in protocols} <= {*FAMILIES, None}
@@ -52,7 +52,7 @@ def test_protocol_ids_and_names_are_unique_and_families_exist(name: str) -> None
 
 @pytest.mark.parametrize("name", NAMES)
 def test_addresses_are_canonical_and_tokens_and_symbols_unique(name: str) -> None:
-    known = network(name)
+    known = find_network(name)
     addresses = [token.address for token in known.tokens]
     addresses += [address for d in known.deployments for address in d.addresses.values()]
     addresses += [address for address in (known.router, known.multicall, known.l1_fee_oracle) if address]
@@ -65,7 +65,7 @@ def test_addresses_are_canonical_and_tokens_and_symbols_unique(name: str) -> Non
 
 @pytest.mark.parametrize("name", [name for name in NAMES if name != "starknet"])
 def test_evm_networks_have_a_wrapped_token_and_protocol_0(name: str) -> None:
-    known = network(name)
+    known = find_network(name)
     assert known.kind is Kind.EVM
     assert known.has_v2
     assert known.native.address == ZERO_ADDRESS
@@ -76,7 +76,7 @@ def test_evm_networks_have_a_wrapped_token_and_protocol_0(name: str) -> None:
 
 
 def test_starknet_gas_is_a_plain_token_and_protocols_start_at_1() -> None:
-    starknet = network("starknet")
+    starknet = find_network("starknet")
     assert (starknet.kind, starknet.has_v2, starknet.wrapped_native) == (Kind.STARKNET, False, None)
     assert starknet.native.symbol == "STRK"
     assert starknet.native.address in {token.address for token in starknet.tokens}
@@ -86,7 +86,7 @@ def test_starknet_gas_is_a_plain_token_and_protocols_start_at_1() -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_deployments_have_known_protocols_and_a_source(name: str) -> None:
-    known = network(name)
+    known = find_network(name)
     for deployment in known.deployments:
         assert all(known.protocol(amm_name) for amm_name in deployment.protocols)
         assert deployment.source
@@ -94,7 +94,7 @@ def test_deployments_have_known_protocols_and_a_source(name: str) -> None:
 
 @pytest.mark.parametrize("name", NAMES)
 def test_everything_marked_as_unconfirmed_exists(name: str) -> None:
-    known, symbols = network(name), {token.symbol for token in network(name).tokens}
+    known, symbols = find_network(name), {token.symbol for token in find_network(name).tokens}
     assert known.gas_price_wei > 0
     assert "gas_price_wei" in known.unconfirmed
     for fact in known.unconfirmed:
@@ -104,11 +104,11 @@ def test_everything_marked_as_unconfirmed_exists(name: str) -> None:
 
 
 def test_facts_from_one_weak_source_stay_marked() -> None:
-    assert "protocols.id" in network("citrea").unconfirmed
-    assert "tokens.shMON.decimals" in network("monad").unconfirmed
-    assert "multicall" in network("citrea").unconfirmed
-    assert network("citrea").multicall is None
-    equalizer = next(d for d in network("base").deployments if d.protocols == ("equalizerV3",))
+    assert "protocols.id" in find_network("citrea").unconfirmed
+    assert "tokens.shMON.decimals" in find_network("monad").unconfirmed
+    assert "multicall" in find_network("citrea").unconfirmed
+    assert find_network("citrea").multicall is None
+    equalizer = next(d for d in find_network("base").deployments if d.protocols == ("equalizerV3",))
     assert equalizer.unconfirmed == ("addresses",)
 
 
@@ -116,7 +116,7 @@ def test_tokens_with_unknown_decimals_are_kept_in_the_file_only() -> None:
     left_out = json.loads((DEFINITIONS / "monad.json").read_text())["unconfirmed_tokens"]
     assert [token["symbol"] for token in left_out] == ["USD1"]
     assert left_out[0]["reason"]
-    assert "USD1" not in {token.symbol for token in network("monad").tokens}
+    assert "USD1" not in {token.symbol for token in find_network("monad").tokens}
 
 
 @pytest.mark.parametrize(
@@ -135,14 +135,14 @@ def test_tokens_with_unknown_decimals_are_kept_in_the_file_only() -> None:
     ],
 )
 def test_protocols_have_the_published_ids(name: str, amm_name: str, protocol_id: int, family: str | None) -> None:
-    protocol = network(name).protocol(amm_name)
+    protocol = find_network(name).protocol(amm_name)
     assert protocol is not None
     assert (protocol.id, protocol.family) == (protocol_id, family)
 
 
 def test_an_unknown_name_gives_close_ones_and_all() -> None:
     with pytest.raises(UnknownNetwork, match='no network "bsae"') as caught:
-        network("bsae")
+        find_network("bsae")
     assert caught.value.hint == "did you mean base?"
     assert caught.value.details == {"network": "bsae", "networks": list(NAMES)}
 
@@ -150,13 +150,13 @@ def test_an_unknown_name_gives_close_ones_and_all() -> None:
 @pytest.mark.parametrize("name", ["", "zzzzzzzz", "../base", "base.json", "8453_", "-1", "８４５３"])
 def test_names_that_are_like_none_list_all(name: str) -> None:
     with pytest.raises(UnknownNetwork) as caught:
-        network(name)
+        find_network(name)
     assert caught.value.details["networks"] == list(NAMES)
 
 
 def test_an_unknown_chain_id_is_named() -> None:
     with pytest.raises(UnknownNetwork, match=r"chain id 1$") as caught:
-        network("1")
+        find_network("1")
     assert caught.value.hint == "known networks: base, citrea, hyperevm, monad, starknet"
 
 
@@ -165,50 +165,50 @@ def test_a_configuration_adds_networks_without_touching_code() -> None:
     del described["name"]
     added = {"Tiny": described}
     assert network_names(added) == ("base", "citrea", "hyperevm", "monad", "starknet", "tiny")
-    tiny = network("TINY", added)
+    tiny = find_network("TINY", added)
     assert (tiny.name, tiny.chain_id) == ("tiny", 31337)
-    assert by_chain_id(31337, added) == network("31337", added) == tiny
-    assert network("base", added) is network("base")
+    assert find_network_by_chain_id(31337, added) == find_network("31337", added) == tiny
+    assert find_network("base", added) is find_network("base")
 
 
 def test_a_configuration_adds_to_a_known_network() -> None:
     added = {"base": {"router": "0x" + "1" * 40}, "BASE": {"gas_price_wei": 9}}
-    changed = network("8453", added)
-    assert changed == replace(network("base"), router="0x" + "1" * 40, gas_price_wei=9)
+    changed = find_network("8453", added)
+    assert changed == replace(find_network("base"), router="0x" + "1" * 40, gas_price_wei=9)
 
 
 def test_a_malformed_network_is_refused_only_when_requested() -> None:
     added = {"tiny": {"chain_id": "x"}}
-    assert network("base", added) is network("base")
+    assert find_network("base", added) is find_network("base")
     with pytest.raises(ConfigError, match=r"networks\.tiny\.native"):
-        network("tiny", {"tiny": {"chain_id": 5}})
+        find_network("tiny", {"tiny": {"chain_id": 5}})
     with pytest.raises(ConfigError, match=r"networks\.tiny: expected an object"):
-        network("tiny", {"tiny": None})
+        find_network("tiny", {"tiny": None})
 
 
 def test_a_file_in_the_folder_is_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tiny.json").write_text(json.dumps(small()))
     (tmp_path / "README.md").write_text("not a network")
     monkeypatch.setattr(catalogue, "_FOLDER", os.fspath(tmp_path))
-    caches = (catalogue._packaged_names, catalogue._packaged, catalogue._definition)
+    caches = (catalogue._list_packaged_names, catalogue._load_packaged, catalogue._read_definition)
     for cache in caches:
         cache.cache_clear()
     try:
         assert network_names() == ("tiny",)
-        assert network("tiny").native.symbol == "ETH"
-        assert by_chain_id(31337) is network("tiny")
+        assert find_network("tiny").native.symbol == "ETH"
+        assert find_network_by_chain_id(31337) is find_network("tiny")
     finally:
         for cache in caches:
             cache.cache_clear()
 
 
 def test_reading_one_network_does_not_read_the_others() -> None:
-    for cache in (catalogue._packaged, catalogue._definition):
+    for cache in (catalogue._load_packaged, catalogue._read_definition):
         cache.cache_clear()
-    network("base")
-    assert catalogue._definition.cache_info().currsize == 1
-    assert catalogue._packaged.cache_info().currsize == 1
+    find_network("base")
+    assert catalogue._read_definition.cache_info().currsize == 1
+    assert catalogue._load_packaged.cache_info().currsize == 1
 
 
 def test_only_monad_reports_blocks_before_consensus_as_latest() -> None:
-    assert {name for name in network_names() if network(name).head_is_proposed} == {"monad"}
+    assert {name for name in network_names() if find_network(name).head_is_proposed} == {"monad"}

@@ -14,7 +14,7 @@ from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import ORDINARY, SHARES, TransferBehaviour
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.networks.definition import ADDED_KEYS, NETWORK_KEYS, extend_network, parse_network
 
 A, B, C = ("0x" + digit * 40 for digit in "abc")
@@ -214,16 +214,16 @@ def test_any_value_of_any_key_is_read_or_refused_with_the_key(key: str, value: o
 
 @given(st.sampled_from(ADDED_KEYS), json_values)
 def test_any_added_value_is_read_or_refused_with_the_key(key: str, value: object) -> None:
-    outcome = result_or_error(lambda: extend_network(network("base"), {key: value}, "networks.base"))
+    outcome = result_or_error(lambda: extend_network(find_network("base"), {key: value}, "networks.base"))
     assert isinstance(outcome, Network) or str(outcome.details["key"]).startswith(f"networks.base.{key}")
 
 
 def test_adding_nothing_changes_nothing() -> None:
-    assert extend_network(network("base"), {}, "networks.base") == network("base")
+    assert extend_network(find_network("base"), {}, "networks.base") == find_network("base")
 
 
 def test_added_tokens_and_protocols_come_last_or_replace() -> None:
-    base = network("base")
+    base = find_network("base")
     weth = base.tokens[0]
     tokens = [{"address": weth.address, "symbol": "wETH", "name": "W", "decimals": 18}, small()["tokens"][1]]
     protocols = [
@@ -240,7 +240,7 @@ def test_added_tokens_and_protocols_come_last_or_replace() -> None:
 
 
 def test_added_node_urls_come_first() -> None:
-    base = network("base")
+    base = find_network("base")
     extended = extend_network(base, {"rpc_urls": ["http://mine", base.rpc_urls[1]]}, "networks.base")
     assert extended.rpc_urls == ("http://mine", base.rpc_urls[1], base.rpc_urls[0], *base.rpc_urls[2:])
 
@@ -248,7 +248,7 @@ def test_added_node_urls_come_first() -> None:
 def test_single_values_are_replaced() -> None:
     addresses = {"router": A, "multicall": B, "l1_fee_oracle": C, "explorer": "http://e"}
     changes = addresses | {"gas_price_wei": "7", "block_time_s": 0.5}
-    extended = extend_network(network("base"), changes, "networks.base")
+    extended = extend_network(find_network("base"), changes, "networks.base")
     assert (extended.router, extended.multicall, extended.l1_fee_oracle) == (A, B, C)
     assert extended.explorer == "http://e"
     assert (extended.gas_price_wei, extended.block_time_s) == (7, 0.5)
@@ -257,13 +257,13 @@ def test_single_values_are_replaced() -> None:
 @pytest.mark.parametrize("key", sorted(set(NETWORK_KEYS) - set(ADDED_KEYS)))
 def test_identifying_fields_of_a_network_cannot_be_changed(key: str) -> None:
     with pytest.raises(ConfigError, match="unknown key"):
-        extend_network(network("base"), {key: None}, "networks.base")
+        extend_network(find_network("base"), {key: None}, "networks.base")
 
 
 def test_an_added_protocol_cannot_reuse_an_id() -> None:
     protocols = [{"id": 5, "amm_name": "x", "display_name": "X"}]
     with pytest.raises(ConfigError, match=r"networks\.base\.protocols: 5 is listed twice"):
-        extend_network(network("base"), {"protocols": protocols}, "networks.base")
+        extend_network(find_network("base"), {"protocols": protocols}, "networks.base")
 
 
 def test_tokens_are_marked_by_the_way_they_transfer() -> None:

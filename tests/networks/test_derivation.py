@@ -8,7 +8,7 @@ from pathlib import Path
 import pytest
 
 from swapcli.networks.address import keccak256, v4_pool_id
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from swapcli.networks.pool_addresses import deployment_of, is_solidly, pool_address
 
 _RECORDED = json.loads(Path(__file__).with_name("recorded_base_pools.json").read_text())["pools"]
@@ -35,7 +35,7 @@ PUBLISHED = (
 
 @pytest.mark.parametrize("protocol", sorted({row[0] for row in _RECORDED}))
 def test_every_recorded_pool_of_base_is_derived(protocol: str) -> None:
-    base = network("base")
+    base = find_network("base")
     rows = [row for row in _RECORDED if row[0] == protocol]
     wrong = [row for row in rows if pool_address(base, *row[:4]) != row[4]]
     assert len(rows) >= 10
@@ -50,9 +50,9 @@ def test_the_recorded_pools_cover_every_kind_of_derivation() -> None:
 
 @pytest.mark.parametrize(("name", "protocol", "symbols", "tier", "address"), PUBLISHED)
 def test_published_pools_are_derived(name: str, protocol: str, symbols: str, tier: int, address: str) -> None:
-    by_symbol = {token.symbol: token.address for token in network(name).tokens}
+    by_symbol = {token.symbol: token.address for token in find_network(name).tokens}
     token_a, token_b = (by_symbol[symbol] for symbol in symbols.split("/"))
-    assert pool_address(network(name), protocol, token_a, token_b, tier) == address
+    assert pool_address(find_network(name), protocol, token_a, token_b, tier) == address
 
 
 def test_published_uniswap_v4_pools_of_base_have_the_derived_ids() -> None:
@@ -62,7 +62,7 @@ def test_published_uniswap_v4_pools_of_base_have_the_derived_ids() -> None:
 
 
 def test_all_pools_of_uniswap_v4_are_in_its_pool_manager() -> None:
-    base = network("base")
+    base = find_network("base")
     weth, usdc = (token.address for token in base.tokens[:2])
     assert pool_address(base, "uniswapV4", weth, usdc, 500) == "0x498581ff718922c3f8e6a244956af099b2652b2b"
 
@@ -76,7 +76,7 @@ def clone_init_code_hash(implementation: str) -> str:
 
 @pytest.mark.parametrize("name", network_names())
 def test_init_code_hashes_of_clones_match_their_implementations(name: str) -> None:
-    for deployment in network(name).deployments:
+    for deployment in find_network(name).deployments:
         implementation = deployment.addresses.get("pool_implementation")
         assert implementation is None or deployment.init_code_hash == clone_init_code_hash(implementation)
 
@@ -94,12 +94,12 @@ def test_init_code_hashes_of_clones_match_their_implementations(name: str) -> No
     ],
 )
 def test_no_address_is_derived_from_an_incomplete_catalogue(name: str, protocol: str) -> None:
-    token_a, token_b = (token.address for token in network(name).tokens[:2])
-    assert pool_address(network(name), protocol, token_a, token_b, 3000) is None
+    token_a, token_b = (token.address for token in find_network(name).tokens[:2])
+    assert pool_address(find_network(name), protocol, token_a, token_b, 3000) is None
 
 
 def test_a_factory_with_a_stable_protocol_is_taken_for_solidly() -> None:
-    base = network("base")
+    base = find_network("base")
     assert is_solidly(base, "aerodromeV2Classic")
     assert is_solidly(base, "aerodromeV2Stable")
     assert not is_solidly(base, "uniswapV2")

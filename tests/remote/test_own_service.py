@@ -13,13 +13,13 @@ from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import InvalidRoute, NoRoute, Unauthorized, UnknownToken
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.swap_terms import Integrator
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from tests.remote.cases import CASES, RECIPIENT, SELL_V2, Case, expected_quote, without_gas, without_times
 from tests.support.markets import embedded_source
 
 
 def source(service_url: str, name: str) -> RemoteSource:
-    return RemoteSource(service_url, network(name), SYSTEM_CLOCK, api_key=None, timeout_s=20.0)
+    return RemoteSource(service_url, find_network(name), SYSTEM_CLOCK, api_key=None, timeout_s=20.0)
 
 
 @pytest.mark.parametrize("case", CASES, ids=str)
@@ -52,7 +52,7 @@ def test_every_network_is_healthy(service_url: str, name: str) -> None:
 
 @pytest.mark.parametrize("name", network_names())
 def test_a_token_of_the_market_only_is_found(service_url: str, name: str) -> None:
-    stored, known = embedded_source(name).market.tokens, {token.address for token in network(name).tokens}
+    stored, known = embedded_source(name).market.tokens, {token.address for token in find_network(name).tokens}
     remote = source(service_url, name)
     for token in [each for each in stored.values() if each.address not in known][:3] or list(stored.values())[:1]:
         found = remote.token(token.address)

@@ -19,7 +19,7 @@ from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import InvalidUpstreamResponse, NoRoute
 from swapcli.model.swap_terms import min_received
 from swapcli.model.transaction import UnsignedTransaction
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.remote.cases import CASES, Case, expected_quote
 from tests.support.fake_service import FakeService, unchanged
 from tests.support.markets import embedded_source
@@ -93,7 +93,7 @@ class FakeServiceTransport(httpx.BaseTransport):
 
 def open_source(name: str, transport: httpx.BaseTransport) -> RemoteSource:
     return RemoteSource(
-        "http://service.test", network(name), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, transport=transport
+        "http://service.test", find_network(name), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, transport=transport
     )
 
 

@@ -23,7 +23,7 @@ from swapcli.errors import (
     SwapcliError,
     UpstreamRejected,
 )
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.remote.cases import (
     SELL_V2,
     DocumentChange,
@@ -42,7 +42,7 @@ from tests.support.loopback_server import http_response, loopback_server, respon
 )  # fmt: skip
 def test_json_of_another_shape_is_reported_with_its_field(document: Any) -> None:
     with loopback_server(respond_with(http_response(200, json.dumps(document), "Content-Type: image/png"))) as running:
-        source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+        source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
         with pytest.raises(InvalidUpstreamResponse, match="sent an unreadable answer") as caught:
             source.quote(SELL_V2.build_request())
     assert caught.value.details["field"]
@@ -57,7 +57,7 @@ def test_json_of_another_shape_is_reported_with_its_field(document: Any) -> None
 )  # fmt: skip
 def test_invalid_json_is_reported(body: bytes) -> None:
     with loopback_server(respond_with(http_response(200, body, "Content-Type: application/json"))) as running:
-        source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+        source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
         with pytest.raises(InvalidUpstreamResponse, match="sent an unreadable answer: the body"):
             source.quote(SELL_V2.build_request())
 
@@ -101,7 +101,7 @@ def test_errors_of_the_service_become_our_errors(
     status: int, document: Any, kind: type[SwapcliError], message: str
 ) -> None:
     with loopback_server(respond_with(http_response(status, json.dumps(document)))) as running:
-        source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
+        source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
         with pytest.raises(kind) as caught:
             source.quote(SELL_V2.build_request())
     assert message in caught.value.message
@@ -112,14 +112,14 @@ def test_errors_of_the_service_become_our_errors(
 @pytest.mark.parametrize("status", [400, 404, 500, 502])
 def test_an_error_page_is_reported_with_its_status(status: int) -> None:
     with loopback_server(respond_with(http_response(status, "<html><script>alert(1)</script>"))) as running:
-        source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
+        source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0, retries=0)
         with pytest.raises(SwapcliError, match=f"status {status}"):
             source.quote(SELL_V2.build_request())
 
 
 def test_retry_after_is_reported() -> None:
     with loopback_server(respond_with(http_response(503, "{}", "Retry-After: 77"))) as running:
-        source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+        source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
         with pytest.raises(Overloaded) as caught:
             source.quote(SELL_V2.build_request())
     assert caught.value.retry_after_s == 77

@@ -13,7 +13,7 @@ from swapcli.config import Secret
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.remote import RemoteSource
 from swapcli.errors import ConfigError, SwapcliError, Unauthorized
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.support.loopback_server import NoSleep, Responder, build_client, http_response, loopback_server, respond_with
 
 KEY = "swk_hunter2"
@@ -22,7 +22,7 @@ KEY = "swk_hunter2"
 def source(url: str, key: str = KEY) -> RemoteSource:
     return RemoteSource(
         url,
-        network("base"),
+        find_network("base"),
         SYSTEM_CLOCK,
         api_key=Secret(key),
         timeout_s=0.3,

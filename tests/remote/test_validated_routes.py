@@ -17,7 +17,7 @@ from swapcli.errors import (
     InvalidUpstreamResponse,
 )
 from swapcli.model.api_version import ApiVersion
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.remote.response_validation import ExpectedRoute, validated_result
 from tests.remote.cases import (
     REVERSE,
@@ -69,15 +69,15 @@ def _redirect_hop(route: Any, hop: int, end: str) -> None:
     ("order", "message"),
     [
         ({"direct": True}, "not a direct one"),
-        ({"excluded_protocols": frozenset(p.amm_name for p in network("base").protocols)}, "which was excluded"),
+        ({"excluded_protocols": frozenset(p.amm_name for p in find_network("base").protocols)}, "which was excluded"),
     ],
 )
 def test_a_route_beyond_the_limits_of_its_order_is_rejected(order: dict[str, Any], message: str) -> None:
     unlimited = embedded_source("base").quote(SELL_V2.build_request())
-    body = json.dumps(render_result(unlimited.result, network("base")))
+    body = json.dumps(render_result(unlimited.result, find_network("base")))
     assert max(len(segment.hops) for segment in unlimited.result.segments) > 1
     with loopback_server(respond_with(http_response(200, body))) as running:
-        source = RemoteSource(running.url, network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
+        source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
         with pytest.raises(InvalidUpstreamResponse, match=message):
             source.quote(SELL_V2.build_request()._replace(order=replace(SELL_V2.build_request().order, **order)))
 
@@ -103,7 +103,10 @@ def test_the_smallest_input_for_any_output_is_accepted(amount: int, swapped: boo
     ends = ("HYPE", "USDC") if swapped else ("USDC", "HYPE")
     case = REVERSE._replace(token_in=ends[0], token_out=ends[1], amount=amount)
     result = embedded_source("hyperevm").quote(case.build_request()).result
-    assert validated_result(result, ExpectedRoute(case.build_request().order, V1, None, network("hyperevm"))) == result
+    assert (
+        validated_result(result, ExpectedRoute(case.build_request().order, V1, None, find_network("hyperevm")))
+        == result
+    )
 
 
 @pytest.mark.parametrize("api_version", ApiVersion)

@@ -13,7 +13,7 @@ from swapcli.errors import (
 )
 from swapcli.evm import decode_call, encode_call
 from swapcli.model.transaction import UnsignedTransaction
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.remote.cases import (
     HYPE,
     SELL_V1,
@@ -125,14 +125,14 @@ def test_an_unknown_router_is_rejected_with_its_setting(path: str, build: Any) -
 
 
 def test_the_router_of_the_service_is_used_if_none_is_known() -> None:
-    unknown = replace(network("base"), router=None)
+    unknown = replace(find_network("base"), router=None)
     with remote_source("base", served=unknown) as (source, _):
         payload = source.quote_and_build(SELL_V2.build_request(), SELL_V2.terms())[1]
-    assert payload.to == network("base").router
+    assert payload.to == find_network("base").router
 
 
 def test_an_unknown_router_must_be_configured() -> None:
-    unknown = replace(network("hyperevm"), router=None)
+    unknown = replace(find_network("hyperevm"), router=None)
     with (
         remote_source("hyperevm", served=unknown) as (source, _),
         pytest.raises(ConfigError, match="router of hyperevm"),

@@ -16,7 +16,7 @@ from swapcli.engine.open_market import open_market
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.market import Market
 from swapcli.model.order import Order
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.routing import Router
 from swapcli.routing.replay import replay
 from swapcli.routing.search.route_search import RouteSearch
@@ -38,7 +38,7 @@ DUST_VALUE_USD = 1e-4
 @cache
 def recorded(name: str) -> Market:
     document = (MARKETS / f"{name}.json").read_bytes()
-    return open_market(json.loads(document)["network"]["name"], network, document=document).market
+    return open_market(json.loads(document)["network"]["name"], find_network, document=document).market
 
 
 def of_symbols(market: Market, sold: str, bought: str, amount: int) -> Order:
@@ -99,7 +99,7 @@ def test_dust_pools_cost_no_order_a_tenth_of_a_basis_point(seed: int) -> None:
 
 @pytest.mark.parametrize("seed", range(4))
 def test_dust_pools_cost_no_order_on_the_embedded_market(seed: int) -> None:
-    market = open_market("base", network).market
+    market = open_market("base", find_network).market
     value = value_of(market, DUST_VALUE_USD)
     hubs = [address for address in value if sum(address in pool.tokens for pool in market.pools.values()) > 8]
     pairs = [*combinations(hubs, 2), *random.Random(seed).sample(list(combinations(value, 2)), 40)]

@@ -20,7 +20,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any, NamedTuple
 
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 
 RECIPIENT = "0x" + "37" * 20
 CLIENTS = 16
@@ -106,7 +106,7 @@ def served(*arguments: str) -> Iterator[Service]:
 
 def orders() -> list[str]:
     """The queries of a few dozen orders on Base: every pair of its main tokens, in three sizes."""
-    base = network("base")
+    base = find_network("base")
     tokens = [base.native.address, *(token.address for token in base.tokens[1:4])]
     decimals = {token.address: token.decimals for token in (base.native, *base.tokens)}
     return [

@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.service.access_log import AccessLog, AccessRecord, choose_request_id, classify_client
 from swapcli.service.keys import KeyStore
 from tests.support.service import build_app, open_registry, send_requests
@@ -112,7 +112,7 @@ def test_the_log_of_a_whole_session_holds_nothing_that_was_sent(tmp_path: Path) 
     store, stream = KeyStore(tmp_path / "keys.json"), io.StringIO()
     good, revoked = store.create("Ada Lovelace"), store.create("Grace Hopper")
     store.revoke("Grace Hopper")
-    base = network("base")
+    base = find_network("base")
     recipient, integrator, amount = "0x" + "37" * 20, "0x" + "59" * 20, "123456789012345678"
     order = {"amount": amount, "tokenInAddress": base.native.address, "tokenOutAddress": base.stablecoins[0]}
     earning = order | {"integratorAddress": integrator, "integratorFeePercentageBps": "25"}

@@ -14,7 +14,7 @@ from swapcli.api.route import parse_result
 from swapcli.evm import decode_call
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.swap_terms import min_received
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from swapcli.routing.replay import replay
 from swapcli.service.endpoint_table import ENDPOINTS
 from swapcli.service.key_file import ApiKey
@@ -180,7 +180,7 @@ def test_hyperevm_finds_the_least_input_for_a_wanted_output(service: InProcessSe
 def test_hyperevm_excludes_protocols_by_name(service: InProcessService) -> None:
     first = service.get_json("/hyperevm/route", build_order_query("hyperevm"))
     used = first["route"][0]["swaps"][0][0]["protocol"]
-    name = next(each.amm_name for each in network("hyperevm").protocols if each.id == used)
+    name = next(each.amm_name for each in find_network("hyperevm").protocols if each.id == used)
     rest = service.get_json("/hyperevm/route", {**build_order_query("hyperevm"), "excludeProtocols": f'["{name}"]'})
     assert not rest["success"] or used not in protocols_of(rest)
 
@@ -216,7 +216,7 @@ def test_citrea_calldata_takes_a_route_and_signer_in_a_get_body(service: InProce
 def test_starknet_gives_felts_everywhere(service: InProcessService) -> None:
     route = service.get_json("/starknet/route", build_order_query("starknet"))
     assert isinstance(route["inputToken"]["price"], str)
-    assert len(route["bestQuotesByProtocols"]) == len(network("starknet").protocols)
+    assert len(route["bestQuotesByProtocols"]) == len(find_network("starknet").protocols)
     executed = service.post("/starknet/execute", {"route": route, **build_swap_terms("starknet")}).json()
     at_once = service.get_json("/starknet/calldata", {**build_order_query("starknet"), **build_swap_terms("starknet")})
     posted = service.post("/starknet/calldata", {"route": route, **build_swap_terms("starknet")}).json()
@@ -324,7 +324,7 @@ def test_supported_chains_are_told_with_their_routers(service: InProcessService)
     chains = {each["chain_name"]: each for each in service.get_json("/supported-chains", {})}
     assert set(chains) == set(ALL)
     assert chains["base"]["chain_id"] == 8453
-    assert chains["starknet"]["chain_id"] == network("starknet").chain_id > 2**53
+    assert chains["starknet"]["chain_id"] == find_network("starknet").chain_id > 2**53
     assert chains["testnet"]["router_address"].lower() == ROUTER
 
 
@@ -349,7 +349,7 @@ def test_both_ways_to_write_the_native_token_find_it(service: InProcessService) 
 @pytest.mark.parametrize("name", network_names())
 def test_protocols_are_listed_with_their_ids(service: InProcessService, name: str) -> None:
     listed = {each["protocol"]: each["amm_name"] for each in service.get_json(f"/{name}/protocols", {})}
-    assert listed == {each.id: each.amm_name for each in network(name).protocols}
+    assert listed == {each.id: each.amm_name for each in find_network(name).protocols}
 
 
 @pytest.mark.parametrize(

@@ -23,7 +23,7 @@ from swapcli.engine.clock import Clock
 from swapcli.evm import decode_call, encode_call
 from swapcli.model.swap_terms import min_received
 from swapcli.model.transaction import RouterCall
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.evm.router_model import RouterModel
 from tests.examples import examples
 from tests.service.openapi_operations import openapi_document
@@ -81,7 +81,7 @@ def found(ask: SendRequest, endpoint: Endpoint, size: int) -> Document:
     """A route of a large order, split over several paths."""
     key = (endpoint.network + endpoint.found_at, size)
     if key not in FOUND:
-        stable = network(endpoint.network).stablecoins[0]
+        stable = find_network(endpoint.network).stablecoins[0]
         native = "0x" + "0" * 40
         query = {"amount": str(10**18 * 4**size), "tokenInAddress": native, "tokenOutAddress": stable}
         FOUND[key] = ask("GET", f"/{endpoint.network}{endpoint.found_at}", params=query).json()
@@ -308,7 +308,7 @@ def call_of(endpoint: Endpoint, answer: Document) -> RouterCall:
     """The call of a response; if it has parameters and calldata, they are equal."""
     if "swap_parameters" not in answer:
         return decode_call(answer["calldata"])
-    call = parse_call(Fields(answer), network(endpoint.network))
+    call = parse_call(Fields(answer), find_network(endpoint.network))
     if "calldata" in answer:
         assert decode_call(answer["calldata"]) == call
     return call

@@ -194,7 +194,7 @@ def test_a_defect_is_logged_without_message_and_retried(tmp_path: Path) -> None:
         raise RuntimeError("a secret")
 
     network = at_block(1).network
-    node = RpcNode("http://127.0.0.1:1", shown="a node", chain_id=network.chain_id)
+    node = RpcNode("http://127.0.0.1:1", redacted_url="a node", chain_id=network.chain_id)
     with (
         following_service(tmp_path / "store", followed=FollowedMarket(network, only(network), broken, node)) as world,
         world.threads,
@@ -211,7 +211,7 @@ def test_the_end_waits_for_no_node(tmp_path: Path) -> None:
     with socket.create_server(("127.0.0.1", 0)) as listener:
         url = f"http://127.0.0.1:{listener.getsockname()[1]}"
         market = at_block(1)
-        node = RpcNode(url, shown="a node", chain_id=market.network.chain_id, timeout_s=60.0)
+        node = RpcNode(url, redacted_url="a node", chain_id=market.network.chain_id, timeout_s=60.0)
         followed = FollowedMarket(market.network, only(market.network), lambda: market, node)
         with following_service(tmp_path / "store", followed=followed) as world:
             with world.threads:

@@ -16,7 +16,7 @@ from jsonschema_rs import Draft202012Validator, meta
 from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from swapcli.engine.clock import Clock
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from swapcli.service import docs_page, openapi
 from swapcli.service.endpoint_table import ENDPOINTS, PATHS
 from tests.service.openapi_operations import Operation, fetch_openapi_document, list_operations, openapi_document
@@ -55,7 +55,7 @@ def served() -> set[tuple[str, str, str]]:
     return {
         (name, each.method, each.path.removeprefix("/{network}"))
         for name, each in product(network_names(), ENDPOINTS)
-        if each.exists_on(network(name))
+        if each.exists_on(find_network(name))
     }
 
 
@@ -88,7 +88,7 @@ def test_operations_are_called_differently() -> None:
 
 
 def test_a_service_of_one_network_describes_that_one_alone() -> None:
-    document = openapi.build_document([network("base")])
+    document = openapi.build_document([find_network("base")])
     assert list(OpenAPIV31SpecValidator(document).iter_errors()) == []
     assert not any("{network}" in path for path in document["paths"])
     assert "Felts" not in json.dumps(document)

@@ -17,11 +17,11 @@ from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
 from swapcli.model.transaction import RouterRouteParam, SwapType
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.starknet import build_call
 from swapcli.starknet.router_params import extra_felts
 
-STARKNET = network("starknet")
+STARKNET = find_network("starknet")
 ROUTE = RouterRouteParam("0x1", "0x2", 1_000, 990, 985, "0x3", SwapType.TOKEN_TO_TOKEN)
 DOCUMENTED = {"constant_product": (), "solidly_stable": (), "concentrated": ("fee",)}
 """Traits in `extra_data` by family: the table in swapcli/starknet/router_params.py."""
@@ -29,7 +29,7 @@ DOCUMENTED = {"constant_product": (), "solidly_stable": (), "concentrated": ("fe
 
 @cache
 def market() -> Market:
-    return open_market("starknet", network).market
+    return open_market("starknet", find_network).market
 
 
 POOLS = st.sampled_from(sorted(market().pools))

@@ -7,11 +7,11 @@ from hypothesis import given
 
 from swapcli.errors import InvalidAddress, InvalidInput
 from swapcli.model.transaction import RouterCall, Transaction
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.starknet import build_account_calls, build_approval, build_transaction, serialise_call
 from tests.starknet.strategies import ADDRESSES, CALLS, U256
 
-STARKNET = network("starknet")
+STARKNET = find_network("starknet")
 
 
 @given(CALLS, ADDRESSES)
@@ -46,7 +46,7 @@ def test_only_starknet_networks_have_such_payloads(call: RouterCall) -> None:
     with pytest.raises(InvalidAddress):
         build_transaction(call, STARKNET, "0x0")
     with pytest.raises(InvalidInput, match="base is not a Starknet network"):
-        build_transaction(call, network("base"), "0x1")
+        build_transaction(call, find_network("base"), "0x1")
 
 
 @pytest.mark.parametrize("amount", [-1, 2**256])

@@ -20,7 +20,7 @@ from swapcli.model.quote import Quote
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import SwapTerms, min_received
 from swapcli.model.transaction import RouterRouteParam, SwapType
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.routing import Router
 from swapcli.starknet import (
     build_call,
@@ -31,7 +31,7 @@ from swapcli.starknet import (
 from swapcli.starknet.felts import from_felt_text, to_felt_text
 from tests.starknet.router import Paid, run
 
-STARKNET = network("starknet")
+STARKNET = find_network("starknet")
 ROUTER = STARKNET.router or ""
 RECIPIENT = "0x" + "0" * 60 + "abcd"
 SLIPPAGES = st.integers(0, 1_000_000)
@@ -40,7 +40,7 @@ SYMBOLS = ("ETH", "STRK", "USDC", "USDT", "WBTC", "DAI", "wstETH", "LORDS")
 
 @cache
 def market() -> Market:
-    return open_market("starknet", network).market
+    return open_market("starknet", find_network).market
 
 
 @cache

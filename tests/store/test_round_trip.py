@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from swapcli.markets.embedded import embedded_market, embedded_names
 from swapcli.markets.format import parse_market, render_market
 from swapcli.model.market import Market, Provenance
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.store import create_store, open_store
 from swapcli.store.schema import MIGRATIONS
 from tests.store.build import TOKENS, create, imported, pool, reopen, rows
@@ -46,11 +46,11 @@ def test_a_written_market_replaces_the_one_before(first: Market, second: Market)
 
 @pytest.mark.parametrize("name", embedded_names())
 def test_embedded_markets_round_trip_and_render_alike(name: str, tmp_path: Path) -> None:
-    market = parse_market(embedded_market(name), networks=network).market
+    market = parse_market(embedded_market(name), networks=find_network).market
     path = str(tmp_path / "store")
-    with create_store(path, market.network, network) as store:
+    with create_store(path, market.network, find_network) as store:
         store.write_market(market)
-    with open_store(path, network, name) as store:
+    with open_store(path, find_network, name) as store:
         read = store.read_market()
         assert read == market
         assert render_market(read) == render_market(market)
@@ -84,10 +84,10 @@ def test_tokens_are_found_by_address_and_symbol_in_any_case(tmp_path: Path) -> N
 
 
 def test_a_store_takes_a_known_network_from_the_catalogue(tmp_path: Path) -> None:
-    base = network("base")
+    base = find_network("base")
     path = str(tmp_path / "store")
-    create_store(path, base, network).close()
-    with open_store(path, lambda name: replace(network(name), router="0x" + "1" * 40)) as store:
+    create_store(path, base, find_network).close()
+    with open_store(path, lambda name: replace(find_network(name), router="0x" + "1" * 40)) as store:
         assert store.network == replace(base, router="0x" + "1" * 40)
 
 
@@ -142,7 +142,7 @@ def reopen_market(folder: Path) -> Market:
 def test_an_empty_store_of_an_unknown_network_can_be_opened(tmp_path: Path) -> None:
     """The store describes the network itself, and needs the wrapped native token."""
     path = str(tmp_path / "store")
-    known = network("base")
+    known = find_network("base")
     create_store(path, known, raise_unknown_network).close()
     with open_store(path, raise_unknown_network) as store:
         stored = store.network

@@ -37,7 +37,7 @@ def restored(record: Record) -> Iterator[Record]:
 @contextmanager
 def connected(chain: AnvilChain, chain_id: int = CHAIN_ID) -> Iterator[RpcNode]:
     """Connect to the node of a chain, without pauses before retries."""
-    node = RpcNode(url_of(chain), shown="the local node", chain_id=chain_id, pause=lambda _: None)
+    node = RpcNode(url_of(chain), redacted_url="the local node", chain_id=chain_id, pause=lambda _: None)
     try:
         yield node
     finally:

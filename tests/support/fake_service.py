@@ -43,7 +43,7 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import Integrator, SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.support.loopback_server import FakeExchange, LoopbackServer, NoSleep, http_response, loopback_server
 from tests.support.markets import embedded_source
 
@@ -158,7 +158,7 @@ def remote_source(
     with fake_service(name, mutation) as running:
         source = RemoteSource(
             running.url,
-            served or network(name),
+            served or find_network(name),
             SYSTEM_CLOCK,
             api_key=None,
             timeout_s=5.0,

@@ -8,13 +8,13 @@ from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.open_market import open_market
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.market import Market
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 
 
 @cache
 def embedded_market(name: str) -> Market:
     """Return the embedded market of a network."""
-    return open_market(name, network).market
+    return open_market(name, find_network).market
 
 
 @cache

@@ -22,7 +22,7 @@ from swapcli.engine.clock import Clock
 from swapcli.model.market import Market
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import display_address
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from swapcli.service.access_log import AccessLog
 from swapcli.service.access_policy import KeyLookup, NoKeys
 from swapcli.service.app import create_app
@@ -70,7 +70,9 @@ class InProcessService:
         client: str = "127.0.0.1",
     ) -> None:
         self.fake_clock = clock or FakeClock()
-        networks = [network(name) if name in network_names() else opener().network for name, opener in markets.items()]
+        networks = [
+            find_network(name) if name in network_names() else opener().network for name, opener in markets.items()
+        ]
         self.registry = MarketRegistry(networks, markets, self.fake_clock.clock)
         self.log = io.StringIO()
         self.app: Starlette = create_app(
@@ -181,7 +183,7 @@ def open_registry(names: Iterable[str] | None = None) -> MarketRegistry:
     """Return a registry with open markets."""
     served = tuple(names or network_names())
     registry = MarketRegistry(
-        [network(name) for name in served], {name: partial(embedded_market, name) for name in served}
+        [find_network(name) for name in served], {name: partial(embedded_market, name) for name in served}
     )
     for name in served:
         registry.open_source(name)

@@ -101,7 +101,7 @@ def sync(
 
 
 def _check_from_block(sync_filter: SyncFilter, node: Node) -> None:
-    newest = node.head().block.number
+    newest = node.read_head().block.number
     if sync_filter.from_block > newest:
         raise InvalidOption(
             f"--from-block: block {sync_filter.from_block} does not exist yet; the newest block is {newest}"

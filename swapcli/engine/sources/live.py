@@ -123,7 +123,7 @@ class LiveSource:
         """Return the snapshot of the newest block; orders within one block time share it."""
         now_s, block_time_s = self._clock.monotonic_s(), self.network.block_time_s or _DEFAULT_BLOCK_TIME_S
         if self._snapshot is None or now_s - self._snapshot.read_at_s > block_time_s:
-            self._snapshot = BlockSnapshot(self._node, self.network, self._node.head(), now_s)
+            self._snapshot = BlockSnapshot(self._node, self.network, self._node.read_head(), now_s)
         return self._snapshot
 
     def discard_snapshot(self) -> None:

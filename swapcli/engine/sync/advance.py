@@ -50,7 +50,7 @@ def advance(
     failures = mismatches = 0
     while True:
         try:
-            head = node.head()
+            head = node.read_head()
             position = locate(store, node, head.block)
             rewound_to = rewound_to if position.rewound_to is None else position.rewound_to
             if position.node_is_behind or not (even_without_new_block or _is_new(head.block, position)):
@@ -95,7 +95,7 @@ def _commit_step(
         cursor, illiquid = _apply_liquidity_filter(store, writer, discovery, added)
         check_transfers(store, writer, reader, added)
         write_cursor(cursor, writer)
-        writer.update_description(source=node.shown, gas_price_wei=head.gas_price_wei, pinned=is_pinned)
+        writer.update_description(source=node.redacted_url, gas_price_wei=head.gas_price_wei, pinned=is_pinned)
         _check_on_chain(node, block)
     return SyncStep(
         Advance(
@@ -147,10 +147,10 @@ def _open_block(store: Store, block: BlockHeader, position: ChainPosition) -> It
 
 def _check_on_chain(node: Node, block: BlockHeader) -> None:
     """Raise `ChainReorganized` unless the block is still on the node's chain."""
-    current = node.block(block.number)
+    current = node.read_block(block.number)
     if current is None or current.hash != block.hash:
         raise ChainReorganized(
-            f"the chain of {node.shown} was reorganized while block {block.number} was read",
+            f"the chain of {node.redacted_url} was reorganized while block {block.number} was read",
             hint="try again",
             details={"block": block.number},
         )

@@ -71,10 +71,10 @@ def _is_on_chain(block: StoredBlock, node: Node, head: BlockHeader) -> bool:
         return block.hash == head.hash
     if block.number == head.number - 1:
         return block.hash == head.parent_hash
-    header = node.block(block.number)
+    header = node.read_block(block.number)
     if header is None:
         raise StaleNode(
-            f"{node.shown} does not know block {block.number}, though it reported block {head.number}",
+            f"{node.redacted_url} does not know block {block.number}, though it reported block {head.number}",
             hint="try again: it may be several nodes, some of them behind",
         )
     return block.hash == header.hash
@@ -97,7 +97,7 @@ def _check_same_chain(blocks: Sequence[StoredBlock], node: Node, head: BlockHead
     known = next((block for block in blocks if block.number <= head.number), None)
     if known is None or not _is_on_chain(known, node, head):
         raise StaleNode(
-            f"{node.shown} is at block {head.number} of "
+            f"{node.redacted_url} is at block {head.number} of "
             f"{'a chain that the store does not remember' if known is None else 'another chain than the store'}, "
             f"and the store is at block {blocks[0].number} already",
             hint="wait until the node has caught up, or set another node",

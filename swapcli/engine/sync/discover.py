@@ -122,7 +122,8 @@ class _BatchDiscovery:
         missing = sorted(self._reader.contracts_without_output - unproven - self._without_output_before)
         if missing:
             raise InvalidUpstreamResponse(
-                f"{self._reader.node.shown} returns nothing for {missing[0]}, which must exist: nothing is stored",
+                f"{self._reader.node.redacted_url} returns nothing for {missing[0]}, which must exist:"
+                " nothing is stored",
                 hint="try again, or set another node",
                 details={"contract": missing[0], "block": self._reader.block},
             )
@@ -252,12 +253,12 @@ class _BatchDiscovery:
         withheld = find_withheld_block(node, head)
         if scanned.last - query.from_block < MAX_HEADERS:
             emitters = dict.fromkeys(query.addresses, query.topics)
-            blooms = node.blooms(query.from_block, scanned.last)
+            blooms = node.read_blooms(query.from_block, scanned.last)
             missing = find_missing_logs(node, query.from_block, blooms, emitters, scanned.logs)
             if missing is None or missing:
                 withheld = scanned.last
         if withheld is not None:
-            raise _EventsWithheld(f"{node.shown} omits events that the headers of its blocks announce")
+            raise _EventsWithheld(f"{node.redacted_url} omits events that the headers of its blocks announce")
         return scanned
 
     def _recheck_lost(self) -> bool:

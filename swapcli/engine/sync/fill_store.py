@@ -107,7 +107,7 @@ def _require_step(store: Store, node: Node, discoverer: Discoverer, accept_losse
     step = advance(store, node, discoverer, even_without_new_block=True, accept_losses=accept_losses)
     if step is None:
         raise StaleNode(
-            f"{node.shown} is behind the store {store.path}",
+            f"{node.redacted_url} is behind the store {store.path}",
             hint="wait until the node has caught up, or set another node",
         )
     return step

@@ -131,7 +131,7 @@ class Refresher:
         first = max(block + 1, self._block.number - max_headers + 1)
         if first > self._block.number:
             return [], False
-        non_empty = [bloom for bloom in self._reader.node.blooms(first, self._block.number) if bloom]
+        non_empty = [bloom for bloom in self._reader.node.read_blooms(first, self._block.number) if bloom]
         selective = [bloom for bloom in non_empty if is_selective(bloom)]
         contracts = list(self._inventory.pool_contracts()) if selective else []
         matches = (key for bloom in selective for key in find_possible_changes(bloom, contracts))
@@ -153,7 +153,7 @@ class Refresher:
         changed: list[str] = []
         for _ in range(_MAX_SETTLING_ROUNDS):
             with_events = self._find_changed(start, latest)
-            block = node.block(latest)
+            block = node.read_block(latest)
             if with_events is None or block is None:
                 break
             existing = self._inventory.existing_keys(with_events)
@@ -166,7 +166,8 @@ class Refresher:
             read_at.update(dict.fromkeys(stale, min(self._reader.answering_blocks, default=latest)))
             latest = max(self._reader.answering_blocks, default=latest)
         raise BlockMismatch(
-            f"{node.shown} answers from later blocks than requested, and pools change faster than they can be read",
+            f"{node.redacted_url} answers from later blocks than requested, and pools change faster than they can be"
+            " read",
             hint="try again, or set another node",
             details={"block": start, "answered": latest},
         )
@@ -286,7 +287,7 @@ class Refresher:
 
     def _remove_lost(self, ref: PoolRef, reason: str) -> None:
         """Remove a pool that can no longer be read. Raises `InvalidUpstreamResponse` if the node cannot be right."""
-        shown = self._reader.node.shown
+        shown = self._reader.node.redacted_url
         if ref.address in self._reader.contracts_without_output:
             raise InvalidUpstreamResponse(
                 f"{shown} returns nothing for {ref.address}, which has answered before: nothing is stored",

@@ -110,7 +110,7 @@ def _follow(followed: Followed, store: Store, node: RpcNode) -> None:
 def _wrong(store: Store, node: RpcNode, pools: int) -> int:
     """Count the pools that differ from an independent read at the newest block. Raises `BenchmarkFailed` unless the
     store is at that block with `pools` pools."""
-    number, stored = node.head().block.number, store.read_market()
+    number, stored = node.read_head().block.number, store.read_market()
     true = fresh(node, stored.pools.values(), number)
     if (stored.block, len(true)) != (number, pools):
         raise BenchmarkFailed(f"a store has {len(true)} pools at block {stored.block}, there are {pools} at {number}")

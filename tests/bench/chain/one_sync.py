@@ -39,7 +39,7 @@ def sync_once(file: Path, name: str, store_file: str, protocols: Sequence[str]) 
     networks, url = networks_from(settings), settings.networks[name].rpc_url
     assert url is not None
     network = networks(name)
-    with closing(RpcNode(url.reveal(), shown="the node", chain_id=network.chain_id)) as node:
+    with closing(RpcNode(url.reveal(), redacted_url="the node", chain_id=network.chain_id)) as node:
         started_s = perf_counter()
         with create_store(store_file, network, networks) as store:
             steps = sum(1 for _ in sync(store, node, SyncFilter(frozenset(protocols)), SYSTEM_CLOCK))

@@ -32,19 +32,19 @@ _HERE = Path(__file__).parent
 class EvmNode:
     """A test adds the `emitted_logs`; `batch_sizes` has the number of calls of each round trip."""
 
-    shown = "an EVM in process"
+    redacted_url = "an EVM in process"
 
     def __init__(self, chain: BaseChain) -> None:
         self.chain = chain
         self.emitted_logs: list[Log] = []
         self.batch_sizes: list[int] = []
 
-    def head(self) -> ChainHead:
-        block = self.block(BLOCK)
+    def read_head(self) -> ChainHead:
+        block = self.read_block(BLOCK)
         assert block is not None
         return ChainHead(block, 10**9)
 
-    def block(self, number: int) -> BlockHeader | None:
+    def read_block(self, number: int) -> BlockHeader | None:
         return (
             BlockHeader(number, f"0x{number:064x}", f"0x{number - 1:064x}", 1_700_000_000, 0)
             if number <= BLOCK
@@ -52,14 +52,14 @@ class EvmNode:
         )
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
-        return self.batch([ContractCall(to, calldata)], at)[0]
+        return self.call_many([ContractCall(to, calldata)], at)[0]
 
-    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         assert block_number(at) == BLOCK
         self.batch_sizes.append(len(calls))
         return [self._answer(call) for call in calls]
 
-    def account(self, address: str, at: BlockId) -> Account:
+    def read_account(self, address: str, at: BlockId) -> Account:
         assert block_number(at) == BLOCK
         assert isinstance(self.chain, Chain)
         return Account(self.chain.native_balance(address), self.chain.code(address))
@@ -88,11 +88,11 @@ class EvmNode:
         del error
         return False
 
-    def blooms(self, first: int, last: int) -> list[int]:
+    def read_blooms(self, first: int, last: int) -> list[int]:
         """Return empty blooms, as networks do that do not fill them."""
         return [0] * (last - first + 1)
 
-    def logs(self, query: LogFilter) -> list[Log]:
+    def read_logs(self, query: LogFilter) -> list[Log]:
         return [
             log
             for log in self.emitted_logs

@@ -178,7 +178,7 @@ def node_of(server: Server, timeout_s: float = 5.0, pauses: Pauses | None = None
     host, port = server.server_address[:2]
     url = f"http://user:{SECRET}@{host!s}:{port}/{SECRET}?key={SECRET}"
     node = RpcNode(
-        url, shown=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=Pauses() if pauses is None else pauses
+        url, redacted_url=SHOWN, chain_id=CHAIN_ID, timeout_s=timeout_s, pause=Pauses() if pauses is None else pauses
     )
     try:
         yield node

@@ -60,8 +60,8 @@ def place(used_chain: SmallTestChain) -> Iterator[Place]:
 
 @pytest.mark.parametrize("has_multicall", [True, False])
 def test_results_of_the_block_are_verified(place: Place, has_multicall: bool) -> None:
-    block = place.node.head().block
-    expected = place.node.batch(place.calls(), block)
+    block = place.node.read_head().block
+    expected = place.node.call_many(place.calls(), block)
     place.small_chain.run_random_activity(Random(7))
     view = BlockReader(place.node, block, place.multicall if has_multicall else None)
     assert view.call(place.calls()) == expected
@@ -69,10 +69,10 @@ def test_results_of_the_block_are_verified(place: Place, has_multicall: bool) ->
 
 
 def test_a_node_that_ignores_block_numbers_is_detected(place: Place) -> None:
-    block = place.node.head().block
+    block = place.node.read_head().block
     place.proxy.always = failures.ignores_block_numbers()
     view = BlockReader(place.node, block, place.multicall)
-    assert view.call(place.calls()) == place.node.batch(place.calls(), block)
+    assert view.call(place.calls()) == place.node.call_many(place.calls(), block)
     assert view.verify_block(), "it was the newest block all the time"
     place.small_chain.chain.node.ask("evm_mine")
     with pytest.raises(BlockMismatch) as caught:
@@ -81,7 +81,7 @@ def test_a_node_that_ignores_block_numbers_is_detected(place: Place) -> None:
 
 
 def test_without_a_multicall_verify_block_detects_it(place: Place) -> None:
-    block = place.node.head().block
+    block = place.node.read_head().block
     place.proxy.always = failures.ignores_block_numbers()
     view = BlockReader(place.node, block, None)
     view.call(place.calls())
@@ -91,9 +91,9 @@ def test_without_a_multicall_verify_block_detects_it(place: Place) -> None:
 
 def test_a_multicall_with_a_wrong_block_number_proves_nothing(place: Place) -> None:
     """Like networks whose contracts see the block number of another chain."""
-    block = place.node.head().block
+    block = place.node.read_head().block
     view = BlockReader(_At(place.node, block.number), block.number + 20_000, place.multicall)
-    assert view.call(place.calls()) == place.node.batch(place.calls(), block)
+    assert view.call(place.calls()) == place.node.call_many(place.calls(), block)
     assert not view.verify_block()
 
 
@@ -104,13 +104,13 @@ class _At(RpcNode):
         self.__dict__.update(node.__dict__)
         self._answered = number
 
-    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         del at
-        return super().batch(calls, self._answered)
+        return super().call_many(calls, self._answered)
 
 
 def test_an_empty_multicall_result_is_not_trusted(place: Place) -> None:
-    block = place.node.head().block
+    block = place.node.read_head().block
     place.proxy.always = failures.empties_calls(Random(1))
     with pytest.raises(InvalidUpstreamResponse, match="though there are contracts"):
         BlockReader(place.node, block, place.multicall).call(place.calls())
@@ -120,18 +120,18 @@ def test_an_empty_multicall_result_is_not_trusted(place: Place) -> None:
 
 
 def test_calls_go_alone_where_no_multicall_is_deployed(place: Place) -> None:
-    block = place.node.head().block
+    block = place.node.read_head().block
     view = BlockReader(place.node, block, NOWHERE)
-    assert view.call(place.calls()) == place.node.batch(place.calls(), block)
+    assert view.call(place.calls()) == place.node.call_many(place.calls(), block)
     assert view.verify_block()
     assert view.contracts_without_output == set()
 
 
 def test_the_bloom_of_a_header_is_that_of_its_events(place: Place) -> None:
-    head = place.node.head().block.number
-    blooms = place.node.blooms(0, head)
+    head = place.node.read_head().block.number
+    blooms = place.node.read_blooms(0, head)
     for number, bloom in enumerate(blooms):
-        logs = place.node.logs(LogFilter((), (), number, number))
+        logs = place.node.read_logs(LogFilter((), (), number, number))
         assert compute_bloom(logs) == bloom
         for log in logs:
             assert may_contain(bloom, log.address, *log.topics)
@@ -141,16 +141,16 @@ def test_the_bloom_of_a_header_is_that_of_its_events(place: Place) -> None:
 
 
 def test_a_bloom_reports_every_pool_that_has_an_event(place: Place) -> None:
-    head = place.node.head().block.number
+    head = place.node.read_head().block.number
     pools = [(pair.address, pair.address, "constant_product") for pair in place.small_chain.pairs]
     pools += [(pool.address, pool.address, "concentrated") for pool in place.small_chain.pools]
     pools += [
         (each.pool_id, place.small_chain.world.manager.address, "concentrated") for each in place.small_chain.singletons
     ]
     hits = 0
-    for number, bloom in enumerate(place.node.blooms(0, head)):
+    for number, bloom in enumerate(place.node.read_blooms(0, head)):
         changed_keys = {
-            changed_pool(log) for log in place.node.logs(LogFilter((), change_topics(FAMILIES), number, number))
+            changed_pool(log) for log in place.node.read_logs(LogFilter((), change_topics(FAMILIES), number, number))
         }
         keys = set(find_possible_changes(bloom, pools))
         assert changed_keys & {key for key, *_ in pools} <= keys
@@ -160,16 +160,16 @@ def test_a_bloom_reports_every_pool_that_has_an_event(place: Place) -> None:
 
 @pytest.mark.parametrize("share", [0.0, 0.5, 1.0])
 def test_a_node_that_withholds_events_is_detected(place: Place, share: float) -> None:
-    head = place.node.head().block.number
+    head = place.node.read_head().block.number
     place.proxy.always = failures.withholds_logs(Random(3), share)
     assert (find_withheld_block(place.node, head) is None) is (share == 0.0)
 
 
 def test_omitted_events_are_detected_by_header_blooms(place: Place) -> None:
-    head = place.node.head().block.number
+    head = place.node.read_head().block.number
     factory = place.small_chain.factory.address
     query = LogFilter((factory,), (POOL_CREATED,), 0, head)
-    found_logs, blooms = place.node.logs(query), place.node.blooms(0, head)
+    found_logs, blooms = place.node.read_logs(query), place.node.read_blooms(0, head)
     assert len(found_logs) > 1
     emitters = {factory: (POOL_CREATED,)}
     assert find_missing_logs(place.node, 0, blooms, emitters, found_logs) == []

@@ -33,7 +33,7 @@ from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.model.network import Deployment, ProtocolInfo
 from swapcli.model.token import Token
 from swapcli.networks.address import keccak256, v4_pool_id
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
 from tests.chain.node.evm_node import BLOCK, EvmNode
@@ -297,7 +297,7 @@ def test_a_pool_ref_needs_the_decimals_of_all_its_tokens(scene: Scene) -> None:
 
 
 def test_base_has_a_factory_or_a_reason_for_each_protocol() -> None:
-    found, skipped = find_factories(network("base"))
+    found, skipped = find_factories(find_network("base"))
     by_protocol = {home.protocol.amm_name: home for home in found if home.protocol}
     assert by_protocol["uniswapV2"].fee_ppm == 3_000
     assert by_protocol["aerodromeV2Classic"].stable_protocol is not None
@@ -305,13 +305,13 @@ def test_base_has_a_factory_or_a_reason_for_each_protocol() -> None:
     assert by_protocol["balancerV2Weighted"].kind is ContractKind.WEIGHTED
     assert sum(home.protocol is not None and home.protocol.amm_name == "aerodromeV3" for home in found) == 2
     assert {each.key for each in skipped} >= {"curveFi", "curveFiStableNG"}
-    only, none = find_factories(network("base"), ["uniswapV3"])
+    only, none = find_factories(find_network("base"), ["uniswapV3"])
     assert [home.protocol and home.protocol.amm_name for home in only] == ["uniswapV3"]
     assert none == []
 
 
 def test_a_factory_with_an_unknown_fee_is_skipped_with_a_reason() -> None:
-    base = network("base")
+    base = find_network("base")
     bare = tuple(replace_fees(each) for each in base.deployments)
     _, skipped = find_factories(replace(base, deployments=bare), ["uniswapV2"])
     assert skipped == [SkippedItem("uniswapV2", "the catalogue does not know its fee")]

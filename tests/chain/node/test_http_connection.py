@@ -58,14 +58,20 @@ def node_at(*servers: Server, reported: list[str] | None = None, **options: Any)
     spares = [RpcEndpoint(url_of(each), f"spare {at}") for at, each in enumerate(servers[1:], 1)]
     report = (lambda _: None) if reported is None else reported.append
     return RpcNode(
-        url_of(servers[0]), shown="first", chain_id=CHAIN_ID, pause=Pauses(), spares=spares, report=report, **options
+        url_of(servers[0]),
+        redacted_url="first",
+        chain_id=CHAIN_ID,
+        pause=Pauses(),
+        spares=spares,
+        report=report,
+        **options,
     )
 
 
 def test_custom_headers_replace_ours_in_every_request(server: Server) -> None:
     with closing(node_at(server, headers={"Authorization": f"Bearer {SECRET}", "accept": "*/*"})) as node:
-        node.head()
-        node.batch(echo_calls(2), NUMBER)
+        node.read_head()
+        node.call_many(echo_calls(2), NUMBER)
     assert [each["Authorization"] for each in server.headers] == [f"Bearer {SECRET}"] * 2
     assert [(each["accept"], each.get("Accept")) for each in server.headers] == [("*/*", None)] * 2
 
@@ -79,7 +85,7 @@ def test_no_error_repeats_a_header(server: Server) -> None:
         closing(node_at(server, headers={"X-Key": f"Bearer {SECRET}"})) as node,
         pytest.raises(UpstreamRejected) as caught,
     ):
-        node.head()
+        node.read_head()
     assert caught.value.message == "first refused: no credit for …, that is …"
 
 
@@ -94,8 +100,8 @@ def packed(handler: Handler) -> bool:
 def test_gzip_responses_are_decoded(server: Server) -> None:
     server.always = packed
     with closing(node_at(server)) as node:
-        assert node.head().block.number == NUMBER
-        assert node.batch(echo_calls(3), NUMBER) == ECHOED
+        assert node.read_head().block.number == NUMBER
+        assert node.call_many(echo_calls(3), NUMBER) == ECHOED
 
 
 def bomb() -> bytes:
@@ -119,7 +125,7 @@ def test_an_invalid_compressed_body_is_refused(server: Server, failure: Failure,
         closing(node_at(server, attempts=1)) as node,
         pytest.raises(InvalidUpstreamResponse, match=f"^first {problem}$"),
     ):
-        node.head()
+        node.read_head()
 
 
 class HttpProxy(ThreadingHTTPServer):
@@ -173,8 +179,8 @@ def test_a_proxy_gets_the_full_url_and_its_own_credentials(server: Server) -> No
     with proxying() as proxy:
         named = f"http://me:{SECRET}@127.0.0.1:{proxy.server_port}"
         with closing(node_at(server, proxy=named)) as node:
-            assert node.head().block.number == NUMBER
-            assert node.batch(echo_calls(3), NUMBER) == ECHOED
+            assert node.read_head().block.number == NUMBER
+            assert node.call_many(echo_calls(3), NUMBER) == ECHOED
         credentials = f"Basic {b64encode(f'me:{SECRET}'.encode()).decode()}"
         host = f"127.0.0.1:{server.server_port}"
         assert proxy.passed == [("POST", f"http://{host}/", credentials, host)] * 2
@@ -233,12 +239,12 @@ def test_a_spare_node_takes_over_and_the_reason_is_noted_once(
 ) -> None:
     reported: list[str] = []
     with closing(node_at(server, spare, reported=reported)) as node:
-        assert node.head().block.number == NUMBER
+        assert node.read_head().block.number == NUMBER
         server.always = failure
-        assert node.batch(echo_calls(3), NUMBER) == ECHOED
-        assert node.head().block.number == NUMBER
-        assert node.logs(LogFilter((), (TOPIC,), 1, NUMBER))
-        assert node.shown == "spare 1"
+        assert node.call_many(echo_calls(3), NUMBER) == ECHOED
+        assert node.read_head().block.number == NUMBER
+        assert node.read_logs(LogFilter((), (TOPIC,), 1, NUMBER))
+        assert node.redacted_url == "spare 1"
     assert reported == [f"{reason}; asking spare 1 from now on"]
 
 
@@ -246,16 +252,16 @@ def test_if_all_nodes_fail_the_first_failure_is_raised(server: Server, spare: Se
     server.always, spare.always = says(401), hangs_up
     with closing(node_at(server, spare)) as node:
         with pytest.raises(UpstreamRejected, match=r"^first answered with status 401$"):
-            node.head()
+            node.read_head()
         spare.always = None
-        assert node.head().block.number == NUMBER
+        assert node.read_head().block.number == NUMBER
 
 
 def test_a_spare_of_another_chain_is_refused(server: Server, spare: Server) -> None:
     server.always = hangs_up
     spare.answering = lambda request: "0x1" if request["method"] == "eth_chainId" else answer(request)
     with closing(node_at(server, spare)) as node, pytest.raises(Unreachable, match="first"):
-        node.head()
+        node.read_head()
 
 
 def test_a_refusal_is_not_retried_on_a_spare(server: Server, spare: Server) -> None:
@@ -268,5 +274,5 @@ def test_a_refusal_is_not_retried_on_a_spare(server: Server, spare: Server) -> N
 
     server.answering = refusing
     with closing(node_at(server, spare)) as node, pytest.raises(UpstreamError, match=r"^first refused"):
-        node.logs(LogFilter((), (TOPIC,), 1, NUMBER))
+        node.read_logs(LogFilter((), (TOPIC,), 1, NUMBER))
     assert spare.exchanges == []

@@ -10,7 +10,7 @@ from swapcli.chain.lockstep_reads import SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ReturnData
 from swapcli.evm.l1_fee import L1FeeParams
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall
 from tests.contracts.evm import BaseChain, Chain
 from tests.evm.l1_oracle import ORACLE, RealOracle, l1_block
@@ -64,5 +64,5 @@ def test_invalid_return_data_is_skipped() -> None:
 
 
 def test_only_rollups_have_an_l1_fee_oracle() -> None:
-    assert network("base").l1_fee_oracle == ORACLE
-    assert [network(name).l1_fee_oracle for name in ("monad", "hyperevm", "citrea")] == [None] * 3
+    assert find_network("base").l1_fee_oracle == ORACLE
+    assert [find_network(name).l1_fee_oracle for name in ("monad", "hyperevm", "citrea")] == [None] * 3

@@ -27,14 +27,14 @@ class CappedNode(EvmNode):
         self.known = 10**9
         self.is_down = False
 
-    def block(self, number: int) -> BlockHeader | None:
+    def read_block(self, number: int) -> BlockHeader | None:
         if self.is_down:
             raise UpstreamTimeout("the node did not answer in time")
         return BlockHeader(number, "", "", 0, 0) if number <= self.known else None
 
-    def logs(self, query: LogFilter) -> list[Log]:
+    def read_logs(self, query: LogFilter) -> list[Log]:
         self.queries += 1
-        found = super().logs(query)
+        found = super().read_logs(query)
         if self.is_down:
             raise UpstreamTimeout("the node did not answer in time")
         if query.to_block - query.from_block >= self.max_blocks or len(found) > self.max_logs:
@@ -128,8 +128,8 @@ class PrunedNode(CappedNode):
         super().__init__([], 10**9, 10**9)
         self.first_known = first_known
 
-    def logs(self, query: LogFilter) -> list[Log]:
-        found = super().logs(query)
+    def read_logs(self, query: LogFilter) -> list[Log]:
+        found = super().read_logs(query)
         if query.from_block < self.first_known:
             raise UpstreamRejected("the node refused: history has been pruned")
         return found

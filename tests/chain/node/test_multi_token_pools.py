@@ -12,7 +12,7 @@ from swapcli.chain.multicall import BlockReader
 from swapcli.chain.pool_ref import ContractKind, PoolRef, contract_kind
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from swapcli.pools import FAMILIES
 from swapcli.pools.weighted import Weighted
 from tests.chain.contract_fixture import ContractFixture
@@ -99,14 +99,14 @@ def test_every_family_but_the_wrapper_has_a_contract_kind() -> None:
     families = {
         protocol.family
         for name in network_names()
-        for protocol in network(name).protocols
-        if contract_kind(protocol, network(name)) is not None
+        for protocol in find_network(name).protocols
+        if contract_kind(protocol, find_network(name)) is not None
     }
     assert families == set(FAMILIES) - {"wrapper"}
 
 
 def test_the_catalogue_tells_how_each_protocol_is_read() -> None:
-    base = network("base")
+    base = find_network("base")
     expected = {
         "uniswapV2": ContractKind.UNISWAP_V2,
         "aerodromeV2Classic": ContractKind.SOLIDLY,

@@ -22,10 +22,10 @@ class Strict(EvmNode):
 
     max_bytes = 10**9
 
-    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         if any(len(call.calldata) > self.max_bytes for call in calls):
             raise UpstreamRejected("the node refuses: request too large")
-        return super().batch(calls, at)
+        return super().call_many(calls, at)
 
 
 @pytest.fixture
@@ -43,7 +43,7 @@ def mixed_calls(chain: Chain, count: int) -> list[ContractCall]:
 @pytest.mark.parametrize("count", [0, 1, 2, 5])
 def test_results_equal_those_of_single_calls(chain: Chain, count: int) -> None:
     calls = mixed_calls(chain, count)
-    alone = EvmNode(chain).batch(calls, BLOCK)
+    alone = EvmNode(chain).call_many(calls, BLOCK)
     assert BlockReader(EvmNode(chain), BLOCK, deploy_multicall(chain)).call(calls) == alone
 
 
@@ -60,7 +60,7 @@ def test_without_the_contract_calls_go_alone(chain: Chain) -> None:
     calls = mixed_calls(chain, 6)
     node = EvmNode(chain)
     view = BlockReader(node, BLOCK, NOWHERE)
-    alone = EvmNode(chain).batch(calls, BLOCK)
+    alone = EvmNode(chain).call_many(calls, BLOCK)
     assert view.call(calls) == alone
     assert view.call(calls) == alone
     assert node.batch_sizes == [1, 1, 6, 6], "the missing multicall is detected once"
@@ -70,7 +70,7 @@ def test_calls_too_large_for_the_node_are_split(chain: Chain) -> None:
     node = Strict(chain)
     node.max_bytes = 10_000
     calls = [each for each in mixed_calls(chain, 600) if each.calldata == ANSWERING]
-    assert BlockReader(node, BLOCK, deploy_multicall(chain)).call(calls) == EvmNode(chain).batch(calls, BLOCK)
+    assert BlockReader(node, BLOCK, deploy_multicall(chain)).call(calls) == EvmNode(chain).call_many(calls, BLOCK)
 
 
 def test_a_node_that_refuses_everything_raises(chain: Chain) -> None:
@@ -82,7 +82,7 @@ def test_a_node_that_refuses_everything_raises(chain: Chain) -> None:
 
 def test_calls_are_not_split_when_the_node_is_down(chain: Chain) -> None:
     class Down(Strict):
-        def block(self, number: int) -> BlockHeader | None:
+        def read_block(self, number: int) -> BlockHeader | None:
             raise Unreachable(f"no connection, not even for block {number}")
 
     node = Down(chain)

@@ -27,7 +27,7 @@ from swapcli.chain.pool_discovery import (
 from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
 from tests.chain.node.factories import (
     ALGEBRA,
@@ -69,9 +69,9 @@ class RecordingNode(EvmNode):
         self._respond = respond
         self.rounds: list[Sequence[ContractCall]] = []
 
-    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         self.rounds.append(calls)
-        return super().batch(calls, at)
+        return super().call_many(calls, at)
 
     def _answer(self, call: ContractCall) -> ReturnData:
         return self._respond(call) if self._respond else super()._answer(call)
@@ -332,7 +332,7 @@ def test_kinds_without_pair_lookup_are_skipped_with_a_reason(scene: Scene, kind:
 
 def test_every_factory_with_pairs_in_the_catalogue_is_queryable() -> None:
     for name in ("base", "citrea", "hyperevm", "monad"):
-        every, _ = find_factories(network(name))
+        every, _ = find_factories(find_network(name))
         node = RecordingNode(Chain(), lambda _: bytes(32 * 40))
         skipped = list(find_pair_pools(BlockReader(node, BLOCK, None), every, [A, B, C], A))
         cannot = {

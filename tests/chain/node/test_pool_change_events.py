@@ -12,7 +12,7 @@ from swapcli.chain.node import Log
 from swapcli.chain.pool_change_events import EVENTS, change_topics, changed_pool, emits_events
 from swapcli.chain.pool_ref import ContractKind, contract_kind
 from swapcli.networks.address import keccak256
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from swapcli.pools import FAMILIES
 from tests.contracts.evm import compile_solidity, load_artifact
 
@@ -142,7 +142,7 @@ def test_only_events_of_the_families_are_requested() -> None:
 
 def test_every_contract_kind_has_a_family_with_events() -> None:
     for name in network_names():
-        described = network(name)
+        described = find_network(name)
         for protocol in described.protocols:
             kind = contract_kind(protocol, described)
             assert kind is None or set(EVENTS[kind]) <= set(change_topics([protocol.family or ""]))

@@ -83,16 +83,16 @@ def echoed(count: int) -> list[ReturnData]:
 
 def test_the_block_is_requested_in_the_batch_of_the_calls(chain: Chain, server: Server) -> None:
     with node_of(server) as node:
-        assert node.batch([*echo_calls(2), ContractCall(REVERTING, b"")], chain.block()) == [*echoed(2), None]
+        assert node.call_many([*echo_calls(2), ContractCall(REVERTING, b"")], chain.block()) == [*echoed(2), None]
         assert node.call(ECHO, b"\1", chain.block()) == b"\1"
-        assert node.batch([], chain.block()) == []
+        assert node.call_many([], chain.block()) == []
     assert server.exchanges == [4, 2]
     assert chain.methods == ["eth_call"] * 3 + ["eth_getBlockByNumber", "eth_call", "eth_getBlockByNumber"]
 
 
 def test_a_block_number_alone_is_not_checked(server: Server) -> None:
     with node_of(server) as node:
-        assert node.batch(echo_calls(3), NUMBER) == echoed(3)
+        assert node.call_many(echo_calls(3), NUMBER) == echoed(3)
     assert server.exchanges == [3]
 
 
@@ -101,10 +101,10 @@ def test_another_block_of_that_number_raises_at_once(chain: Chain, server: Serve
     chain.fork = 2
     with node_of(server, pauses=pauses) as node:
         with pytest.raises(ChainReorganized) as caught:
-            node.batch(echo_calls(3), lost)
+            node.call_many(echo_calls(3), lost)
         assert (caught.value.message, caught.value.details) == (GONE, {"block": NUMBER})
         assert (pauses, len(server.exchanges)) == ([], 1)
-        assert node.batch(echo_calls(3), chain.block()) == echoed(3)
+        assert node.call_many(echo_calls(3), chain.block()) == echoed(3)
 
 
 def test_a_lost_block_is_reported_after_retries(chain: Chain, server: Server) -> None:
@@ -112,7 +112,7 @@ def test_a_lost_block_is_reported_after_retries(chain: Chain, server: Server) ->
     for chain.unknown in (None, "header not found"):
         pauses = Pauses()
         with node_of(server, pauses=pauses) as node, pytest.raises(ChainReorganized, match=f"^{GONE}$"):
-            node.batch(echo_calls(3), chain.block())
+            node.call_many(echo_calls(3), chain.block())
         assert len(pauses) == ATTEMPTS - 1
 
 
@@ -127,8 +127,8 @@ def test_a_node_that_has_not_seen_the_block_yet_is_waited_for(
         chain.known = NUMBER
 
     host, port = server.server_address[:2]
-    with closing(RpcNode(f"http://{host!s}:{port}", shown=SHOWN, chain_id=1, pause=catches_up)) as node:
-        assert node.batch(echo_calls(3), chain.block() if pinned else NUMBER) == echoed(3)
+    with closing(RpcNode(f"http://{host!s}:{port}", redacted_url=SHOWN, chain_id=1, pause=catches_up)) as node:
+        assert node.call_many(echo_calls(3), chain.block() if pinned else NUMBER) == echoed(3)
     assert len(server.exchanges) == 2
 
 
@@ -138,13 +138,13 @@ def test_an_unknown_block_number_is_refused(
 ) -> None:
     chain.unknown = unknown
     with node_of(server) as node, pytest.raises(kind, match=f"^{SHOWN} "):
-        node.batch(echo_calls(3), NUMBER + 1)
+        node.call_many(echo_calls(3), NUMBER + 1)
     assert len(server.exchanges) == ATTEMPTS
 
 
 def test_every_part_of_a_large_batch_has_the_check(chain: Chain, server: Server) -> None:
     with node_of(server) as node:
-        assert node.batch(echo_calls(450), chain.block()) == echoed(450)
+        assert node.call_many(echo_calls(450), chain.block()) == echoed(450)
     assert server.exchanges == [200, 200, 53]
     assert chain.methods.count("eth_getBlockByNumber") == 3
 
@@ -154,9 +154,9 @@ def test_every_part_of_a_large_batch_has_the_check(chain: Chain, server: Server)
 def test_batches_shrink_with_the_check_in_them(chain: Chain, server: Server, count: int, most: int) -> None:
     server.max_requests = most
     with node_of(server) as node:
-        assert node.batch(echo_calls(count), chain.block()) == echoed(count)
+        assert node.call_many(echo_calls(count), chain.block()) == echoed(count)
         settled = len(server.exchanges)
-        assert node.batch(echo_calls(count), chain.block()) == echoed(count)
+        assert node.call_many(echo_calls(count), chain.block()) == echoed(count)
         assert max(server.exchanges[settled:]) <= max(most, 1)
         assert chain.methods[-1] == "eth_getBlockByNumber"
 
@@ -176,18 +176,18 @@ def test_results_are_of_the_block_wherever_a_reorg_happens(server: Server, most:
 
     server.answering = turning
     with node_of(server) as node, suppress(ChainReorganized):
-        assert node.batch(echo_calls(count), pinned) == echoed(count)
+        assert node.call_many(echo_calls(count), pinned) == echoed(count)
 
 
 def test_without_batches_the_block_is_requested_last(chain: Chain, server: Server) -> None:
     server.max_requests = 1
     with node_of(server) as node:
         lost = chain.block()
-        assert node.batch(echo_calls(3), lost) == echoed(3)
+        assert node.call_many(echo_calls(3), lost) == echoed(3)
         assert server.exchanges[-4:] == [1, 1, 1, 1]
         chain.fork = 2
         with pytest.raises(ChainReorganized):
-            node.batch(echo_calls(3), lost)
+            node.call_many(echo_calls(3), lost)
 
 
 def test_a_temporary_failure_of_the_check_is_retried(chain: Chain, server: Server) -> None:
@@ -201,7 +201,7 @@ def test_a_temporary_failure_of_the_check_is_retried(chain: Chain, server: Serve
 
     server.answering = flaky
     with node_of(server) as node:
-        assert node.batch(echo_calls(3), chain.block()) == echoed(3)
+        assert node.call_many(echo_calls(3), chain.block()) == echoed(3)
     assert server.exchanges == [4, 4, 4], "results without their check are not trusted"
 
 
@@ -211,7 +211,7 @@ def test_an_invalid_block_in_the_check_is_refused(chain: Chain, server: Server) 
         node_of(server) as node,
         pytest.raises(InvalidUpstreamResponse, match="answered eth_getBlockByNumber with no block"),
     ):
-        node.batch(echo_calls(3), chain.block())
+        node.call_many(echo_calls(3), chain.block())
 
 
 def test_missing_results_are_requested_again_while_some_arrive(chain: Chain, server: Server) -> None:
@@ -225,7 +225,7 @@ def test_missing_results_are_requested_again_while_some_arrive(chain: Chain, ser
     server.answering = miserly
     pauses = Pauses()
     with node_of(server, pauses=pauses) as node:
-        assert node.batch(echo_calls(12), chain.block()) == echoed(12)
+        assert node.call_many(echo_calls(12), chain.block()) == echoed(12)
     assert len(pauses) == 11
     assert set(pauses) == {0.25}
 
@@ -233,24 +233,24 @@ def test_missing_results_are_requested_again_while_some_arrive(chain: Chain, ser
 def test_no_events_from_a_node_behind_the_block_is_not_trusted(server: Server) -> None:
     query = LogFilter((), (TOPIC,), 1, NUMBER)
     with node_of(server) as node:
-        assert node.logs(query) == []
+        assert node.read_logs(query) == []
         assert server.exchanges == [2]
         with pytest.raises(UpstreamRejected, match=f"^{SHOWN} does not know block {NUMBER + 1}$"):
-            node.logs(query._replace(to_block=NUMBER + 1))
+            node.read_logs(query._replace(to_block=NUMBER + 1))
     assert len(server.exchanges) == 1 + ATTEMPTS
 
 
 def test_events_up_to_the_head_need_a_chain_that_has_it(chain: Chain, server: Server) -> None:
     query = LogFilter((), (TOPIC,), 1, NUMBER)
     with node_of(server) as node:
-        assert node.head().block == chain.block()
-        assert node.logs(query) == []
+        assert node.read_head().block == chain.block()
+        assert node.read_logs(query) == []
         chain.fork = 2
-        assert node.logs(query._replace(to_block=NUMBER - 1)) == []
+        assert node.read_logs(query._replace(to_block=NUMBER - 1)) == []
         with pytest.raises(ChainReorganized, match=f"^{GONE}$"):
-            node.logs(query)
-        node.head()
-        assert node.logs(query) == []
+            node.read_logs(query)
+        node.read_head()
+        assert node.read_logs(query) == []
 
 
 @pytest.fixture(scope="module")
@@ -266,8 +266,8 @@ def test_a_reorg_of_a_real_node_is_detected(anvil: AnvilChain, with_multicall: b
     anvil.node.ask("anvil_mine", "0x3")
     calls = [ContractCall(burner.address, burner.calldata("token1"))] * 3
     url = f"http://127.0.0.1:{anvil.node.port}"
-    with closing(RpcNode(url, shown=SHOWN, chain_id=31_337, pause=Pauses())) as node:
-        pinned = node.head().block
+    with closing(RpcNode(url, redacted_url=SHOWN, chain_id=31_337, pause=Pauses())) as node:
+        pinned = node.read_head().block
         view = BlockReader(node, pinned, multicall)
         assert view.block == pinned.number
         before = node.round_trips
@@ -276,8 +276,8 @@ def test_a_reorg_of_a_real_node_is_detected(anvil: AnvilChain, with_multicall: b
         assert answers == BlockReader(node, pinned.number, multicall).call(calls)
         anvil.node.ask("anvil_setCoinbase", "0x" + token_hex(20))  # or the same empty blocks come again
         anvil.node.ask("anvil_reorg", 2, [])
-        assert node.head().block.number == pinned.number
-        assert node.head().block.hash != pinned.hash
+        assert node.read_head().block.number == pinned.number
+        assert node.read_head().block.hash != pinned.hash
         with pytest.raises(ChainReorganized):
             view.call(calls)
-        assert BlockReader(node, node.head().block, multicall).call(calls) == answers
+        assert BlockReader(node, node.read_head().block, multicall).call(calls) == answers

@@ -27,7 +27,7 @@ def test_a_refusal_is_shown_without_the_key(server: Server) -> None:
 
     server.answering = refusing
     with node_of(server) as node, pytest.raises(UpstreamRejected) as caught:
-        node.head()
+        node.read_head()
     assert caught.value.message == f"{SHOWN} refused: user … may not ask /…?key=…: no credit"
 
 
@@ -53,7 +53,7 @@ def test_an_error_status_with_full_results_keeps_the_batch_size(server: Server) 
 
     server.always = as_bad_request
     with node_of(server) as node:
-        assert node.batch(echo_calls(3), NUMBER) == [call.calldata for call in echo_calls(3)]
+        assert node.call_many(echo_calls(3), NUMBER) == [call.calldata for call in echo_calls(3)]
     assert server.exchanges == [3]
 
 
@@ -67,9 +67,9 @@ def test_an_unexpected_null_is_requested_again(server: Server, method: str) -> N
 
     server.answering = knows_nothing_yet
     with node_of(server) as node:
-        assert node.head().block.number == NUMBER
+        assert node.read_head().block.number == NUMBER
         assert node.call(ECHO, b"\1", NUMBER) == b"\1"
-        assert len(node.logs(LogFilter((ECHO,), (TOPIC,), 5, 6))) == 3
+        assert len(node.read_logs(LogFilter((ECHO,), (TOPIC,), 5, 6))) == 3
     assert requested.count(method) == 2
 
 
@@ -91,7 +91,7 @@ def test_temporary_refusals_are_retried(server: Server, code: int, message: str)
 
     server.answering = refusing
     with node_of(server) as node, pytest.raises(UpstreamRejected, match="refused: "):
-        node.head()
+        node.read_head()
     assert len(server.exchanges) == ATTEMPTS
 
 
@@ -105,9 +105,9 @@ def test_a_block_the_node_announced_is_requested_again(server: Server, missing: 
 
     server.answering = some_are_behind
     with node_of(server) as node:
-        node.head()
-        assert (node.block(NUMBER) is None) == (missing == ATTEMPTS)
+        node.read_head()
+        assert (node.read_block(NUMBER) is None) == (missing == ATTEMPTS)
         assert requested.count(hex(NUMBER)) == min(missing + 1, ATTEMPTS)
         before = len(requested)
-        assert node.block(NUMBER + 1) is None
+        assert node.read_block(NUMBER + 1) is None
         assert len(requested) == before + 1, "it may not know a later block"

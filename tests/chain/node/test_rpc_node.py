@@ -48,14 +48,14 @@ def server() -> Iterator[Server]:
 
 def test_the_head_comes_with_the_gas_price_in_one_exchange(server: Server) -> None:
     with node_of(server) as node:
-        assert node.head() == ChainHead(BlockHeader(NUMBER, f"0x{NUMBER:064x}", f"0x{NUMBER - 1:064x}", 9, 5), 7)
+        assert node.read_head() == ChainHead(BlockHeader(NUMBER, f"0x{NUMBER:064x}", f"0x{NUMBER - 1:064x}", 9, 5), 7)
         assert (node.round_trips, server.exchanges) == (1, [3])
 
 
 def test_a_block_that_is_not_there_yet_is_none(server: Server) -> None:
     with node_of(server) as node:
-        assert node.block(NUMBER + 1) is None
-        found = node.block(17)
+        assert node.read_block(NUMBER + 1) is None
+        found = node.read_block(17)
         assert found is not None
         assert found.number == 17
 
@@ -64,14 +64,14 @@ def test_calls_are_answered_in_order_and_only_reverts_give_none(server: Server) 
     with node_of(server) as node:
         calls = [*echo_calls(3), ContractCall(REVERTING, b"x"), ContractCall(OUT_OF_GAS, b"x"), ContractCall(ECHO, b"")]
         expected = [b"\0\0\0\0", b"\0\0\0\1", b"\0\0\0\2", None, None, b""]
-        assert node.batch(calls, NUMBER) == expected
+        assert node.call_many(calls, NUMBER) == expected
         assert [node.call(call.to, call.calldata, NUMBER) for call in calls] == expected
-        assert node.batch([], NUMBER) == []
+        assert node.call_many([], NUMBER) == []
 
 
 def test_many_calls_go_in_few_exchanges_over_one_connection(server: Server) -> None:
     with node_of(server) as node:
-        assert node.batch(echo_calls(450), NUMBER) == [call.calldata for call in echo_calls(450)]
+        assert node.call_many(echo_calls(450), NUMBER) == [call.calldata for call in echo_calls(450)]
         assert server.exchanges == [200, 200, 50]
 
 
@@ -79,16 +79,16 @@ def test_many_calls_go_in_few_exchanges_over_one_connection(server: Server) -> N
 def test_batches_shrink_to_what_the_node_takes(server: Server, most: int, exchanges: int) -> None:
     server.max_requests = most
     with node_of(server) as node:
-        assert node.batch(echo_calls(100), NUMBER) == [call.calldata for call in echo_calls(100)]
+        assert node.call_many(echo_calls(100), NUMBER) == [call.calldata for call in echo_calls(100)]
         assert len(server.exchanges) <= exchanges
         before = len(server.exchanges)
-        node.batch(echo_calls(most), NUMBER)
+        node.call_many(echo_calls(most), NUMBER)
         assert max(server.exchanges[before:]) <= most, "the limit is remembered"
 
 
 def test_events_come_in_the_order_of_the_chain(server: Server) -> None:
     with node_of(server) as node:
-        logs = node.logs(LogFilter((ECHO,), (TOPIC,), 5, 6))
+        logs = node.read_logs(LogFilter((ECHO,), (TOPIC,), 5, 6))
         assert [(log.block_number, log.log_index) for log in logs] == [(5, 4), (6, 0), (6, 1)]
         assert logs[0].topics == (TOPIC,)
         assert logs[0].data == b"\x12\x34"
@@ -99,13 +99,13 @@ def test_events_of_other_blocks_are_refused(server: Server) -> None:
         node_of(server) as node,
         pytest.raises(InvalidUpstreamResponse, match="events of blocks that were not requested"),
     ):
-        node.logs(LogFilter((ECHO,), (TOPIC,), 5, 5))
+        node.read_logs(LogFilter((ECHO,), (TOPIC,), 5, 5))
 
 
 def test_a_node_of_another_chain_is_refused(server: Server) -> None:
     server.answering = lambda request: "0x1" if request["method"] == "eth_chainId" else answer(request)
     with node_of(server) as node, pytest.raises(InvalidUpstreamResponse) as caught:
-        node.head()
+        node.read_head()
     assert caught.value.message == f"{SHOWN} is a node of chain 1, not of chain {CHAIN_ID}"
     assert len(server.exchanges) == 1
 
@@ -132,7 +132,7 @@ SLOW = (stays_silent, drips)
 def test_a_node_that_times_out_is_tried_twice(server: Server, failure: Failure) -> None:
     server.failures = [failure] * ATTEMPTS
     with node_of(server, 0.2, Pauses()) as node, pytest.raises(UpstreamTimeout):
-        node.batch(echo_calls(3), NUMBER)
+        node.call_many(echo_calls(3), NUMBER)
     assert len(server.exchanges) == 2
 
 
@@ -141,7 +141,7 @@ def test_temporary_failures_are_retried(server: Server, failure: Failure) -> Non
     pauses = Pauses()
     server.failures = [failure] * (1 if failure in SLOW else ATTEMPTS - 1)
     with node_of(server, 0.4, pauses) as node:
-        assert node.batch(echo_calls(3), NUMBER) == [call.calldata for call in echo_calls(3)]
+        assert node.call_many(echo_calls(3), NUMBER) == [call.calldata for call in echo_calls(3)]
     assert len(pauses) <= ATTEMPTS - 1
     assert pauses == sorted(pauses)
 
@@ -165,7 +165,7 @@ def test_a_lasting_failure_is_one_sentence_naming_the_node(
 ) -> None:
     server.always = failure
     with node_of(server, 0.3) as node, pytest.raises(kind) as caught:
-        node.head()
+        node.read_head()
     assert caught.value.message == sentence
 
 
@@ -173,7 +173,7 @@ def test_a_dripping_server_cannot_exceed_the_timeout(server: Server) -> None:
     server.always = drips
     started = monotonic()
     with node_of(server, 0.2) as node, pytest.raises(UpstreamTimeout):
-        node.head()
+        node.read_head()
     assert monotonic() - started < ATTEMPTS * 0.2 + 2.0
 
 
@@ -181,7 +181,7 @@ def test_retry_after_is_followed_up_to_a_limit(server: Server) -> None:
     pauses = Pauses()
     server.failures = [says(429, Retry_After="3"), says(429, Retry_After="999999"), says(429, Retry_After="soon")]
     with node_of(server, pauses=pauses) as node:
-        node.head()
+        node.read_head()
     assert pauses == [3.0, 10.0, 1.0]
 
 
@@ -190,7 +190,7 @@ def test_a_closed_idle_connection_is_reopened_without_a_pause(server: Server) ->
     server.always = closes_afterwards
     with node_of(server, pauses=pauses) as node:
         for _ in range(3):
-            node.head()
+            node.read_head()
     assert pauses == []
 
 
@@ -206,7 +206,7 @@ def test_only_temporarily_failed_calls_are_repeated(server: Server) -> None:
 
     server.answering = flaky
     with node_of(server) as node:
-        assert node.batch(echo_calls(3), NUMBER) == [call.calldata for call in echo_calls(3)]
+        assert node.call_many(echo_calls(3), NUMBER) == [call.calldata for call in echo_calls(3)]
     assert [seen.count(data) for data in ("0x00000000", "0x00000001")] == [1, 2]
 
 
@@ -216,7 +216,7 @@ def test_a_permanent_refusal_is_reported_once_without_urls(server: Server) -> No
 
     server.answering = refusing
     with node_of(server) as node, pytest.raises(UpstreamRejected) as caught:
-        node.logs(LogFilter((), (TOPIC,), 1, 9))
+        node.read_logs(LogFilter((), (TOPIC,), 1, 9))
     assert caught.value.message == f"{SHOWN} refused: query returned more than 10000 results at see docs [0m"
     assert len(server.exchanges) == 1
 
@@ -225,23 +225,23 @@ def test_a_permanent_refusal_is_reported_once_without_urls(server: Server) -> No
 def test_no_error_shows_the_url(server: Server, failure: Failure) -> None:
     server.always = failure
     with node_of(server, 0.3) as node, pytest.raises(UpstreamError) as caught:
-        node.head()
+        node.read_head()
     error: BaseException | None = caught.value
     assert error is not None
     assert SECRET not in f"{caught.value.message} {caught.value.hint} {caught.value.details}"
-    assert SECRET not in f"{node!r} {node.shown}"
+    assert SECRET not in f"{node!r} {node.redacted_url}"
 
 
 @pytest.mark.parametrize("url", ["ftp://x", "node", "", "http://", "http://h:99999999/", "http://a b/", "http://h/\n"])
 def test_an_invalid_url_is_refused_without_repeating_it(url: str) -> None:
     with pytest.raises(ConfigError) as caught:
-        RpcNode(url, shown=SHOWN, chain_id=1)
+        RpcNode(url, redacted_url=SHOWN, chain_id=1)
     assert caught.value.message.startswith(SHOWN)
 
 
 def test_credentials_of_the_url_are_sent_as_basic_auth(server: Server) -> None:
     with node_of(server) as node:
-        node.head()
+        node.read_head()
     expected = b64encode(f"user:{SECRET}".encode()).decode()
     assert server.headers[0]["Authorization"] == f"Basic {expected}"
 
@@ -254,10 +254,10 @@ def test_an_invalid_block_is_refused(server: Server, wrong: object) -> None:
     server.answering = lambda _: json.loads(json.dumps(wrong))
     with node_of(server) as node:
         if wrong is None:
-            assert node.block(5) is None
+            assert node.read_block(5) is None
         else:
             with pytest.raises(InvalidUpstreamResponse, match=f"^{SHOWN} answered eth_getBlockByNumber with "):
-                node.block(5)
+                node.read_block(5)
 
 
 @pytest.mark.parametrize(

@@ -38,7 +38,7 @@ def places(world: ContractFixture) -> dict[str, PoolRef]:
 
 
 def read(node: RpcNode, pool_refs: list[PoolRef], multicall: str | None) -> list[Pool]:
-    found = list(load_pools(BlockReader(node, node.head().block.number, multicall), pool_refs))
+    found = list(load_pools(BlockReader(node, node.read_head().block.number, multicall), pool_refs))
     return [pool for pool in found if isinstance(pool, Pool)]
 
 
@@ -82,7 +82,9 @@ def test_known_pools_are_read_in_two_round_trips(world: ContractFixture, node: R
 
 def test_tokens_are_read_over_the_wire(world: ContractFixture, node: RpcNode) -> None:
     addresses = [token.address for token in world.tokens.values()]
-    found = list(load_tokens(BlockReader(node, node.head().block.number, deploy_multicall(world.chain)), addresses))
+    found = list(
+        load_tokens(BlockReader(node, node.read_head().block.number, deploy_multicall(world.chain)), addresses)
+    )
     tokens = [token for token in found if isinstance(token, Token)]
     assert [(token.address, token.decimals) for token in tokens] == [
         (token.address, token.decimals) for token in world.tokens.values()
@@ -90,7 +92,7 @@ def test_tokens_are_read_over_the_wire(world: ContractFixture, node: RpcNode) ->
 
 
 def test_events_are_found_for_any_range_size(world: ContractFixture, node: RpcNode) -> None:
-    last = node.head().block.number
+    last = node.read_head().block.number
     query = LogFilter((), (SYNC,), 0, last)
     assert query.to_block > 10
     whole = [log for part in scan_logs(node, query) for log in part.logs]
@@ -106,7 +108,7 @@ def test_calls_that_revert_or_burn_all_gas_return_none(world: ContractFixture, n
     fine, burning = (ContractCall(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
     multicall = deploy_multicall(world.chain)
     for deployed in (multicall, None):
-        answers = BlockReader(node, node.head().block.number, deployed).call([fine, burning, fine, burning, fine])
+        answers = BlockReader(node, node.read_head().block.number, deployed).call([fine, burning, fine, burning, fine])
         assert [answer is None for answer in answers] == [False, True, False, True, False]
 
 
@@ -115,17 +117,17 @@ def test_calls_after_one_that_burns_all_gas_are_answered(world: ContractFixture,
     multicall = deploy_multicall(world.chain)
     fine, burning = (ContractCall(burner.address, burner.calldata(name)) for name in ("token1", "token0"))
     calls = [*[burning] * 6, *[fine] * 20]
-    answers = BlockReader(node, node.head().block.number, multicall).call(calls)
+    answers = BlockReader(node, node.read_head().block.number, multicall).call(calls)
     assert [answer is None for answer in answers] == [True] * 6 + [False] * 20
 
 
 def test_a_future_block_is_refused_after_retries(world: ContractFixture, node: RpcNode) -> None:
     with pytest.raises(UpstreamRejected, match=r"^the local node refused: "):
-        node.call(world.address("USDC"), b"", node.head().block.number + 1_000)
-    assert node.block(node.head().block.number + 1_000) is None
+        node.call(world.address("USDC"), b"", node.read_head().block.number + 1_000)
+    assert node.read_block(node.read_head().block.number + 1_000) is None
 
 
 def test_a_node_of_another_chain_is_refused(trader: Trader) -> None:
     wrong_chain = pytest.raises(InvalidUpstreamResponse, match=f"is a node of chain {CHAIN_ID}, not of chain 8453")
     with connected(trader.chain, 8453) as node, wrong_chain:
-        node.head()
+        node.read_head()

@@ -35,7 +35,7 @@ class Peers:
         self.world, self.ours, self.theirs = world, ours, theirs
         self.multicall = deploy_multicall(world.chain)
         self.burner = world.chain.deploy(sources()["Burner"]).address
-        self.last = self.ours.head().block.number
+        self.last = self.ours.read_head().block.number
 
     @property
     def contracts(self) -> list[str]:
@@ -91,7 +91,7 @@ def random_calls(rng: Random, peers: Peers) -> list[ContractCall]:
 
 
 def test_the_head_is_the_same(peers: Peers) -> None:
-    head = peers.ours.head()
+    head = peers.ours.read_head()
     assert head.block == as_ours(peers.theirs.eth.get_block("latest"))
     assert head.gas_price_wei == peers.theirs.eth.gas_price
     assert head.block.number == peers.theirs.eth.block_number
@@ -100,9 +100,9 @@ def test_the_head_is_the_same(peers: Peers) -> None:
 
 def test_blocks_are_equal_and_future_ones_are_unknown(peers: Peers) -> None:
     for number in range(0, peers.last + 1, 3):
-        assert peers.ours.block(number) == as_ours(peers.theirs.eth.get_block(number))
+        assert peers.ours.read_block(number) == as_ours(peers.theirs.eth.get_block(number))
     for number in (peers.last + 1, peers.last + 1_000_000):
-        assert peers.ours.block(number) is None
+        assert peers.ours.read_block(number) is None
         with pytest.raises(BlockNotFound):
             peers.theirs.eth.get_block(number)
 
@@ -118,14 +118,14 @@ def test_events_are_the_same_in_the_same_order(peers: Peers, seed: int) -> None:
         first,
         rng.randint(first, peers.last),
     )
-    assert peers.ours.logs(query) == their_logs(peers, query)
+    assert peers.ours.read_logs(query) == their_logs(peers, query)
 
 
 def test_all_events_of_the_chain_are_the_same(peers: Peers) -> None:
     query = LogFilter((), tuple(every_kind(peers)), 0, peers.last)
     whole = their_logs(peers, query)
     assert len(whole) > 100
-    assert peers.ours.logs(query) == whole
+    assert peers.ours.read_logs(query) == whole
 
 
 def every_kind(peers: Peers) -> list[str]:
@@ -157,11 +157,11 @@ def test_calls_return_or_revert_alike_at_any_block(peers: Peers, seed: int) -> N
     calls = random_calls(rng, peers)
     expected = [peers.call(call, number) for call in calls]
     assert {answer is None for answer in expected} == {True, False}
-    assert peers.ours.batch(calls, number) == expected
+    assert peers.ours.call_many(calls, number) == expected
     assert [peers.ours.call(call.to, call.calldata, number) for call in calls[:20]] == expected[:20]
-    block = peers.ours.block(number)
+    block = peers.ours.read_block(number)
     assert block is not None
-    assert peers.ours.batch(calls, block) == expected
+    assert peers.ours.call_many(calls, block) == expected
     if not seed:
         assert BlockReader(peers.ours, block, peers.multicall).call(calls) == expected
 
@@ -178,5 +178,5 @@ def test_every_web3_revert_error_is_none(peers: Peers) -> None:
     for call in ways.values():
         with pytest.raises((ContractLogicError, Web3RPCError)):
             peers.theirs.eth.call(_transaction(call), peers.last)
-    assert peers.ours.batch(list(ways.values()), peers.last) == [None] * len(ways)
+    assert peers.ours.call_many(list(ways.values()), peers.last) == [None] * len(ways)
     assert peers.ours.call("0x" + "77" * 20, b"anything", peers.last) == b""

@@ -49,7 +49,7 @@ def check_true(store: Store, node: Node, made: Iterable[CreatedPool] | None = No
     market = store.read_market()
     block = market.block
     assert block is not None
-    on_chain = node.block(block)
+    on_chain = node.read_block(block)
     assert on_chain
     mark = store.inventory.head()
     assert mark

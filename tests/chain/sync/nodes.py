@@ -15,36 +15,36 @@ from swapcli.errors import UpstreamError, UpstreamRejected
 class LimitedNode:
     """A node that forwards all requests. `ranges` records the log queries."""
 
-    shown = "a lesser node"
+    redacted_url = "a lesser node"
 
     def __init__(self, node: RpcNode) -> None:
         self.node = node
         self.ranges: list[LogFilter] = []
         self.calls = 0
 
-    def head(self) -> ChainHead:
-        return self.node.head()
+    def read_head(self) -> ChainHead:
+        return self.node.read_head()
 
-    def block(self, number: int) -> BlockHeader | None:
-        return self.node.block(number)
+    def read_block(self, number: int) -> BlockHeader | None:
+        return self.node.read_block(number)
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
-        return self.batch([ContractCall(to, calldata)], at)[0]
+        return self.call_many([ContractCall(to, calldata)], at)[0]
 
-    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         self.calls += len(calls)
-        return self.node.batch(calls, at)
+        return self.node.call_many(calls, at)
 
     def use_spare(self, error: UpstreamError) -> bool:
         del error
         return False
 
-    def blooms(self, first: int, last: int) -> list[int]:
-        return self.node.blooms(first, last)
+    def read_blooms(self, first: int, last: int) -> list[int]:
+        return self.node.read_blooms(first, last)
 
-    def logs(self, query: LogFilter) -> list[Log]:
+    def read_logs(self, query: LogFilter) -> list[Log]:
         self.ranges.append(query)
-        return self.node.logs(query)
+        return self.node.read_logs(query)
 
 
 class LaggingNode(LimitedNode):
@@ -54,13 +54,13 @@ class LaggingNode(LimitedNode):
         super().__init__(node)
         self.number = number
 
-    def head(self) -> ChainHead:
-        block = self.node.block(self.number)
+    def read_head(self) -> ChainHead:
+        block = self.node.read_block(self.number)
         assert block
         return ChainHead(block, 1)
 
-    def block(self, number: int) -> BlockHeader | None:
-        return self.node.block(number) if number <= self.number else None
+    def read_block(self, number: int) -> BlockHeader | None:
+        return self.node.read_block(number) if number <= self.number else None
 
 
 class FlakyNode(LimitedNode):
@@ -68,11 +68,11 @@ class FlakyNode(LimitedNode):
 
     is_well = True
 
-    def logs(self, query: LogFilter) -> list[Log]:
+    def read_logs(self, query: LogFilter) -> list[Log]:
         if not self.is_well:
             self.ranges.append(query)
-            raise UpstreamRejected(f"{self.shown} refused: not now")
-        return super().logs(query)
+            raise UpstreamRejected(f"{self.redacted_url} refused: not now")
+        return super().read_logs(query)
 
 
 class NoLogsNode(LimitedNode):
@@ -82,11 +82,11 @@ class NoLogsNode(LimitedNode):
         super().__init__(node)
         self.max_blocks, self.forgotten = max_blocks, forgotten
 
-    def logs(self, query: LogFilter) -> list[Log]:
+    def read_logs(self, query: LogFilter) -> list[Log]:
         if query.to_block - query.from_block + 1 > self.max_blocks or query.from_block <= self.forgotten:
             self.ranges.append(query)
-            raise UpstreamRejected(f"{self.shown} refused: not these blocks")
-        return super().logs(query)
+            raise UpstreamRejected(f"{self.redacted_url} refused: not these blocks")
+        return super().read_logs(query)
 
 
 @contextmanager
@@ -107,18 +107,18 @@ class LockedNode(LimitedNode):
         super().__init__(node)
         self._lock = lock
 
-    def head(self) -> ChainHead:
+    def read_head(self) -> ChainHead:
         with turn(self._lock):
-            return super().head()
+            return super().read_head()
 
-    def block(self, number: int) -> BlockHeader | None:
+    def read_block(self, number: int) -> BlockHeader | None:
         with turn(self._lock):
-            return super().block(number)
+            return super().read_block(number)
 
-    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         with turn(self._lock):
-            return super().batch(calls, at)
+            return super().call_many(calls, at)
 
-    def logs(self, query: LogFilter) -> list[Log]:
+    def read_logs(self, query: LogFilter) -> list[Log]:
         with turn(self._lock):
-            return super().logs(query)
+            return super().read_logs(query)

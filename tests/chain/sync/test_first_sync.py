@@ -37,7 +37,7 @@ def test_a_first_sync_stores_pools_of_every_protocol(local_chain: TestChain, nod
         assert {pool.protocol for pool in market.pools.values()} == set(EVERY_PROTOCOL)
         assert (last.pools, last.tokens, last.block) == (len(local_chain.pools), len(market.tokens), market.block)
         assert (market.provenance, market.source) == (Provenance.SYNCED, "the local node")
-        assert market.gas_price_wei == node.head().gas_price_wei
+        assert market.gas_price_wei == node.read_head().gas_price_wei
 
 
 def test_an_interrupted_sync_continues_where_it_stopped(local_chain: TestChain, node: RpcNode, tmp_path: Path) -> None:

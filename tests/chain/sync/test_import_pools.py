@@ -85,7 +85,7 @@ def test_pools_are_imported_only_into_an_empty_store(trader: Trader, node: RpcNo
 
 def test_a_market_synced_elsewhere_is_read_before_following(trader: Trader, node: RpcNode, store: Store) -> None:
     """The hash of its block is unknown."""
-    store.write_market(replace(trader.market, block=node.head().block.number - 1, timestamp=1))
+    store.write_market(replace(trader.market, block=node.read_head().block.number - 1, timestamp=1))
     for trade in trader.trades(Random("imported"), 3):
         trader.execute(trade)
     advance = follow(store, node)

@@ -129,18 +129,18 @@ class Turning(LimitedNode):
         super().__init__(node)
         self._turns, self._chain, self._rng = turns, turn, Random("turning")
 
-    def head(self) -> ChainHead:
+    def read_head(self) -> ChainHead:
         self._mark = self._chain.snapshot()
         live(self._chain, self._rng, 1)
-        self._head = self.node.head()
+        self._head = self.node.read_head()
         return self._head
 
-    def block(self, number: int) -> BlockHeader | None:
+    def read_block(self, number: int) -> BlockHeader | None:
         if number == self._head.block.number and self._turns:
             self._turns -= 1
             self._chain.revert(self._mark)
             live(self._chain, self._rng, 2)
-        return self.node.block(number)
+        return self.node.read_block(number)
 
 
 @pytest.mark.parametrize("turns", [1, 2, 3])

@@ -94,7 +94,7 @@ def test_a_first_block_adds_events_to_a_token_filter(local_chain: TestChain, nod
 
 
 def test_an_earlier_first_block_finds_earlier_events(local_chain: TestChain, node: RpcNode, store: Store) -> None:
-    late = node.head().block.number
+    late = node.read_head().block.number
     synced(store, node, SyncFilter(from_block=late))
     check_true(store, node, of(local_chain, {*PAIRS}))
     synced(store, node, SyncFilter(from_block=0))
@@ -145,7 +145,7 @@ def test_without_events_only_listed_pools_are_found(local_chain: TestChain, node
 
 
 def test_a_node_without_old_logs_returns_the_newer_ones(local_chain: TestChain, node: RpcNode, store: Store) -> None:
-    middle = node.head().block.number // 2
+    middle = node.read_head().block.number // 2
     synced(store, NoLogsNode(node, 10**6, middle))
     some = len(store.read_market().pools)
     assert len(of(local_chain, {*PAIRS})) < some < len(local_chain.pools)

@@ -11,7 +11,7 @@ from typing import Any
 import pytest
 
 from swapcli.markets.embedded import embedded_names
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from swapcli.store import create_store, open_store
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.testnet import build_market_document, raise_unknown_network, write_market_file
@@ -84,7 +84,7 @@ def test_import_replaces_stored_pools_only_with_replace(folder: Path) -> None:
 
 def test_an_empty_store_is_ignored(folder: Path) -> None:
     folder.mkdir(parents=True)
-    create_store(str(folder / "base.sqlite"), network("base"), network).close()
+    create_store(str(folder / "base.sqlite"), find_network("base"), find_network).close()
     order = ("route", "base", "ETH", "USDC", "1", "--json")
     assert run_swapcli(*order, "--store", str(folder)).json["outputAmount"] == run_swapcli(*order).json["outputAmount"]
     assert market(folder, "export", "base").stdout == run_swapcli("market", "export", "base").stdout
@@ -121,7 +121,7 @@ def test_what_was_taken_is_told_in_every_form(folder: Path, file: str) -> None:
 def test_the_figures_are_those_of_the_store(folder: Path) -> None:
     market(folder, "import", "-", stdin=market(folder, "export", "base").stdout.encode())
     reported = market(folder, "info", "base", "--json").json
-    with open_store(str(folder / "base.sqlite"), network) as store:
+    with open_store(str(folder / "base.sqlite"), find_network) as store:
         summary = store.read_summary()
     assert [(each["pools"], each["depthUsd"]) for each in reported["protocols"]] == [
         (holding.pools, round(holding.depth_usd, 2)) for holding in summary.protocols

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from tests.support.command import run_swapcli
 from tests.support.testnet import LONELY, USDC
 
@@ -16,14 +16,14 @@ from tests.support.testnet import LONELY, USDC
 def test_networks_lists_the_catalogue() -> None:
     listed = run_swapcli("networks", "--json").json
     assert [entry["name"] for entry in listed] == list(network_names())
-    assert all(entry["chainId"] == str(network(entry["name"]).chain_id) for entry in listed)
+    assert all(entry["chainId"] == str(find_network(entry["name"]).chain_id) for entry in listed)
 
 
 @pytest.mark.parametrize("name", network_names())
 def test_protocols_lists_a_networks_protocols(name: str) -> None:
     listed = run_swapcli("protocols", name, "--json").json
     assert [(entry["protocol"], entry["amm_name"]) for entry in listed] == [
-        (protocol.id, protocol.amm_name) for protocol in network(name).protocols
+        (protocol.id, protocol.amm_name) for protocol in find_network(name).protocols
     ]
 
 

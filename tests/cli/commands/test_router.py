@@ -6,16 +6,16 @@ import pytest
 
 from swapcli.evm.router import build_deployment, read_artifact
 from swapcli.model.network import Kind
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from tests.support.command import run_swapcli
 
-EVM = [name for name in network_names() if network(name).kind is Kind.EVM]
+EVM = [name for name in network_names() if find_network(name).kind is Kind.EVM]
 
 
 @pytest.mark.parametrize("name", EVM)
 def test_the_deployment_has_the_contract_and_its_arguments(name: str) -> None:
     printed = run_swapcli("router", "deploy-payload", name, "--json").json
-    known = network(name)
+    known = find_network(name)
     assert printed == {
         "network": name,
         "chainId": known.chain_id,
@@ -32,7 +32,7 @@ def test_in_a_pipe_every_value_is_whole() -> None:
     ran = run_swapcli("router", "deploy-payload", "base")
     values = dict(line.split(maxsplit=1) for line in ran.stdout.splitlines()[1:])
     assert (ran.exit_code, values["to"], values["value"]) == (0, "none", "0")
-    assert values["calldata"] == build_deployment(network("base")).calldata
+    assert values["calldata"] == build_deployment(find_network("base")).calldata
 
 
 def test_starknet_has_no_router_to_deploy() -> None:

@@ -23,33 +23,33 @@ from tests.support.pools import build_wide_market
 class Chain:
     """A node with one block per character of `path`, from 0 on: chains with a common prefix share its blocks."""
 
-    shown = "a chain of characters"
+    redacted_url = "a chain of characters"
 
     def __init__(self, path: str) -> None:
         self.path = path
         self.requests = 0
 
-    def head(self) -> ChainHead:
+    def read_head(self) -> ChainHead:
         return ChainHead(self._block(len(self.path) - 1), 1)
 
-    def block(self, number: int) -> BlockHeader | None:
+    def read_block(self, number: int) -> BlockHeader | None:
         self.requests += 1
         return self._block(number) if number < len(self.path) else None
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
         raise AssertionError("only blocks are requested", to, calldata, at)
 
-    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         raise AssertionError("only blocks are requested", calls, at)
 
     def use_spare(self, error: UpstreamError) -> bool:
         del error
         return False
 
-    def blooms(self, first: int, last: int) -> list[int]:
+    def read_blooms(self, first: int, last: int) -> list[int]:
         raise AssertionError((first, last))
 
-    def logs(self, query: LogFilter) -> list[Log]:
+    def read_logs(self, query: LogFilter) -> list[Log]:
         raise AssertionError("only blocks are requested", query)
 
     def _block(self, number: int) -> BlockHeader:
@@ -84,7 +84,7 @@ def test_the_newest_common_block_is_found(common: str, rest: str, data: st.DataO
     with store_at_blocks(ours, numbers) as store:
         common_blocks = [n for n in numbers if block_of(ours, n).hash == block_of(theirs, n).hash and n < len(theirs)]
         known = [n for n in numbers if n < len(theirs)]
-        head = node.head().block
+        head = node.read_head().block
         if head.number >= numbers[-1]:
             expected = expected_position(ours, numbers[-1], common_blocks)
             assert locate(store, node, head) == expected
@@ -114,7 +114,7 @@ def test_the_next_block_needs_no_request(tmp_path: Path) -> None:
             ("abca", ChainPosition(block_of("abc", 2))),
         ):
             node = Chain(extended)
-            assert locate(store, node, node.head().block) == expected
+            assert locate(store, node, node.read_head().block) == expected
             assert node.requests == 0
 
 
@@ -122,16 +122,16 @@ def test_the_deepest_reorganization_takes_few_requests() -> None:
     path = "a" * 200
     with store_at_blocks(path, range(100, 200)) as store:
         node = Chain(path[:136] + "b" * 80)
-        assert locate(store, node, node.head().block).rewound_to == 135
+        assert locate(store, node, node.read_head().block).rewound_to == 135
         assert node.requests <= 1 + MAX_UNDO_BLOCKS.bit_length()
 
 
 def test_a_store_at_no_known_block_starts_over(tmp_path: Path) -> None:
     node = Chain("aaa")
     with create(tmp_path / "empty") as store:
-        assert locate(store, node, node.head().block) == ChainPosition(None)
+        assert locate(store, node, node.read_head().block) == ChainPosition(None)
     with imported(tmp_path / "imported", build_wide_market(50)) as store:
-        assert locate(store, node, node.head().block).is_fork_unknown
+        assert locate(store, node, node.read_head().block).is_fork_unknown
 
 
 def test_a_node_behind_its_own_reported_head_raises_stale_node(tmp_path: Path) -> None:
@@ -139,4 +139,4 @@ def test_a_node_behind_its_own_reported_head_raises_stale_node(tmp_path: Path) -
     with store_at_blocks("abcd", [3]) as store:
         node, ahead = Chain("abc"), Chain("abcdabcd")
         with pytest.raises(StaleNode, match="does not know block 3, though it reported block 7"):
-            locate(store, node, ahead.head().block)
+            locate(store, node, ahead.read_head().block)

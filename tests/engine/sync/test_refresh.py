@@ -23,24 +23,24 @@ HOUR_S, LONGEST_GAP_S = 3_600, 600
 class PairNode:
     """A node with pairs of equal reserves, without events; each call returns a new block."""
 
-    shown = "a node in process"
+    redacted_url = "a node in process"
 
     def __init__(self) -> None:
         self.number, self.reserve, self.block_s = 0, 10**18, 1
         self.requested = 0
         self.read: set[str] = set()
 
-    def head(self) -> ChainHead:
+    def read_head(self) -> ChainHead:
         self.number += 1
         return ChainHead(self._block(self.number), 1)
 
-    def block(self, number: int) -> BlockHeader | None:
+    def read_block(self, number: int) -> BlockHeader | None:
         return self._block(number)
 
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
-        return self.batch([ContractCall(to, calldata)], at)[0]
+        return self.call_many([ContractCall(to, calldata)], at)[0]
 
-    def batch(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
+    def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         if not calls[0].to:  # code that returns the number of the block that it runs on
             return [encode_word(block_number(at))]
         assert block_number(at) == self.number
@@ -53,10 +53,10 @@ class PairNode:
         del error
         return False
 
-    def blooms(self, first: int, last: int) -> list[int]:
+    def read_blooms(self, first: int, last: int) -> list[int]:
         return [0] * (last - first + 1)
 
-    def logs(self, query: LogFilter) -> list[Log]:
+    def read_logs(self, query: LogFilter) -> list[Log]:
         assert query.to_block == self.number
         return []
 
@@ -80,7 +80,7 @@ def node() -> PairNode:
 @pytest.fixture(params=[SAMPLE * 2, MANY - 1, MANY])
 def store(request: pytest.FixtureRequest, node: PairNode, tmp_path: Path) -> Iterator[Store]:
     with create(tmp_path / "store") as opened:
-        block = node.head().block
+        block = node.read_head().block
         with opened.write_block(block.number, block.hash, block.timestamp) as writer:
             writer.put_tokens(TOKENS)
             writer.put_pools([pool(number, 1) for number in range(request.param)])

@@ -11,7 +11,7 @@ from swapcli.errors import ConfigError
 from swapcli.evm.router import RouterPoolKind, build_deployment, pool_kinds_by_protocol, read_artifact
 from swapcli.evm.router.deployment import PROTOCOL_IDS
 from swapcli.model.network import Deployment, Network, ProtocolInfo
-from swapcli.networks.catalogue import network, network_names
+from swapcli.networks.catalogue import find_network, network_names
 from swapcli.pools import FAMILIES
 from tests.evm.router.driving import NATIVE
 
@@ -31,7 +31,7 @@ def constructor_arguments(net: Network) -> tuple[str, str, int]:
 
 @pytest.mark.parametrize("name", EVM_NETWORKS)
 def test_every_network_gets_its_protocols_and_its_own_contracts(name: str) -> None:
-    net = network(name)
+    net = find_network(name)
     wrapped, manager, table = constructor_arguments(net)
     assert net.wrapped_native is not None
     assert wrapped == net.wrapped_native.address
@@ -46,18 +46,18 @@ def test_every_network_gets_its_protocols_and_its_own_contracts(name: str) -> No
 
 
 def test_pool_managers_are_those_of_the_catalogue() -> None:
-    assert constructor_arguments(network("base"))[1] == "0x498581ff718922c3f8e6a244956af099b2652b2b"
-    assert constructor_arguments(network("monad"))[1] == "0x188d586ddcf52439676ca21a244753fa19f9ea8e"
+    assert constructor_arguments(find_network("base"))[1] == "0x498581ff718922c3f8e6a244956af099b2652b2b"
+    assert constructor_arguments(find_network("monad"))[1] == "0x188d586ddcf52439676ca21a244753fa19f9ea8e"
 
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_router_supports_pools_of_every_family(family: str) -> None:
-    net = replace(network("citrea"), protocols=(ProtocolInfo(0 if family == "wrapper" else 7, "x", "X", family),))
+    net = replace(find_network("citrea"), protocols=(ProtocolInfo(0 if family == "wrapper" else 7, "x", "X", family),))
     assert len(pool_kinds_by_protocol(net)) == (1 if family == "wrapper" else 2)
 
 
 def test_protocols_that_are_known_by_pool_ids_are_the_singleton() -> None:
-    kinds = pool_kinds_by_protocol(network("base"))
+    kinds = pool_kinds_by_protocol(find_network("base"))
     assert (kinds[25], kinds[5], kinds[50]) == (
         RouterPoolKind.SINGLETON,
         RouterPoolKind.CONCENTRATED,
@@ -84,7 +84,7 @@ def refused(net: Network, match: str, key: str) -> None:
 
 
 def test_an_unsupported_deployment_names_the_setting() -> None:
-    citrea = network("citrea")
+    citrea = find_network("citrea")
     refused(replace(citrea, wrapped_native=None), "wrapped native token", "wrapped_native")
     refused(replace(citrea, protocols=(ProtocolInfo(128, "x", "X", "weighted"),)), "id 128, above 127", "protocols")
     refused(replace(citrea, protocols=(ProtocolInfo(0, "x", "X", "weighted"),)), "id 0, which means", "protocols")
@@ -94,16 +94,16 @@ def test_an_unsupported_deployment_names_the_setting() -> None:
 
 
 def test_a_protocol_that_is_not_served_may_have_any_id() -> None:
-    citrea = network("citrea")
+    citrea = find_network("citrea")
     assert 500 not in pool_kinds_by_protocol(replace(citrea, protocols=(ProtocolInfo(500, "x", "X", None),)))
 
 
 def test_several_protocols_may_share_one_pool_manager() -> None:
     deployments = (Deployment(("v4", "other"), "V4", {"pool_manager": MANAGER}),)
-    net = replace(network("citrea"), protocols=(v4(3), v4(4, "other")), deployments=deployments)
+    net = replace(find_network("citrea"), protocols=(v4(3), v4(4, "other")), deployments=deployments)
     assert constructor_arguments(net)[1] == MANAGER
 
 
 def test_starknet_has_no_router_deployment() -> None:
     with pytest.raises(ConfigError, match="starknet runs no contracts of the EVM"):
-        build_deployment(network("starknet"))
+        build_deployment(find_network("starknet"))

@@ -8,7 +8,7 @@ import pytest
 
 from swapcli.cli.options import OutputOptions
 from swapcli.cli.session import open_session
-from swapcli.networks.catalogue import network
+from swapcli.networks.catalogue import find_network
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import hangs_up
 from tests.chain.settings import url_of
@@ -105,8 +105,8 @@ def test_a_node_on_the_command_line_overrides_the_settings(scene: Scene) -> None
 
 def test_without_a_node_a_public_one_is_used_and_reported() -> None:
     session = open_session(OutputOptions(json=True, config="/dev/null"))
-    node = session.any_node(network("base"))
-    assert network("base").rpc_urls[0].startswith(node.shown)
+    node = session.any_node(find_network("base"))
+    assert find_network("base").rpc_urls[0].startswith(node.redacted_url)
     assert session.output.deferred == [
-        f"note: base has no node in the settings; using a public one, which may limit requests: {node.shown}"
+        f"note: base has no node in the settings; using a public one, which may limit requests: {node.redacted_url}"
     ]
