@@ -60,11 +60,11 @@ def pytest_runtest_setup(item: pytest.Item) -> None:
 
 @pytest.fixture(scope="session")
 def service_url() -> Iterator[str]:
-    """The URL of a service of all embedded markets, which tests of several packages share."""
-    from tests.support.service import build_app, serve_app  # deferred: few tests need a service
+    """The URL of a service of all embedded markets in its own process, which tests of several packages share."""
+    from tests.support.service_process import run_service  # deferred: few tests need a service
 
-    with serve_app(build_app()) as url:
-        yield url
+    with run_service() as service:
+        yield service.url
 
 
 @pytest.fixture(scope="session")

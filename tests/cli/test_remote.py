@@ -13,20 +13,22 @@ import pytest
 from swapcli.networks.catalogue import network_names
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.loopback_server import http_response, loopback_server, respond_with
-from tests.support.service_process import ServiceProcess, run_service
+from tests.support.service import build_app, open_registry, serve_app
+from tests.support.service_process import run_service
 
 WALLET = "0x" + "81" * 20
 KEY = "swk_a-secret-that-nobody-may-see"
 
 
-@pytest.fixture(scope="module")
-def service() -> Iterator[ServiceProcess]:
-    with run_service("--networks", "base,starknet") as running:
-        yield running
+@pytest.fixture
+def small_service_url() -> Iterator[str]:
+    """The URL of a service of two networks."""
+    with serve_app(build_app(open_registry(["base", "starknet"]))) as url:
+        yield url
 
 
-def run_with_service(service: ServiceProcess, *words: str, **more: Any) -> CommandResult:
-    return run_swapcli(*words, "--api-url", service.url, **more)
+def run_with_service(url: str, *words: str, **more: Any) -> CommandResult:
+    return run_swapcli(*words, "--api-url", url, **more)
 
 
 def timeless(document: dict[str, Any]) -> dict[str, Any]:
@@ -55,19 +57,19 @@ ORDERS = [
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_service_gives_the_same_route(service: ServiceProcess, order: tuple[str, ...]) -> None:
-    there, here = run_with_service(service, "route", *order, "--json"), run_swapcli("route", *order, "--json")
+def test_a_service_gives_the_same_route(service_url: str, order: tuple[str, ...]) -> None:
+    there, here = run_with_service(service_url, "route", *order, "--json"), run_swapcli("route", *order, "--json")
     assert there.exit_code == here.exit_code
     if here.exit_code == 0:
         assert timeless(there.json) == timeless(here.json)
         assert codes_of(there) == codes_of(here) == ["STATE_MODELLED"]
-        assert there.json["market"]["service"] == service.url
+        assert there.json["market"]["service"] == service_url
 
 
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_service_gives_the_same_payload(service: ServiceProcess, order: tuple[str, ...]) -> None:
+def test_a_service_gives_the_same_payload(service_url: str, order: tuple[str, ...]) -> None:
     words = ("calldata", *order, "--destination", WALLET, "--with-approval", "--json")
-    there, here = run_with_service(service, *words), run_swapcli(*words)
+    there, here = run_with_service(service_url, *words), run_swapcli(*words)
     assert there.exit_code == here.exit_code
     if here.exit_code == 0:
         fields = ("to", "calldata", "value", "transactions")
@@ -75,43 +77,43 @@ def test_a_service_gives_the_same_payload(service: ServiceProcess, order: tuple[
 
 
 @pytest.mark.parametrize("version", ["v1", "v2"])
-def test_a_service_builds_from_a_route(service: ServiceProcess, version: str) -> None:
+def test_a_service_builds_from_a_route(service_url: str, version: str) -> None:
     route = run_swapcli("route", "base", "ETH", "USDC", "3", "--api-version", version, "--json").stdout.encode()
     words = ("execute", "--destination", WALLET, "--get", "calldata")
-    assert run_with_service(service, *words, stdin=route).stdout == run_swapcli(*words, stdin=route).stdout
+    assert run_with_service(service_url, *words, stdin=route).stdout == run_swapcli(*words, stdin=route).stdout
 
 
-def test_people_are_told_who_answered(service: ServiceProcess) -> None:
-    ran = run_with_service(service, "route", "base", "ETH", "USDC", "3")
-    assert ran.stdout.rstrip().endswith(f"not live prices, quoted by {service.url}")
+def test_people_are_told_who_answered(service_url: str) -> None:
+    ran = run_with_service(service_url, "route", "base", "ETH", "USDC", "3")
+    assert ran.stdout.rstrip().endswith(f"not live prices, quoted by {service_url}")
     assert ran.stderr == "warning: the state of the pools is modelled: these are not live prices\n"
-    table = run_with_service(service, "route", "base", "ETH", "USDC", "3", "--table")
+    table = run_with_service(service_url, "route", "base", "ETH", "USDC", "3", "--table")
     assert "quoted by" in table.stdout
 
 
-def test_a_batch_can_be_asked_of_a_service(service: ServiceProcess) -> None:
+def test_a_batch_can_be_asked_of_a_service(service_url: str) -> None:
     order = {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": str(10**18)}
     lines = "\n".join(json.dumps(order | {"id": number}) for number in range(3)).encode()
-    ran = run_with_service(service, "route", "base", "--batch", "-", stdin=lines)
+    ran = run_with_service(service_url, "route", "base", "--batch", "-", stdin=lines)
     here = run_swapcli("route", "base", "--batch", "-", stdin=lines)
     assert [timeless(json.loads(line)["result"]) for line in ran.stdout.splitlines()] == [
         timeless(json.loads(line)["result"]) for line in here.stdout.splitlines()
     ]
 
 
-def test_the_health_of_a_service_is_its_own(service: ServiceProcess) -> None:
-    ran = run_with_service(service, "health", "base", "starknet", "--json")
+def test_the_health_of_a_service_is_its_own(small_service_url: str) -> None:
+    ran = run_with_service(small_service_url, "health", "base", "starknet", "--json")
     assert ran.exit_code == 0
     assert [(each["network"], each["healthy"], each["status"]) for each in ran.json] == [
         ("base", True, 200), ("starknet", True, 200),
     ]  # fmt: skip
-    assert run_with_service(service, "health", "base", "monad").exit_code == 8
+    assert run_with_service(small_service_url, "health", "base", "monad").exit_code == 8
 
 
-def test_health_checks_the_networks_of_the_service(service: ServiceProcess) -> None:
-    ran = run_with_service(service, "health", "--json")
+def test_health_checks_the_networks_of_the_service(small_service_url: str) -> None:
+    ran = run_with_service(small_service_url, "health", "--json")
     assert ran.exit_code == 0
-    assert [each["network"] for each in ran.json] == service.ready_message["networks"]
+    assert [each["network"] for each in ran.json] == ["base", "starknet"]
 
 
 def test_health_of_a_service_without_a_list_of_networks() -> None:
@@ -129,36 +131,36 @@ def test_health_of_a_service_without_a_list_of_networks() -> None:
     assert "\x1b" not in ran.stderr
 
 
-def test_a_setting_names_the_service_too(service: ServiceProcess) -> None:
-    env = {"SWAPCLI_API_URL": service.url}
-    assert run_swapcli("route", "base", "ETH", "USDC", "3", "--json", env=env).json["market"]["service"] == service.url
+def test_a_setting_names_the_service_too(service_url: str) -> None:
+    env = {"SWAPCLI_API_URL": service_url}
+    assert run_swapcli("route", "base", "ETH", "USDC", "3", "--json", env=env).json["market"]["service"] == service_url
 
 
 # What does not fit.
 
 
-def test_a_market_does_not_fit_a_service(service: ServiceProcess, market_file: str) -> None:
-    ran = run_with_service(service, "route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json")
+def test_a_market_does_not_fit_a_service(service_url: str, market_file: str) -> None:
+    ran = run_with_service(service_url, "route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
-    assert run_with_service(service, "route", "base", "ETH", "USDC", "1", "--skip-bad-pools").exit_code == 2
+    assert run_with_service(service_url, "route", "base", "ETH", "USDC", "1", "--skip-bad-pools").exit_code == 2
 
 
-def test_options_override_the_settings(service: ServiceProcess, market_file: str) -> None:
+def test_options_override_the_settings(service_url: str, market_file: str) -> None:
     here = run_swapcli(
-        "route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json", env={"SWAPCLI_API_URL": service.url}
+        "route", "testnet", "ETH", "USDC", "1", "--market", market_file, "--json", env={"SWAPCLI_API_URL": service_url}
     )
     assert here.json["market"]["service"] is None
     there = run_with_service(
-        service, "route", "base", "ETH", "USDC", "1", "--json", env={"SWAPCLI_MARKET": market_file}
+        service_url, "route", "base", "ETH", "USDC", "1", "--json", env={"SWAPCLI_MARKET": market_file}
     )
-    assert there.json["market"]["service"] == service.url
-    both = {"SWAPCLI_API_URL": service.url, "SWAPCLI_MARKET": market_file}
+    assert there.json["market"]["service"] == service_url
+    both = {"SWAPCLI_API_URL": service_url, "SWAPCLI_MARKET": market_file}
     assert run_swapcli("route", "base", "ETH", "USDC", "1", env=both).exit_code == 2
 
 
 @pytest.mark.parametrize("option", [["--certify"], ["--gas-price", "1"], ["--max-hops", "2"], ["--reverse"]])
-def test_what_a_service_cannot_be_asked_is_refused(service: ServiceProcess, option: list[str]) -> None:
-    ran = run_with_service(service, "route", "base", "ETH", "USDC", "1", *option, "--json")
+def test_what_a_service_cannot_be_asked_is_refused(service_url: str, option: list[str]) -> None:
+    ran = run_with_service(service_url, "route", "base", "ETH", "USDC", "1", *option, "--json")
     assert (ran.exit_code, ran.stdout) == (2, "")
 
 
@@ -203,9 +205,9 @@ def test_keys_are_sent_and_never_shown(tmp_path: Path) -> None:
     earning = ("--integrator-address", "0x" + "9" * 40, "--integrator-fee-bps", "10", "--json")
     words = ("route", "base", "ETH", "USDC", "1", *earning)
     with run_service("--networks", "base", *keys) as service:
-        fine = run_with_service(service, *words, "--api-key-file", str(tmp_path / "key"))
+        fine = run_with_service(service.url, *words, "--api-key-file", str(tmp_path / "key"))
         assert fine.json["integratorFeePercentageBps"] == 10
-        refused = run_with_service(service, *words, env={"SWAPCLI_API_KEY": KEY})
+        refused = run_with_service(service.url, *words, env={"SWAPCLI_API_KEY": KEY})
         assert (refused.exit_code, refused.error["code"]) == (4, "UNAUTHORIZED")
         service.stop()
         for text in (fine.stdout, fine.stderr, refused.stdout, refused.stderr, service.stderr):

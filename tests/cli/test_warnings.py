@@ -11,7 +11,6 @@ import pytest
 
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.fake_service import fake_service
-from tests.support.service_process import ServiceProcess, run_service
 from tests.support.testnet import build_market_document
 
 WALLET = ("--destination", "0x" + "81" * 20)
@@ -21,12 +20,6 @@ TOO_MUCH = ("base", "ETH", "USDC", "1000000000")
 MUCH = ("base", "ETH", "USDC", "10000")
 """An impact between what is warned of and what is refused."""
 LITTLE = ("base", "ETH", "USDC", "1")
-
-
-@pytest.fixture(scope="module")
-def service() -> Iterator[ServiceProcess]:
-    with run_service("--networks", "base") as running:
-        yield running
 
 
 @pytest.fixture(scope="module")
@@ -150,8 +143,8 @@ def test_without_usd_prices_the_impact_comes_from_the_pools(unpriced: Callable[.
 # A service.
 
 
-def test_a_remote_payload_on_modelled_state_warns_as_well(service: ServiceProcess) -> None:
-    there = ("--api-url", service.url)
+def test_a_remote_payload_on_modelled_state_warns_as_well(service_url: str) -> None:
+    there = ("--api-url", service_url)
     route = run_swapcli("route", *LITTLE, "--json")
     for words in ((), ("--json",), ("--get", "calldata")):
         for ran in (calldata(*LITTLE, *there, *words), execute(route, *there, *words)):
@@ -159,12 +152,12 @@ def test_a_remote_payload_on_modelled_state_warns_as_well(service: ServiceProces
             assert ran.stderr.count("the state of the pools is modelled: these are not live prices; do not sign") == 1
     assert codes(calldata(*LITTLE, *there, "--json").json) == ["STATE_MODELLED", "ROUTER_UNVERIFIED"]
     market = execute(route, *there, "--json").json["market"]
-    assert (market["service"], market["provenance"]) == (service.url, "modelled")
+    assert (market["service"], market["provenance"]) == (service_url, "modelled")
 
 
-def test_a_payload_of_a_service_is_refused_as_one_made_here(service: ServiceProcess, foreign: str) -> None:
+def test_a_payload_of_a_service_is_refused_as_one_made_here(service_url: str, foreign: str) -> None:
     route = run_swapcli("route", *TOO_MUCH, "--json")
-    for url in (service.url, foreign):
+    for url in (service_url, foreign):
         for ran in (calldata(*TOO_MUCH, "--api-url", url, "--json"), execute(route, "--api-url", url, "--json")):
             assert (ran.exit_code, ran.error["code"]) == (7, "PRICE_IMPACT_TOO_HIGH")
         assert calldata(*TOO_MUCH, "--api-url", url, "--max-impact", "100").exit_code == 0
