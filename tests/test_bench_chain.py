@@ -20,9 +20,9 @@ from tests.bench.chain.many_pools import NETWORK, TICKS, V2, V3, ManyPools, open
 from tests.bench.chain.received import Mined, measure_received
 from tests.bench.running import BenchmarkFailed
 from tests.chain.anvil import AnvilChain, running_anvil
-from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.settings import url_of, write_settings
+from tests.chain.trader import Trader
 from tests.contracts.evm import RevertedError
 from tests.store.build import reopen
 from tests.support.chain import connected
@@ -90,8 +90,8 @@ def test_a_quote_without_a_node_is_not_live(tmp_path: Path, many: ManyPools, cha
         measure_live(many.coins, settings, chain.node.port, 1)
 
 
-def test_a_crowd_uses_half_of_the_pools_in_each_block(chain: AnvilChain) -> None:
-    fixture = ContractFixture(chain)
+def test_a_crowd_uses_half_of_the_pools_in_each_block(trader: Trader) -> None:
+    chain, fixture = trader.chain, trader.world
     before = read_market(fixture)
     crowd = Crowd(chain, fixture, before, Random("test"))
     used: Counter[str] = Counter()
@@ -107,17 +107,16 @@ def test_a_crowd_uses_half_of_the_pools_in_each_block(chain: AnvilChain) -> None
     assert used.keys() == before.pools.keys()
 
 
-def test_a_failed_swap_of_a_crowd_is_an_error(chain: AnvilChain) -> None:
-    fixture = ContractFixture(chain)
-    market = read_market(fixture)
+def test_a_failed_swap_of_a_crowd_is_an_error(trader: Trader) -> None:
+    chain, fixture, market = trader.chain, trader.world, trader.market
     nowhere = {key: replace(pool, address="0x" + "ab" * 20) for key, pool in market.pools.items()}
     crowd = Crowd(chain, fixture, replace(market, pools=nowhere), Random("test"))
     with pytest.raises((BenchmarkFailed, RevertedError)):
         crowd.trade(5)
 
 
-def test_orders_have_the_intended_values(chain: AnvilChain) -> None:
-    fixture = ContractFixture(chain, pools=False)
+def test_orders_have_the_intended_values(trader: Trader) -> None:
+    fixture = trader.world
     assert amount_of(fixture, fixture.address("USDC"), 100) == 10**6
     assert amount_of(fixture, fixture.address("WETH"), 250_000) == 10**18
     assert amount_of(fixture, fixture.address("WBTC"), 0) == 1
@@ -136,9 +135,8 @@ def test_followed_stores_match_the_chain_in_the_end(tmp_path: Path) -> None:
     assert len(found.round_trips) == 2 * 6 * 5
 
 
-def test_a_wrong_pool_is_counted(chain: AnvilChain, tmp_path: Path) -> None:
-    fixture = ContractFixture(chain)
-    market = read_market(fixture)
+def test_a_wrong_pool_is_counted(trader: Trader, tmp_path: Path) -> None:
+    chain, market = trader.chain, trader.market
     pair = next(pool for pool in market.pools.values() if isinstance(pool, ConstantProduct))
     count = len(market.pools)
     with connected(chain) as node, _adopted(tmp_path, 1, node, market) as store:

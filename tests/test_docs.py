@@ -26,7 +26,6 @@ from swapcli.networks.catalogue import find_network
 from tests.chain.anvil import running_anvil
 from tests.chain.settings import url_of
 from tests.support.command import run_swapcli
-from tests.support.service_process import ServiceProcess, run_service
 
 ROOT = Path(__file__).parents[1]
 HOME = TemporaryDirectory()
@@ -115,12 +114,6 @@ def test_the_readme_opens_with_the_two_set_up_commands() -> None:
 
 
 @pytest.fixture(scope="module")
-def service() -> Iterator[ServiceProcess]:
-    with run_service("--networks", "base") as running:
-        yield running
-
-
-@pytest.fixture(scope="module")
 def node() -> Iterator[str]:
     """The address of a node of base, a chain on which nothing has happened."""
     with running_anvil(find_network("base").chain_id) as chain:
@@ -128,8 +121,8 @@ def node() -> Iterator[str]:
 
 
 @pytest.mark.parametrize("command", commands())
-def test_every_command_in_the_docs_works(command: str, service: ServiceProcess, node: str) -> None:
-    ran = shell(command.replace(SERVICE, service.url).replace(NODE, node))
+def test_every_command_in_the_docs_works(command: str, service_url: str, node: str) -> None:
+    ran = shell(command.replace(SERVICE, service_url).replace(NODE, node))
     assert ran.returncode == 0, ran.stderr
     assert ran.stdout
 
