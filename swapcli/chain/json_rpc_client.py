@@ -2,7 +2,7 @@
 
 All requests only read, so every request can be repeated. Transient failures (no connection, a timeout, too many
 requests, a node behind a load balancer that lacks a block) are retried a few times after a pause; permanent rejections
-are raised at once. If batches are too large for the node, they become smaller.
+are raised at once. Requests keep to the limits that the node has shown: so many in a batch, so many a second.
 """
 
 from __future__ import annotations
@@ -10,30 +10,38 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from swapcli.backoff import backoff_s
 from swapcli.chain.http_connection import HttpConnection, HttpResponse
+from swapcli.chain.node_limits import NodeLimits
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 
 _FIRST_PAUSE_S: Final = 0.25
 _LONGEST_PAUSE_S: Final = 10.0
-_MAX_REQUESTS: Final = 200
+_ADAPTING_REQUESTS: Final = 8
+"""Requests of an exchange: if this many are too many, the next exchange has half of them, which is progress."""
 _MAX_BYTES: Final = 2**20
 _TRANSIENT_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
 _PERHAPS_TOO_LARGE: Final = frozenset({400, 413, 422})
 _READ_CHARACTERS: Final = 1_000
 _SHOWN_CHARACTERS: Final = 160
 _REVERTED_CODE: Final = 3
-_TOO_MANY_CODE: Final = 429
+_TOO_MANY_STATUS: Final = 429
+_LIMIT_EXCEEDED_CODE: Final = -32_005
+"""Of EIP-1474. For `eth_getLogs`, nodes also use it if there are too many events."""
+_LOGS: Final = "eth_getLogs"
 # Nodes agree on the code for a revert, though not all of them give it, and on nothing else.
 _REVERTED: Final = re.compile(
     r"revert|opcode|out ?of ?gas|stack ?(under|over)flow|(bad|invalid) ?jump|\bEVM\b", re.IGNORECASE
 )
+_RATE_LIMITED: Final = re.compile(
+    r"(rate|request).?limit|rate exceeded|compute units|too many requests|throttl|exceeded its capacity", re.IGNORECASE
+)
 _TRANSIENT: Final = re.compile(
-    r"(rate|request).?limit|rate exceeded|compute units|too many requests|throttl|temporar|busy|overload|try again"
-    r"|unavailable|internal( server)? error|header not found|header for hash not found|unknown block|block not found"
-    r"|(cannot|could not) find block|BlockOutOfRange",
+    r"temporar|busy|overload|try again|unavailable|internal( server)? error|header not found|header for hash not found"
+    r"|unknown block|block not found|(cannot|could not) find block|BlockOutOfRange",
     re.IGNORECASE,
 )
 
@@ -60,7 +68,17 @@ class RpcError(NamedTuple):
     @property
     def is_transient(self) -> bool:
         """Whether a retry may succeed."""
-        return not self.is_revert and (self.code == _TOO_MANY_CODE or bool(_TRANSIENT.search(self.message)))
+        return self.is_rate_limit or (not self.is_revert and bool(_TRANSIENT.search(self.message)))
+
+    @property
+    def is_rate_limit(self) -> bool:
+        """Whether the node rejects the request because there were too many."""
+        is_limit = self.code == _TOO_MANY_STATUS or bool(_RATE_LIMITED.search(self.message))
+        return is_limit and not self.is_revert
+
+
+class TooManyRequests(UpstreamRejected):
+    """The node rejects requests because there were too many; a smaller request would not help."""
 
 
 class NullResult(InvalidUpstreamResponse):
@@ -91,16 +109,21 @@ class JsonRpcClient:
     """Sends requests over `connection`.
 
     Gives up after `attempts` exchanges in a row without a result, each of at most `timeout_s`; `pause` sleeps for the
-    given seconds between them.
+    given seconds between them. It keeps to `limits`, and learns them.
 
     `round_trips` counts exchanges.
     """
 
     def __init__(
-        self, connection: HttpConnection, timeout_s: float, attempts: int, pause: Callable[[float], object]
+        self,
+        connection: HttpConnection,
+        timeout_s: float,
+        attempts: int,
+        pause: Callable[[float], object],
+        limits: NodeLimits | None = None,
     ) -> None:
         self._connection, self._timeout_s, self._attempts, self._pause = connection, timeout_s, attempts, pause
-        self._max_requests = _MAX_REQUESTS
+        self.limits = limits or NodeLimits()
         self.round_trips = 0
 
     @property
@@ -114,41 +137,55 @@ class JsonRpcClient:
 
     def send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
         """Return the result of each request: an `RpcError` only for a call that reverts. Raises `UpstreamError`."""
-        results: dict[int, RpcResult] = {}
+        progress = _Progress({})
         failures = 0
         while True:
-            before = len(results)
+            before = len(progress.results)
             try:
-                self._fill(requests, results, check)
+                self._fill(requests, progress, check)
             except _TransientError as error:
-                failures = failures + 1 if len(results) == before else 1
+                if not error.is_adapting:
+                    failures = failures + 1 if len(progress.results) == before else 1
                 # A second timeout takes the whole time again; a third attempt is not worth it.
                 max_attempts = _MAX_TIMEOUTS if isinstance(error.failure, UpstreamTimeout) else self._attempts
                 if failures >= min(max_attempts, self._attempts):
                     raise error.failure from None
-                wait_s = max(backoff_s(failures, _FIRST_PAUSE_S, _LONGEST_PAUSE_S), error.wait_s)
+                wait_s = max(backoff_s(max(failures, 1), _FIRST_PAUSE_S, _LONGEST_PAUSE_S), error.wait_s)
             else:
-                return [results[k] for k in range(len(requests))]
-            self._pause(min(wait_s, _LONGEST_PAUSE_S))
+                return [progress.results[k] for k in range(len(requests))]
+            self.limits.pause(min(wait_s, _LONGEST_PAUSE_S), self._pause)
 
-    def _fill(
-        self, requests: Sequence[RpcRequest], results: dict[int, RpcResult], check: ConsistencyCheck | None
-    ) -> None:
-        """Request the results that are missing in `results`. Raises `_TransientError` if some remain missing."""
-        bodies = {k: _body(k, request) for k, request in enumerate(requests) if k not in results}
+    def _fill(self, requests: Sequence[RpcRequest], progress: _Progress, check: ConsistencyCheck | None) -> None:
+        """Request the results that are missing. Raises `_TransientError` if some remain missing."""
+        bodies = {k: _body(k, request) for k, request in enumerate(requests) if k not in progress.results}
         closing = {len(requests): _body(len(requests), check.request)} if check and requests else {}
-        while batch := self._next_batch(bodies, results, len(closing)):
-            checks = closing if self._max_requests > 1 else {}
-            response = self._exchange(batch | checks)
-            if response is None:
-                self._max_requests = max(len(batch | checks) // 2, 1)
-                continue
-            if check and checks:
+        while batch := self._next_batch(bodies, progress.results, len(closing)):
+            checks = closing if self.limits.max_requests > 1 else {}
+            with self._learned_rate(len(batch | checks)):
+                response = self._exchange(batch | checks)
+                if response is None:
+                    self.limits.batch_requests.reject(len(batch | checks), now_s=self.limits.now_s)
+                    continue
+                self.limits.batch_requests.accept(len(batch | checks), now_s=self.limits.now_s)
+                if check and checks:
+                    self._verify(check, response.get(len(requests), _MISSING))
+                progress.is_unverified |= bool(closing) and not checks
+                self._store_results({k: (requests[k], response.get(k, _MISSING)) for k in batch}, progress.results)
+        if check and progress.is_unverified:
+            with self._learned_rate(len(closing)):
+                response = self._exchange(closing) or {}
                 self._verify(check, response.get(len(requests), _MISSING))
-            self._store_results({k: (requests[k], response.get(k, _MISSING)) for k in batch}, results)
-        if check and closing and self._max_requests == 1:
-            response = self._exchange(closing) or {}
-            self._verify(check, response.get(len(requests), _MISSING))
+
+    @contextmanager
+    def _learned_rate(self, count: int) -> Iterator[None]:
+        """Take note whether the node takes an exchange of `count` requests at the present rate."""
+        try:
+            yield
+        except _TransientError as error:
+            if isinstance(error.failure, TooManyRequests):
+                error.is_adapting = self.limits.reject_rate() and count >= _ADAPTING_REQUESTS
+            raise
+        self.limits.accept_rate()
 
     def _next_batch(self, bodies: dict[int, bytes], results: dict[int, RpcResult], reserved: int) -> dict[int, bytes]:
         """Return as many requests as fit one exchange with `reserved` others, at least one while any is left."""
@@ -157,7 +194,7 @@ class JsonRpcClient:
         for k, body in bodies.items():
             if k in results:
                 continue
-            if batch and (len(batch) + reserved >= self._max_requests or size + len(body) > _MAX_BYTES):
+            if batch and (len(batch) + reserved >= self.limits.max_requests or size + len(body) > _MAX_BYTES):
                 break
             batch[k] = body
             size += len(body)
@@ -178,7 +215,8 @@ class JsonRpcClient:
             try:
                 results[k] = self._accepted(request, result)
             except _TransientError as error:
-                transient = error
+                if transient is None or not isinstance(transient.failure, TooManyRequests):
+                    transient = error
         if transient:
             raise transient
 
@@ -186,7 +224,7 @@ class JsonRpcClient:
         """Return the results by id; None if the batch is too large for the node. Raises `UpstreamError`."""
         (first, alone), *others = batch.items()
         body = b"[" + b",".join(batch.values()) + b"]" if others else alone
-        content = self._content(self._post(body), bool(others))
+        content = self._content(self._post(body, len(batch)), bool(others))
         if isinstance(content, list):
             return dict(self._results(content))
         if content is None:
@@ -195,10 +233,11 @@ class JsonRpcClient:
         if not others:
             return {first: result}
         if isinstance(result, RpcError) and result.is_transient:
-            raise _TransientError(self._rejection(result))
+            raise _TransientError(self._rejection(result, is_rate_limit=result.is_rate_limit))
         return None
 
-    def _post(self, body: bytes) -> HttpResponse:
+    def _post(self, body: bytes, count: int) -> HttpResponse:
+        self.limits.pause_before(count, self._pause, _LONGEST_PAUSE_S)
         self.round_trips += 1
         try:
             reply = self._connection.post(body, self._timeout_s)
@@ -242,18 +281,21 @@ class JsonRpcClient:
         if result is None and not request.may_be_null:  # as from nodes that do not have the block yet
             raise _TransientError(NullResult(f"{self._connection.redacted_url} answered {request.method} with nothing"))
         if isinstance(result, RpcError) and not (request.method == "eth_call" and result.is_revert):
-            failure = self._rejection(result)
-            raise _TransientError(failure) if result.is_transient else failure
+            is_limit = result.code == _LIMIT_EXCEEDED_CODE and request.method != _LOGS
+            failure = self._rejection(result, is_rate_limit=is_limit or result.is_rate_limit)
+            raise _TransientError(failure) if is_limit or result.is_transient else failure
         return result
 
-    def _rejection(self, refusal: RpcError) -> UpstreamRejected:
+    def _rejection(self, refusal: RpcError, *, is_rate_limit: bool) -> UpstreamRejected:
+        kind = TooManyRequests if is_rate_limit else UpstreamRejected
         reason = self._connection.redact(refusal.message[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS]
-        return UpstreamRejected(
+        return kind(
             f"{self._connection.redacted_url} refused: {reason or 'it gives no reason'}", details={"code": refusal.code}
         )
 
     def _bad_status(self, reply: HttpResponse, hint: str) -> UpstreamRejected:
-        return UpstreamRejected(f"{self._connection.redacted_url} answered with status {reply.status}", hint=hint)
+        kind = TooManyRequests if reply.status == _TOO_MANY_STATUS else UpstreamRejected
+        return kind(f"{self._connection.redacted_url} answered with status {reply.status}", hint=hint)
 
     def _not_rpc(self) -> _TransientError:
         return _TransientError(
@@ -261,12 +303,22 @@ class JsonRpcClient:
         )
 
 
+class _Progress:
+    """The results so far, by the index of their request, and whether the check of some of them is outstanding."""
+
+    def __init__(self, results: dict[int, RpcResult]) -> None:
+        self.results, self.is_unverified = results, False
+
+
 class _TransientError(Exception):
-    """An error that a retry may resolve; `failure` is raised if it does not."""
+    """An error that a retry may resolve; `failure` is raised if it does not.
+
+    `is_adapting` is whether the retry is smaller than the rejected exchange, so that it makes progress.
+    """
 
     def __init__(self, failure: UpstreamError, wait_s: float = 0.0) -> None:
         super().__init__(failure.message)
-        self.failure, self.wait_s = failure, wait_s
+        self.failure, self.wait_s, self.is_adapting = failure, wait_s, False
 
 
 def _body(number: int, request: RpcRequest) -> bytes:

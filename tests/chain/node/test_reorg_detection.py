@@ -219,7 +219,7 @@ def test_missing_results_are_requested_again_while_some_arrive(chain: Chain, ser
 
     def miserly(request: dict[str, Any]) -> object:
         if request["method"] == "eth_call" and chain.methods[-1:] == ["eth_call"]:
-            raise Refused(-32_005, "too many requests")
+            raise Refused(-32_000, "temporarily unavailable")
         return chain.answer(request)
 
     server.answering = miserly
