@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import Final
 
 from swapcli.chain.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
+from swapcli.chain.node_limits import NodeLimits
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 
 _CHAIN_ID: Final = RpcRequest("eth_chainId", ())
@@ -27,6 +28,11 @@ class FailoverClient:
     def redacted_url(self) -> str:
         """The current URL without credentials, for messages."""
         return self._rpcs[self._current].redacted_url
+
+    @property
+    def limits(self) -> NodeLimits:
+        """The limits of the current node."""
+        return self._rpcs[self._current].limits
 
     @property
     def round_trips(self) -> int:

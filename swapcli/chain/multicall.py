@@ -18,13 +18,13 @@ from typing import Final
 from weakref import WeakKeyDictionary, WeakSet
 
 from swapcli.chain.contract_functions import encode_call, invalid_response
+from swapcli.chain.json_rpc_client import TooManyRequests
 from swapcli.chain.node import BlockHeader, BlockId, ContractCall, Node, ReturnData, block_number
+from swapcli.chain.node_limits import MIN_AGGREGATE_CALLS, LearnedLimit
 from swapcli.encoding.abi import WORD, decode_bytes, decode_word, encode_word
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
-_BATCH_SIZE: Final = 400
-_MIN_BATCH_SIZE: Final = 12
 _TRUE: Final = encode_word(1)
 _CALL_OFFSET: Final = encode_word(3 * WORD)
 _PREFIX: Final = encode_call(_NAME) + encode_word(WORD)
@@ -61,7 +61,6 @@ class BlockReader:
         self._may_run_ahead = allow_later_blocks
         self.at, self._multicall = at, multicall
         self._is_verified = True
-        self._batch_size = _BATCH_SIZE
 
     def call(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         """Return the answers in the order of the calls. Raises `UpstreamError`."""
@@ -99,14 +98,22 @@ class BlockReader:
 
     def _call_in_batches(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         """Return the answers; the calls that may revert must come last."""
+        before_rejection: LearnedLimit | None = None
         while self._multicall and calls:
             try:
                 answers = self._aggregate(calls, self._multicall)
+            except TooManyRequests:
+                raise
             except UpstreamRejected:
                 # Too much for the node at once, or too large: it may still answer less, if it answers at all.
-                if self._batch_size <= _MIN_BATCH_SIZE or self.node.read_block(self.block) is None:
+                limits = self.node.limits
+                largest = min(limits.aggregate_calls.size, len(calls))
+                if self.node.read_block(self.block) is None or largest <= MIN_AGGREGATE_CALLS:
+                    if before_rejection:
+                        limits.aggregate_calls = before_rejection
                     raise
-                self._batch_size //= 2
+                before_rejection = before_rejection or limits.aggregate_calls.copy()
+                limits.aggregate_calls.reject(largest, now_s=limits.now_s)
                 continue
             if answers is not None:
                 return answers
@@ -117,12 +124,16 @@ class BlockReader:
     def _aggregate(self, calls: Sequence[ContractCall], multicall: str) -> list[ReturnData] | None:
         """Return the answers; None if there is no Multicall3. Calls whose batch ran out of gas count as failed."""
         shared = sum([not call.may_revert for call in calls])
-        batches = [calls[at : min(at + self._batch_size, shared)] for at in range(0, shared, self._batch_size)]
+        limits = self.node.limits
+        size = limits.aggregate_calls.size
+        batches = [calls[at : min(at + size, shared)] for at in range(0, shared, size)]
         batches += [[call] for call in calls[shared:]]
         results = self._run_aggregates(batches, multicall)
         if b"" in results and not any(results) and multicall not in _MULTICALLS.get(self.node, ()):
             return None
         answers: list[ReturnData] = []
+        if batches:
+            limits.aggregate_calls.accept(len(batches[0]), now_s=limits.now_s)
         for batch, answer in zip(batches, results, strict=True):
             answers += [None] * len(batch) if answer is None else self._decode_verified(answer, len(batch))
         return answers

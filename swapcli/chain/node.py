@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
+from swapcli.chain.node_limits import NodeLimits
 from swapcli.errors import UpstreamError
 
 ReturnData = bytes | None
@@ -73,6 +74,10 @@ class Node(Protocol):
     @property
     def redacted_url(self) -> str:
         """Its URL without credentials, for messages."""
+
+    @property
+    def limits(self) -> NodeLimits:
+        """What the node accepts, as far as it is known."""
 
     def read_head(self) -> ChainHead:
         """Return the newest block, after checking the chain id."""

@@ -9,6 +9,7 @@ from __future__ import annotations
 import time
 from collections import deque
 from collections.abc import Callable, Mapping
+from copy import copy
 from math import inf
 from typing import Final
 
@@ -32,15 +33,16 @@ _STOP_SHARE: Final = 1 / 8
 """Bisection ends when the limit is this close to the smallest rejected size."""
 _RELAX_S: Final = 3_600.0
 """Time after which the smallest rejected size doubles: operators change limits rarely."""
-_CONTRADICTED_SHARE: Final = 7 / 8
+_CONTRADICTED_SHARE: Final = 0.97
 
 
 class LearnedLimit:
     """The largest size that a node accepts, as far as it is known.
 
-    A rejected size halves the limit. After `grow_after` accepted requests of full size it doubles, or grows half way to
-    the smallest rejected size, which itself doubles once an hour. If a limit also depends on something else than the
-    size (`is_constant` is false), a rejected size counts as such only if nothing as large was ever accepted.
+    A rejected size halves the limit, or reduces it to the largest accepted size. After `grow_after` more accepted
+    requests of full size it grows with each of them: it doubles, or grows half way to the smallest rejected size, which
+    itself doubles once an hour. If a limit also depends on something else than the size (`is_constant` is false), a
+    rejected size counts as such only if nothing as large was ever accepted.
 
     >>> limit = LearnedLimit(4096, 1, 131072, grow_after=8)
     >>> limit.reject(4096, now_s=0.0)
@@ -56,7 +58,7 @@ class LearnedLimit:
         self.rejected_at_s: float | None = None
         self._minimum, self._maximum = minimum, maximum
         self._grow_after, self._is_constant = grow_after, is_constant
-        self._largest_accepted, self._full_size_successes = 0.0, 0
+        self._largest_accepted, self._rest = 0.0, 0
 
     @property
     def size(self) -> int:
@@ -73,26 +75,26 @@ class LearnedLimit:
         self._largest_accepted = max(self._largest_accepted, size)
         if size < int(self.value) or self.value >= self._maximum:
             return
-        self._full_size_successes += 1
-        if self._full_size_successes < self._grow_after * self.is_learned or not may_grow:
+        self._rest = max(self._rest - 1, 0)
+        if self._rest or not may_grow:
             return
         self._relax(now_s)
-        if self.rejected is None:
-            grown = 2 * self.value
-        elif self.rejected - self.value > self.rejected * _STOP_SHARE:
-            grown = (self.value + self.rejected) / 2
-        else:
-            return
-        self.value, self._full_size_successes = min(grown, self._maximum), 0
+        if self.rejected is None or self.rejected - self.value > self.rejected * _STOP_SHARE:
+            half_way = (self.value + (self.rejected or inf)) / 2
+            self.value = min(2 * self.value, half_way, self._maximum)
 
     def reject(self, size: float, *, now_s: float) -> None:
         """Take note that the node rejected this size."""
-        if self._is_constant or size > self._largest_accepted:
+        reduced = min(self.value, size) / 2
+        if size > self._largest_accepted:
             self.rejected = min(size, self.rejected or inf)
+            reduced = max(reduced, self._largest_accepted)
+        elif self._is_constant:
+            self.rejected, self._largest_accepted = min(size, self.rejected or inf), reduced
         else:  # as events of few blocks may be too many; repeated, it means that the limit has changed
             self._largest_accepted *= _CONTRADICTED_SHARE
-        self.value = max(min(self.value, size) / 2, self._minimum)
-        self.rejected_at_s, self._full_size_successes = now_s, 0
+        self.value = max(reduced, self._minimum)
+        self.rejected_at_s, self._rest = now_s, self._grow_after
 
     def document(self) -> list[float | None]:
         """Return what to remember, for `restore`."""
@@ -102,12 +104,16 @@ class LearnedLimit:
         """Continue from what `document` returned in an earlier run; anything else changes nothing."""
         if not (isinstance(document, list) and len(document) == 3):
             return
-        value, rejected, rejected_at_s = (float(each) if type(each) in (int, float) else None for each in document)
+        value, rejected, rejected_at_s = (each if type(each) in (int, float) else None for each in document)
         if value is None or rejected_at_s is None or not self._minimum <= value <= self._maximum:
             return
         self.value, self.rejected_at_s = value, rejected_at_s
         self.rejected = rejected if rejected is not None and rejected >= value else None
-        self._largest_accepted = value
+        self._largest_accepted, self._rest = value, self._grow_after
+
+    def copy(self) -> LearnedLimit:
+        """Return a copy."""
+        return copy(self)
 
     def _relax(self, now_s: float) -> None:
         """Double the smallest rejected size for each hour since the last rejection."""

@@ -33,9 +33,9 @@ class NodeLimitsFile:
     def __init__(self, path: Path, now_s: Callable[[], float] = time.time) -> None:
         self._path, self._now_s = path, now_s
 
-    def load(self, url: str) -> NodeLimits:
-        """Return the limits of the node at `url`; without experience if it is not in the file."""
-        limits = NodeLimits(self._now_s)
+    def load(self, url: str, *, burst: int = 0) -> NodeLimits:
+        """Return the limits of the node at `url`, the defaults if it is not in the file; `burst` as in `NodeLimits`."""
+        limits = NodeLimits(self._now_s, burst=burst)
         limits.restore(self._read().get(_node_key(url)))
         return limits
 

@@ -24,6 +24,8 @@ from swapcli.chain.node import (
     StateOverride,
     block_number,
 )
+from swapcli.chain.node_limits import NodeLimits
+from swapcli.chain.node_limits_file import NodeLimitsFile
 from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
 
 TIMEOUT_S: Final = 20.0
@@ -54,7 +56,8 @@ class RpcNode:
 
     `timeout_s` bounds one exchange; each is tried at most `attempts` times, twice if it times out. `pause` sleeps for
     the given seconds between them. `spares` replace the node, in turn, once it fails; `report` takes a sentence at each
-    switch. Not thread-safe.
+    switch. Limits of the nodes are read from `limits_file` and written to it when the node is closed; `burst` is as in
+    `NodeLimits`. Not thread-safe.
     """
 
     def __init__(
@@ -70,15 +73,24 @@ class RpcNode:
         proxy: str | None = None,
         spares: Sequence[RpcEndpoint] = (),
         report: Callable[[str], object] = bool,
+        limits_file: NodeLimitsFile | None = None,
+        burst: int = 0,
     ) -> None:
         """Prepare the connections without opening them. Raises `ConfigError` for an invalid URL."""
         if spares:
             attempts = min(attempts, _ATTEMPTS_WITH_SPARES)
         endpoints = (RpcEndpoint(url, redacted_url, headers or {}, proxy), *spares)
         connections = [HttpConnection(each.url, each.redacted_url, each.headers, each.proxy) for each in endpoints]
-        self._rpc = FailoverClient(
-            [JsonRpcClient(connection, timeout_s, attempts, pause) for connection in connections], chain_id, report
-        )
+        self._limits_file = limits_file
+        self._limits = {
+            each.url: limits_file.load(each.url, burst=burst) if limits_file else NodeLimits(burst=burst)
+            for each in endpoints
+        }
+        clients = [
+            JsonRpcClient(connection, timeout_s, attempts, pause, self._limits[each.url])
+            for each, connection in zip(endpoints, connections, strict=True)
+        ]
+        self._rpc = FailoverClient(clients, chain_id, report)
         self._chain_id = chain_id
         self._newest: BlockHeader | None = None
         self._newest_bloom = 0
@@ -89,13 +101,24 @@ class RpcNode:
         return self._rpc.redacted_url
 
     @property
+    def limits(self) -> NodeLimits:
+        """As `Node.limits`, of the current URL."""
+        return self._rpc.limits
+
+    @property
     def round_trips(self) -> int:
         """The number of exchanges so far."""
         return self._rpc.round_trips
 
     def close(self) -> None:
-        """Close the connections."""
+        """Close the connections, and write what was learned about limits."""
         self._rpc.close()
+        self.save_limits()
+
+    def save_limits(self) -> None:
+        """Write what was learned about limits."""
+        if self._limits_file:
+            self._limits_file.save(self._limits)
 
     def use_spare(self, error: UpstreamError) -> bool:
         """As `Node.use_spare`."""

@@ -30,6 +30,10 @@ REMOTE_RETRIES = 2
 STDIN = "-"
 """The name of a market file that is read from the standard input."""
 
+_LIMITS_FILE = "node-limits.json"
+_QUOTE_REQUESTS = 30
+"""Requests of a quote, which need not wait for a rate that was learned under load."""
+
 Warn = Callable[[str], object]
 
 
@@ -294,6 +298,7 @@ class QuoteSources:
     ) -> RpcNode:
         check_has_nodes(network)
         from swapcli.chain.http_proxy import find_proxy
+        from swapcli.chain.node_limits_file import NodeLimitsFile
         from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
 
         first_url, *others = urls
@@ -312,6 +317,8 @@ class QuoteSources:
             proxy=first.proxy,
             spares=spares,
             report=warn or self._warn,
+            limits_file=NodeLimitsFile(self.data_dir / _LIMITS_FILE),
+            burst=_QUOTE_REQUESTS,
         )
 
     def market(self, name: str, *, skip_bad_pools: bool = False) -> Market:

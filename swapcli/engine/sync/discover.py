@@ -10,8 +10,9 @@ from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
+from swapcli.chain.json_rpc_client import TooManyRequests
 from swapcli.chain.lockstep_reads import SkippedItem
-from swapcli.chain.log_scan import FIRST_SPAN, MAX_SPAN, ScannedRange, find_first_available_block, scan_logs
+from swapcli.chain.log_scan import ScannedRange, find_first_available_block, scan_logs
 from swapcli.chain.log_verification import MAX_HEADERS, find_missing_logs, find_withheld_block
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import LogFilter
@@ -54,7 +55,7 @@ class Discovery:
 
     `cursor` is the position after this batch. `skipped` are entries that cannot be stored. `is_complete` is whether
     nothing more can be discovered at the reader's block. `stage` describes the progress, None if there was nothing to
-    do. `span` is how many blocks of events the node returned at once.
+    do.
     """
 
     cursor: SyncCursor
@@ -63,7 +64,6 @@ class Discovery:
     tokens: Mapping[str, Token] = field(default_factory=dict)
     stage: Stage | None = None
     is_complete: bool = False
-    span: int = FIRST_SPAN
 
 
 class _EventsWithheld(UpstreamRejected):
@@ -83,9 +83,9 @@ class _Source(NamedTuple):
         return protocol.display_name if protocol else self.factory.address
 
 
-def discover(store: Store, reader: BlockReader, cursor: SyncCursor, size: int, span: int = FIRST_SPAN) -> Discovery:
+def discover(store: Store, reader: BlockReader, cursor: SyncCursor, size: int) -> Discovery:
     """Return the next batch from `cursor`, of about `size` pools. Raises `UpstreamError`."""
-    return _BatchDiscovery(store, reader, Discovery(cursor, span=span), size).run()
+    return _BatchDiscovery(store, reader, Discovery(cursor), size).run()
 
 
 class _BatchDiscovery:
@@ -218,6 +218,8 @@ class _BatchDiscovery:
         cursor, names = self._discovery.cursor, [source.name for source in group]
         try:
             scanned = self._scan_verified(query)
+        except TooManyRequests:
+            raise
         except (UpstreamRejected, UpstreamTimeout) as error:
             if isinstance(error, _EventsWithheld):
                 available = query.to_block + 1
@@ -234,10 +236,6 @@ class _BatchDiscovery:
         factories = {source.factory.address: source.factory for source in group}
         self._room -= len(scanned.logs)
         self._take(read_created_pools(self._reader, factories, scanned.logs, wrapped))
-        width = scanned.last - query.from_block + 1
-        requested = min(self._discovery.span, query.to_block - query.from_block + 1)
-        # A node that has just rejected a wider range would do so again.
-        self._discovery.span = width if width < requested else min(2 * self._discovery.span, MAX_SPAN)
         gaps = {name: gap for name, gap in cursor.event_gaps.items() if name not in names or gap < query.from_block}
         self._move(
             event_blocks={**cursor.event_blocks, **dict.fromkeys(names, scanned.last + 1)},
@@ -249,7 +247,7 @@ class _BatchDiscovery:
     def _scan_verified(self, query: LogFilter) -> ScannedRange:
         """Return the first range that the node returns. Raises `_EventsWithheld` if it omits events."""
         node, head = self._reader.node, self._reader.block
-        scanned = next(scan_logs(node, query, self._discovery.span))
+        scanned = next(scan_logs(node, query))
         withheld = find_withheld_block(node, head)
         if scanned.last - query.from_block < MAX_HEADERS:
             emitters = dict.fromkeys(query.addresses, query.topics)

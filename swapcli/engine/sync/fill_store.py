@@ -6,7 +6,6 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
-from swapcli.chain.log_scan import FIRST_SPAN
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Node
 from swapcli.chain.pool_ref import ref_of_pool
@@ -41,7 +40,7 @@ def sync(
     not match the filter. With `accept_losses`, any number of pools that the node no longer returns is removed. Raises
     `UpstreamError`, and `ConfigError` if another process is writing to the store.
     """
-    size, span, has_begun, attempts = batch_size, FIRST_SPAN, False, 0
+    size, has_begun, attempts = batch_size, False, 0
 
     def discover_batch(reader: BlockReader, position: ChainPosition) -> Discovery:
         nonlocal size, attempts
@@ -52,13 +51,13 @@ def sync(
         cursor = read_cursor(store) if resumes else begin_cursor(store, sync_filter, reader.block)
         if cursor is None or cursor.sync_filter != sync_filter:
             raise _other_sync(store)
-        return discover(store, reader, cursor.reset() if position.is_fork_unknown else cursor, size, span)
+        return discover(store, reader, cursor.reset() if position.is_fork_unknown else cursor, size)
 
     is_complete = False
     while not is_complete:
         started_s, attempts = clock.monotonic_s(), 0
         step = _require_step(store, node, discover_batch, accept_losses)
-        has_begun, span, is_complete = True, step.discovery.span, step.discovery.is_complete
+        has_begun, is_complete = True, step.discovery.is_complete
         duration_s = clock.monotonic_s() - started_s
         if duration_s > _LONG_STEP_S:
             size = max(size // 2, min(size, _MIN_BATCH))

@@ -16,6 +16,7 @@ from itertools import islice
 from math import ceil
 from typing import Final, NamedTuple
 
+from swapcli.chain.json_rpc_client import TooManyRequests
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import scan_logs
@@ -192,6 +193,8 @@ class Refresher:
                 changed.update({key: log.block_number for log in scanned.logs if (key := changed_pool(log))})
                 if scanned.last == query.to_block:
                     return changed
+        except TooManyRequests:
+            raise
         except (UpstreamRejected, UpstreamTimeout):
             pass
         return None

@@ -21,20 +21,21 @@ from swapcli.chain.node import (
     block_number,
 )
 from swapcli.encoding.abi import WORD
-from swapcli.errors import UpstreamError
 from tests.contracts.evm import Artifact, BaseChain, Chain, RevertedError, parse_bytecode, run_solc
+from tests.support.single_node import SingleNode
 
 BLOCK = 1
 """The only block of the in-process EVM."""
 _HERE = Path(__file__).parent
 
 
-class EvmNode:
+class EvmNode(SingleNode):
     """A test adds the `emitted_logs`; `batch_sizes` has the number of calls of each round trip."""
 
     redacted_url = "an EVM in process"
 
     def __init__(self, chain: BaseChain) -> None:
+        super().__init__()
         self.chain = chain
         self.emitted_logs: list[Log] = []
         self.batch_sizes: list[int] = []
@@ -82,11 +83,6 @@ class EvmNode:
         finally:
             for address, code in before.items():  # a snapshot does not bring back code
                 chain.set_code(address, code)
-
-    def use_spare(self, error: UpstreamError) -> bool:
-        """Return False: there is no spare."""
-        del error
-        return False
 
     def read_blooms(self, first: int, last: int) -> list[int]:
         """Return empty blooms, as networks do that do not fill them."""

@@ -54,7 +54,8 @@ def test_every_event_is_found_once_and_the_ranges_meet(
 ) -> None:
     node = CappedNode(blocks, max_blocks, 40)
     query = LogFilter((HOME,), (TOPIC,), first, first + length)
-    scanned = list(scan_logs(node, query, span))
+    node.limits.log_blocks.value = span
+    scanned = list(scan_logs(node, query))
     assert [log for part in scanned for log in part.logs] == [
         log for log in node.emitted_logs if query.from_block <= log.block_number <= query.to_block
     ]
@@ -65,7 +66,8 @@ def test_every_event_is_found_once_and_the_ranges_meet(
 
 def test_the_range_adapts_to_the_number_of_events() -> None:
     node = CappedNode([*range(50_000, 50_400)], 10**9, 10)
-    parts = list(scan_logs(node, LogFilter((), (TOPIC,), 0, 10**6), 100))
+    node.limits.log_blocks.value = 100
+    parts = list(scan_logs(node, LogFilter((), (TOPIC,), 0, 10**6)))
     assert sum(len(part.logs) for part in parts) == 400
     assert node.queries < 250
 

@@ -9,15 +9,17 @@ from pathlib import Path
 
 from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
 from swapcli.chain.rpc_node import RpcNode
-from swapcli.errors import UpstreamError, UpstreamRejected
+from swapcli.errors import UpstreamRejected
+from tests.support.single_node import SingleNode
 
 
-class LimitedNode:
+class LimitedNode(SingleNode):
     """A node that forwards all requests. `ranges` records the log queries."""
 
     redacted_url = "a lesser node"
 
     def __init__(self, node: RpcNode) -> None:
+        super().__init__()
         self.node = node
         self.ranges: list[LogFilter] = []
         self.calls = 0
@@ -34,10 +36,6 @@ class LimitedNode:
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         self.calls += len(calls)
         return self.node.call_many(calls, at)
-
-    def use_spare(self, error: UpstreamError) -> bool:
-        del error
-        return False
 
     def read_blooms(self, first: int, last: int) -> list[int]:
         return self.node.read_blooms(first, last)

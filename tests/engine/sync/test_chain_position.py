@@ -13,19 +13,21 @@ from hypothesis import strategies as st
 
 from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
 from swapcli.engine.sync.chain_position import ChainPosition, locate
-from swapcli.errors import StaleNode, UpstreamError
+from swapcli.errors import StaleNode
 from swapcli.store import Store, StoredBlock
 from swapcli.store.undo_log import MAX_UNDO_BLOCKS
 from tests.store.build import TOKENS, create, imported, pool
 from tests.support.pools import build_wide_market
+from tests.support.single_node import SingleNode
 
 
-class Chain:
+class Chain(SingleNode):
     """A node with one block per character of `path`, from 0 on: chains with a common prefix share its blocks."""
 
     redacted_url = "a chain of characters"
 
     def __init__(self, path: str) -> None:
+        super().__init__()
         self.path = path
         self.requests = 0
 
@@ -41,10 +43,6 @@ class Chain:
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         raise AssertionError("only blocks are requested", calls, at)
-
-    def use_spare(self, error: UpstreamError) -> bool:
-        del error
-        return False
 
     def read_blooms(self, first: int, last: int) -> list[int]:
         raise AssertionError((first, last))

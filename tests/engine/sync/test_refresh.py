@@ -11,21 +11,22 @@ from swapcli.chain.contract_functions import encode_call
 from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData, block_number
 from swapcli.encoding.abi import encode_word
 from swapcli.engine.sync import follow
-from swapcli.errors import UpstreamError
 from swapcli.model.pool import Pool
 from swapcli.store import Store
 from tests.store.build import TOKENS, create, pool
+from tests.support.single_node import SingleNode
 
 SAMPLE, MANY, MIN_BLOCKS_BETWEEN_FULL_READS = 8, 1_000, 100
 HOUR_S, LONGEST_GAP_S = 3_600, 600
 
 
-class PairNode:
+class PairNode(SingleNode):
     """A node with pairs of equal reserves, without events; each call returns a new block."""
 
     redacted_url = "a node in process"
 
     def __init__(self) -> None:
+        super().__init__()
         self.number, self.reserve, self.block_s = 0, 10**18, 1
         self.requested = 0
         self.read: set[str] = set()
@@ -48,10 +49,6 @@ class PairNode:
         self.requested += len(calls)
         self.read |= {call.to for call in calls}
         return [2 * encode_word(self.reserve)] * len(calls)
-
-    def use_spare(self, error: UpstreamError) -> bool:
-        del error
-        return False
 
     def read_blooms(self, first: int, last: int) -> list[int]:
         return [0] * (last - first + 1)

@@ -1,0 +1,18 @@
+"""What the nodes of tests have in common: each is one node, without another in its place."""
+
+from __future__ import annotations
+
+from swapcli.chain.node_limits import NodeLimits
+from swapcli.errors import UpstreamError
+
+
+class SingleNode:
+    """The part of `Node` that concerns limits and other nodes."""
+
+    def __init__(self) -> None:
+        self.limits = NodeLimits()
+
+    def use_spare(self, error: UpstreamError) -> bool:
+        """There is no other node."""
+        del error
+        return False
