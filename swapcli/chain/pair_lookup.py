@@ -20,7 +20,7 @@ from swapcli.chain.pool_discovery import Factory, read_pool_ref
 from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.networks.address import v4_pool_id
+from swapcli.networks.pool_addresses import v4_pool_id
 
 USUAL_FEES: Final = (
     *(10, 20, 50, 80, 100, 200, 250, 300, 400, 450, 500, 750, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 5_000, 6_000),

@@ -1,4 +1,4 @@
-"""The output of `calldata` and `execute`: swap terms, warnings, and the transaction in each format."""
+"""The output of `calldata` and `execute`: warnings, and the transaction in each format."""
 
 from __future__ import annotations
 
@@ -12,24 +12,9 @@ from swapcli.cli.render.payload_json import select_field, simulation_field, tran
 from swapcli.cli.render.transactions import RenderedTransaction, render_transactions
 from swapcli.cli.session import Session
 from swapcli.engine.warnings import payload_warnings
-from swapcli.errors import InvalidAddress, InvalidOption
 from swapcli.model.network import OWN, Network
-from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.model.warning import QuoteWarning
-from swapcli.networks.address import is_native
-
-
-def swap_terms(recipient: str | None, slippage_ppm: int, network: Network) -> SwapTerms:
-    """Return the terms of the swap. Raises `InvalidOption` for a missing recipient, `InvalidAddress`."""
-    if recipient is None:
-        raise InvalidOption("a transaction needs a recipient", hint="add --destination ADDRESS")
-    if is_native(recipient, network.kind):
-        raise InvalidAddress(
-            f"--destination: funds sent to {recipient} are lost", hint="give the address of your wallet"
-        )
-    return SwapTerms(slippage_ppm, recipient)
-
 
 if TYPE_CHECKING:
     from swapcli.engine.presign_checks import PayloadCheck

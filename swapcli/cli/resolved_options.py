@@ -15,7 +15,7 @@ from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.swap_terms import Integrator, SwapTerms, check_shares
 from swapcli.model.token import Token
-from swapcli.networks.address import parse_address
+from swapcli.networks.address import is_native, parse_address
 
 
 class QuoteOptions(NamedTuple):
@@ -96,6 +96,17 @@ def _resolve_integrator(
         raise IntegratorError("integrator options exist in v2 only", hint=hint)
     address = parse_address_option(integrator.address, network, "integrator address")
     return Integrator(address, integrator.fee_bps, integrator.surplus_bps)
+
+
+def require_swap_terms(recipient: str | None, slippage_ppm: int, network: Network) -> SwapTerms:
+    """Return the terms of the swap. Raises `InvalidOption` for a missing recipient, `InvalidAddress`."""
+    if recipient is None:
+        raise InvalidOption("a transaction needs a recipient", hint="add --destination ADDRESS")
+    if is_native(recipient, network.kind):
+        raise InvalidAddress(
+            f"--destination: funds sent to {recipient} are lost", hint="give the address of your wallet"
+        )
+    return SwapTerms(slippage_ppm, recipient)
 
 
 def parse_address_option(text: str, network: Network, label: str) -> str:

@@ -11,8 +11,9 @@ from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import PPM, PPM_PER_PERCENT
+from swapcli.model.swap_terms import PPM_PER_PERCENT
 from swapcli.model.transaction import UnsignedTransaction
+from swapcli.model.units import PPM
 from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.networks.address import display_address
 

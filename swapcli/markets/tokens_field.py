@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from swapcli.markets.fields import MarketFields
 from swapcli.model.network import Kind
 from swapcli.model.token import Token
-from swapcli.model.transfer_behaviour import PPM, UNKNOWN, TransferBehaviour, TransferKind, behaviour_document
+from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour, TransferKind, behaviour_document
+from swapcli.model.units import PPM
 from swapcli.networks.address import is_native
 from swapcli.validation.values import parse_choice, parse_integer, parse_number
 

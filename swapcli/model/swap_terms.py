@@ -10,8 +10,8 @@ from dataclasses import dataclass
 from typing import NamedTuple
 
 from swapcli.errors import IntegratorError, InvalidOption
+from swapcli.model.units import PPM
 
-PPM = 1_000_000
 PPM_PER_PERCENT = PPM // 100
 BPS = 10_000
 MAX_FEE_BPS = 500

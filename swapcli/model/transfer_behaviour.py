@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-PPM: Final = 1_000_000
+from swapcli.model.units import PPM
 
 
 class TransferKind(StrEnum):

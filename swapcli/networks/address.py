@@ -1,4 +1,4 @@
-"""Addresses: read them, show them, and derive the ones that CREATE2 fixes.
+"""Parse and display addresses.
 
 Inside the program an address is always canonical: `0x` and lower-case hex, 40 digits on an EVM network, 64 on Starknet.
 """
@@ -60,37 +60,6 @@ def keccak256(message: bytes) -> bytes:
     return bytes(keccak.new(digest_bits=256, data=message).digest())
 
 
-def create2_address(deployer: str, salt: bytes, init_code_hash: str) -> str:
-    """Where `deployer` puts a contract with CREATE2 (EIP-1014); `salt` is 32 bytes, the hash 32 bytes in hex."""
-    digest = keccak256(b"\xff" + _raw(deployer) + salt + _raw(init_code_hash))
-    return "0x" + digest[12:].hex()
-
-
-def v2_pair_address(deployer: str, token_a: str, token_b: str, init_code_hash: str) -> str:
-    """The pair of two tokens in Uniswap V2 and its forks."""
-    token0, token1 = sorted((token_a, token_b))
-    return create2_address(deployer, keccak256(_raw(token0) + _raw(token1)), init_code_hash)
-
-
-def solidly_pair_address(deployer: str, token_a: str, token_b: str, stable: bool, init_code_hash: str) -> str:
-    """The pair of two tokens in Solidly and its forks, which keep a stable and a volatile one apart."""
-    token0, token1 = sorted((token_a, token_b))
-    return create2_address(deployer, keccak256(_raw(token0) + _raw(token1) + bytes([stable])), init_code_hash)
-
-
-def v3_pool_address(deployer: str, token_a: str, token_b: str, key: int, init_code_hash: str) -> str:
-    """The pool of two tokens in Uniswap V3 and its forks; `key` is the fee in ppm, in Slipstream the tick spacing."""
-    token0, token1 = sorted((token_a, token_b))
-    return create2_address(deployer, keccak256(_word(token0) + _word(token1) + key.to_bytes(32)), init_code_hash)
-
-
-def v4_pool_id(token_a: str, token_b: str, fee_ppm: int, tick_spacing: int, hooks: str = ZERO_ADDRESS) -> str:
-    """The id of a Uniswap V4 pool: the hash of its PoolKey. 32 bytes in hex; the zero address is the native token."""
-    token0, token1 = sorted((token_a, token_b))
-    numbers = fee_ppm.to_bytes(32) + tick_spacing.to_bytes(32)
-    return "0x" + keccak256(_word(token0) + _word(token1) + numbers + _word(hooks)).hex()
-
-
 def _parse_evm(text: str) -> str:
     if not _EVM.fullmatch(text):
         raise _invalid(text, "not an EVM address: expected 0x and 40 hexadecimal digits")
@@ -119,11 +88,3 @@ def _with_checksum(address: str) -> str:
     digits = address[2:]
     marks = keccak256(digits.encode()).hex()
     return "0x" + "".join(d.upper() if mark >= "8" else d for d, mark in zip(digits, marks, strict=False))
-
-
-def _raw(hex_text: str) -> bytes:
-    return bytes.fromhex(hex_text[2:])
-
-
-def _word(address: str) -> bytes:
-    return _raw(address).rjust(32, b"\0")

@@ -31,7 +31,8 @@ from typing import TypeVar
 from swapcli.model.network import DIALECTS, FIBROUS, Deployment, DialectRouter, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
-from swapcli.model.transfer_behaviour import PPM, SHARES, TransferBehaviour
+from swapcli.model.transfer_behaviour import SHARES, TransferBehaviour
+from swapcli.model.units import PPM
 from swapcli.networks.definition_fields import DefinitionFields
 from swapcli.validation.values import MISSING, parse_choice, parse_integer, parse_list, parse_printable
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from swapcli.model.network import Deployment, Network, ProtocolInfo
-from swapcli.networks.address import solidly_pair_address, v2_pair_address, v3_pool_address
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.networks.address import keccak256
 
 _CONCENTRATED = "concentrated"
 _SOLIDLY_STABLE = "solidly_stable"
@@ -49,3 +50,51 @@ def is_solidly(network: Network, amm_name: str) -> bool:
 def is_solidly_stable(protocol: ProtocolInfo) -> bool:
     """Return whether the protocol's pools are the stable pairs of a Solidly."""
     return protocol.family == _SOLIDLY_STABLE
+
+
+def create2_address(deployer: str, salt: bytes, init_code_hash: str) -> str:
+    """Return the address at which `deployer` creates a contract with CREATE2 (EIP-1014).
+
+    `salt` is 32 bytes, `init_code_hash` 32 bytes in hex.
+    """
+    digest = keccak256(b"\xff" + _raw(deployer) + salt + _raw(init_code_hash))
+    return "0x" + digest[12:].hex()
+
+
+def v2_pair_address(deployer: str, token_a: str, token_b: str, init_code_hash: str) -> str:
+    """Return the address of the pair of two tokens in Uniswap V2 and its forks."""
+    token0, token1 = sorted((token_a, token_b))
+    return create2_address(deployer, keccak256(_raw(token0) + _raw(token1)), init_code_hash)
+
+
+def solidly_pair_address(deployer: str, token_a: str, token_b: str, stable: bool, init_code_hash: str) -> str:
+    """Return the address of the stable or the volatile pair of two tokens in Solidly and its forks."""
+    token0, token1 = sorted((token_a, token_b))
+    return create2_address(deployer, keccak256(_raw(token0) + _raw(token1) + bytes([stable])), init_code_hash)
+
+
+def v3_pool_address(deployer: str, token_a: str, token_b: str, tier: int, init_code_hash: str) -> str:
+    """Return the address of a pool of two tokens in Uniswap V3 and its forks.
+
+    `tier` is the fee in ppm, in Slipstream the tick spacing.
+    """
+    token0, token1 = sorted((token_a, token_b))
+    return create2_address(deployer, keccak256(_word(token0) + _word(token1) + tier.to_bytes(32)), init_code_hash)
+
+
+def v4_pool_id(token_a: str, token_b: str, fee_ppm: int, tick_spacing: int, hooks: str = ZERO_ADDRESS) -> str:
+    """Return the id of a Uniswap V4 pool, 32 bytes in hex: the hash of its PoolKey.
+
+    The zero address is the native token.
+    """
+    token0, token1 = sorted((token_a, token_b))
+    numbers = fee_ppm.to_bytes(32) + tick_spacing.to_bytes(32)
+    return "0x" + keccak256(_word(token0) + _word(token1) + numbers + _word(hooks)).hex()
+
+
+def _raw(hex_text: str) -> bytes:
+    return bytes.fromhex(hex_text[2:])
+
+
+def _word(address: str) -> bytes:
+    return _raw(address).rjust(32, b"\0")

@@ -17,7 +17,7 @@ from swapcli.evm.router import build_deployment, read_artifact
 from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
-from swapcli.networks.address import v4_pool_id
+from swapcli.networks.pool_addresses import v4_pool_id
 from tests.contracts.evm import DEPLOYER, Artifact, BaseChain, Contract, compile_solidity, load_artifact
 from tests.pools.real_pools import slipstream_pool
 

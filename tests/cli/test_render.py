@@ -20,7 +20,8 @@ from swapcli.engine.quote_results import LocalQuote, RemoteQuote
 from swapcli.engine.warnings import answer_warnings
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import PPM, Integrator, SwapTerms
+from swapcli.model.swap_terms import Integrator, SwapTerms
+from swapcli.model.units import PPM
 from swapcli.model.warning import QuoteWarning
 from tests.snapshot import matches_snapshot
 from tests.support.testnet import (

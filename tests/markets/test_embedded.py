@@ -15,9 +15,9 @@ from swapcli.markets.embedded import checksummed_addresses, embedded_market, emb
 from swapcli.markets.format import parse_market
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Kind
-from swapcli.networks.address import display_address, keccak256, v4_pool_id
+from swapcli.networks.address import display_address, keccak256
 from swapcli.networks.catalogue import find_network, network_names
-from swapcli.networks.pool_addresses import deployment_of, pool_address
+from swapcli.networks.pool_addresses import deployment_of, pool_address, v4_pool_id
 from swapcli.pools.concentrated import Concentrated
 
 NAMES = network_names()

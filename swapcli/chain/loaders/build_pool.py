@@ -8,9 +8,8 @@ from swapcli.chain.contract_functions import invalid_response
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.units import PPM
 from swapcli.pools import family
-
-PPM = 1_000_000
 
 
 def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:

@@ -13,7 +13,7 @@ from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
-from swapcli.pools.multi_token_checks import MAX_DECIMALS, to_18_decimals
+from swapcli.pools.reserves import MAX_DECIMALS, to_18_decimals
 
 _BALANCE = "balances(uint256)"
 _RATES = "stored_rates()"

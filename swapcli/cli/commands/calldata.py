@@ -8,10 +8,11 @@ from swapcli.cli import exit_codes, options
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OrderOptions, OutputOptions, PayloadOptions, SourceOptions, with_option_groups
 from swapcli.cli.payload_checker import open_checker
-from swapcli.cli.payload_output import PreparedPayload, add_warnings, print_payload, shows_full_calldata, swap_terms
+from swapcli.cli.payload_output import PreparedPayload, add_warnings, print_payload, shows_full_calldata
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order
 from swapcli.cli.render.payload_json import calldata_document
 from swapcli.cli.render.transactions import RenderedTransaction
+from swapcli.cli.resolved_options import require_swap_terms
 from swapcli.cli.session import open_session
 from swapcli.engine.impact_measures import impact_of
 from swapcli.engine.quote_results import QuoteResult
@@ -50,7 +51,7 @@ def calldata(
     words = require_order(token_in, token_out, amount)
     context = open_quote_context(session, network, order, source)
     quote_terms = context.options.terms
-    terms = swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.source.network)
+    terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.source.network)
     checker = open_checker(session, context.source.network, payload)
     answer, transaction = context.source.quote_and_build(context.build_request(context.parse_order(*words)), terms)
     check_impact(impact_of(answer), answer.state_source, session.settings.max_impact_ppm)

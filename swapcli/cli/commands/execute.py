@@ -15,10 +15,10 @@ from swapcli.cli.files import STDIN, is_stdin_terminal, read_file
 from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
 from swapcli.cli.options import OutputOptions, PayloadOptions, SourceOptions, argument, option, with_option_groups
 from swapcli.cli.payload_checker import open_checker
-from swapcli.cli.payload_output import PreparedPayload, add_warnings, print_payload, shows_full_calldata, swap_terms
+from swapcli.cli.payload_output import PreparedPayload, add_warnings, print_payload, shows_full_calldata
 from swapcli.cli.render.payload_json import PayloadContext, execute_document
 from swapcli.cli.render.transactions import RenderedTransaction
-from swapcli.cli.resolved_options import parse_address_option
+from swapcli.cli.resolved_options import parse_address_option, require_swap_terms
 from swapcli.cli.session import Session, open_session
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
@@ -112,7 +112,7 @@ def _parse_route(session: Session, network: Network, document: dict[str, object]
     result = parse_result(document, network)
     slippage_ppm = SLIPPAGE_RANGE[result.api_version].check(session.settings.slippage_ppm)
     recipient = None if destination is None else parse_address_option(destination, network, "--destination")
-    return _Route(result, swap_terms(recipient, slippage_ppm, network))
+    return _Route(result, require_swap_terms(recipient, slippage_ppm, network))
 
 
 def _read(file: str) -> dict[str, object]:

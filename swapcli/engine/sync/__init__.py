@@ -3,16 +3,17 @@
 Everything in a store is exact at its head block. Each step reads what changed up to the node's newest block, adds the
 pools discovered meanwhile, and writes both in one transaction, after checking that the block is still on the chain.
 
-`sync_filter` has the types that callers see. `fill_store` fills a store and `follow` keeps it current, both by steps of
-`advance`. `chain_position` relates the store to the node's chain, `refresh` reads what changed, `discover` finds new
-pools from the position in `cursor`, and `insert` adds them. `skipped` counts what is missing, with the reasons.
-`transfer_checks` probes how tokens transfer.
+`sync_filter` says which pools to store, and `progress` what happened. `fill_store` fills a store and `follow` keeps it
+current, both by steps of `advance`. `chain_position` relates the store to the node's chain, `refresh` reads what
+changed, `discover` finds new pools from the position in `cursor`, and `insert` adds them. `skipped` counts what is
+missing, with the reasons. `transfer_checks` probes how tokens transfer.
 """
 
 from swapcli.engine.sync.fill_store import import_pools, sync
 from swapcli.engine.sync.follow import follow
+from swapcli.engine.sync.progress import Advance, Progress
 from swapcli.engine.sync.skipped import SkipReason, count_skipped
-from swapcli.engine.sync.sync_filter import Advance, Progress, SyncFilter
+from swapcli.engine.sync.sync_filter import SyncFilter
 from swapcli.engine.sync.transfer_checks import transfer_check_error
 
 __all__ = [

@@ -13,8 +13,8 @@ from swapcli.engine.sync.chain_position import ChainPosition, ConcurrentWrite, l
 from swapcli.engine.sync.cursor import SyncCursor, write_cursor
 from swapcli.engine.sync.discover import Discovery
 from swapcli.engine.sync.insert import add_pools, drop_illiquid
+from swapcli.engine.sync.progress import Advance
 from swapcli.engine.sync.refresh import Refreshed, Refresher
-from swapcli.engine.sync.sync_filter import Advance
 from swapcli.engine.sync.transfer_checks import check_transfers
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, MarketError
 from swapcli.store import BlockWriter, Store, StoredBlock

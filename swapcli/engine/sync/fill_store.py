@@ -14,7 +14,8 @@ from swapcli.engine.sync.advance import Discoverer, SyncStep, advance
 from swapcli.engine.sync.chain_position import ChainPosition
 from swapcli.engine.sync.cursor import NO_PROTOCOLS, SyncCursor, begin_cursor, read_cursor
 from swapcli.engine.sync.discover import Discovery, Stage, discover
-from swapcli.engine.sync.sync_filter import Progress, SyncFilter
+from swapcli.engine.sync.progress import Progress
+from swapcli.engine.sync.sync_filter import SyncFilter
 from swapcli.errors import ConfigError, StaleNode
 from swapcli.model.market import Market
 from swapcli.store import Store

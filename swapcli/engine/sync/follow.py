@@ -8,7 +8,7 @@ from swapcli.engine.sync.advance import advance
 from swapcli.engine.sync.chain_position import ChainPosition
 from swapcli.engine.sync.cursor import NO_PROTOCOLS, SyncCursor, read_cursor
 from swapcli.engine.sync.discover import Discovery, discover
-from swapcli.engine.sync.sync_filter import Advance
+from swapcli.engine.sync.progress import Advance
 from swapcli.errors import MarketUnavailable
 from swapcli.store import Store
 

@@ -12,13 +12,13 @@ from swapcli.encoding.abi import WORD, AbiReader, encode_address, encode_uint, i
 from swapcli.model.transfer_behaviour import (
     IRREGULAR,
     ORDINARY,
-    PPM,
     REFUSED,
     SHARES,
     UNKNOWN,
     TransferBehaviour,
     TransferKind,
 )
+from swapcli.model.units import PPM
 
 TRY_ALL: Final = "b087f60f"
 """`tryAll((address,address)[],address,address)`."""

@@ -32,8 +32,9 @@ from swapcli.chain.pool_discovery import (
 from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.model.network import Deployment, ProtocolInfo
 from swapcli.model.token import Token
-from swapcli.networks.address import keccak256, v4_pool_id
+from swapcli.networks.address import keccak256
 from swapcli.networks.catalogue import find_network
+from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
 from tests.chain.node.evm_node import BLOCK, EvmNode

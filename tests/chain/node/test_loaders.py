@@ -16,7 +16,7 @@ from swapcli.chain.multicall import BlockReader
 from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
 from swapcli.errors import InsufficientLiquidity, PoolError
 from swapcli.model.pool import Pool
-from swapcli.networks.address import v4_pool_id
+from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.tick_math import MAX_TICK, sqrt_ratio_at_tick
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, view_of

@@ -19,7 +19,7 @@ from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.pool_ref import ContractKind, PoolRef
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool
-from swapcli.networks.address import v4_pool_id
+from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
 from tests.chain.node.evm_node import sources, view_of

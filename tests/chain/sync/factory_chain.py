@@ -14,7 +14,7 @@ from swapcli.model.network import Deployment, Network, ProtocolInfo
 from swapcli.model.network import Kind as NetworkKind
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
-from swapcli.networks.address import v4_pool_id
+from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.node import factories

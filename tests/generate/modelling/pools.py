@@ -8,8 +8,8 @@ from decimal import Decimal
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
-from swapcli.networks.address import STARKNET_ADDRESS_LIMIT, display_address, keccak256, parse_address, v4_pool_id
-from swapcli.networks.pool_addresses import is_solidly, pool_address
+from swapcli.networks.address import STARKNET_ADDRESS_LIMIT, display_address, keccak256, parse_address
+from swapcli.networks.pool_addresses import is_solidly, pool_address, v4_pool_id
 from tests.generate.modelling import shapes
 from tests.generate.modelling.exact import SeededRandom
 from tests.generate.modelling.positions import concentrated_state

@@ -6,12 +6,49 @@ import json
 from pathlib import Path
 
 import pytest
+from hypothesis import given
+from hypothesis import strategies as st
 
-from swapcli.networks.address import keccak256, v4_pool_id
+from swapcli.networks.address import keccak256
 from swapcli.networks.catalogue import find_network, network_names
-from swapcli.networks.pool_addresses import deployment_of, is_solidly, pool_address
+from swapcli.networks.pool_addresses import (
+    create2_address,
+    deployment_of,
+    is_solidly,
+    pool_address,
+    solidly_pair_address,
+    v2_pair_address,
+    v3_pool_address,
+    v4_pool_id,
+)
 
 _RECORDED = json.loads(Path(__file__).with_name("recorded_base_pools.json").read_text())["pools"]
+
+# The examples of EIP-1014: deployer, salt, init code, address.
+EIP_1014 = (
+    ("0x" + "00" * 20, "00" * 32, "00", "0x4D1A2e2bB4F88F0250f26Ffff098B0b30B26BF38"),
+    ("0xdeadbeef" + "00" * 16, "00" * 32, "00", "0xB928f69Bb1D91Cd65274e3c79d8986362984fDA3"),
+    (
+        "0xdeadbeef" + "00" * 16,
+        "000000000000000000000000feed000000000000000000000000000000000000",
+        "00",
+        "0xD04116cDd17beBE565EB2422F2497E06cC1C9833",
+    ),
+    ("0x" + "00" * 20, "00" * 32, "deadbeef", "0x70f2b2914A2a4b783FaEFb75f459A580616Fcb5e"),
+    (
+        "0x00000000000000000000000000000000deadbeef",
+        "00000000000000000000000000000000000000000000000000000000cafebabe",
+        "deadbeef",
+        "0x60f3f640a8508fC6a86d45DF051962668E1e8AC7",
+    ),
+    (
+        "0x00000000000000000000000000000000deadbeef",
+        "00000000000000000000000000000000000000000000000000000000cafebabe",
+        "deadbeef" * 11,
+        "0x1d8bfDC5D46DC4f61D6b6115972536eBE6A8854C",
+    ),
+    ("0x" + "00" * 20, "00" * 32, "", "0xE33C0C7F7df4809055C3ebA6c09CFe4BaF1BD9e0"),
+)
 
 # Published pools: network, protocol, tokens, tier, address. The sources are those of the network's deployments.
 PUBLISHED = (
@@ -105,3 +142,32 @@ def test_a_factory_with_a_stable_protocol_is_taken_for_solidly() -> None:
     assert not is_solidly(base, "uniswapV2")
     assert not is_solidly(base, "alienbaseV2")
     assert deployment_of(base, "alienbaseV2") is None
+
+
+evm_addresses = st.binary(min_size=20, max_size=20).map(lambda raw: "0x" + raw.hex())
+
+
+@pytest.mark.parametrize(("deployer", "salt", "init_code", "address"), EIP_1014)
+def test_the_examples_of_eip_1014_give_their_addresses(deployer: str, salt: str, init_code: str, address: str) -> None:
+    init_code_hash = "0x" + keccak256(bytes.fromhex(init_code)).hex()
+    assert create2_address(deployer, bytes.fromhex(salt), init_code_hash) == address.lower()
+
+
+@given(evm_addresses, evm_addresses, evm_addresses, st.integers(0, 2**24 - 1))
+def test_a_pool_address_does_not_depend_on_the_token_order(factory: str, a: str, b: str, key: int) -> None:
+    code = "0x" + "ab" * 32
+    assert v2_pair_address(factory, a, b, code) == v2_pair_address(factory, b, a, code)
+    assert v3_pool_address(factory, a, b, key, code) == v3_pool_address(factory, b, a, key, code)
+    for stable in (False, True):
+        forth, back = (solidly_pair_address(factory, x, y, stable, code) for x, y in ((a, b), (b, a)))
+        assert forth == back
+    assert v4_pool_id(a, b, key, 60) == v4_pool_id(b, a, key, 60)
+
+
+@given(evm_addresses, evm_addresses, st.integers(0, 9_999))
+def test_tiers_and_kinds_of_pools_have_different_addresses(a: str, b: str, key: int) -> None:
+    factory, code = "0x" + "11" * 20, "0x" + "ab" * 32
+    assert v3_pool_address(factory, a, b, key, code) != v3_pool_address(factory, a, b, key + 1, code)
+    stable, volatile = (solidly_pair_address(factory, a, b, kind, code) for kind in (True, False))
+    assert len({stable, volatile, v2_pair_address(factory, a, b, code)}) == 3
+    assert v4_pool_id(a, b, key, 10) != v4_pool_id(a, b, key, 60)

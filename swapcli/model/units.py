@@ -1,0 +1,8 @@
+"""Units of numbers that are shares of a whole."""
+
+from __future__ import annotations
+
+from typing import Final
+
+PPM: Final = 1_000_000
+"""Parts per million in one whole: 100% in the unit of `fee_ppm`, `slippage_ppm` and the like."""

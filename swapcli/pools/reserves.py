@@ -1,0 +1,21 @@
+"""Reserves of pools with several tokens: scaled to 18 decimals, and as a swap changes them."""
+
+from __future__ import annotations
+
+from typing import Final
+
+MAX_DECIMALS: Final = 18
+
+
+def to_18_decimals(decimals: int) -> int:
+    """Return the factor that scales an amount to 18 decimals."""
+    factor: int = 10 ** (MAX_DECIMALS - decimals)
+    return factor
+
+
+def reserves_after_swap(reserves: tuple[int, ...], i: int, amount_in: int, j: int, amount_out: int) -> tuple[int, ...]:
+    """Return the reserves with `amount_in` added to the i-th and `amount_out` taken from the j-th."""
+    after = list(reserves)
+    after[i] += amount_in
+    after[j] -= amount_out
+    return tuple(after)
