@@ -190,6 +190,18 @@ def test_every_family_of_the_catalogue_exists() -> None:
     assert used - {None} <= set(pools.FAMILIES)
 
 
+ROUTING_LAYERS = ("graph", "solver", "search")
+"""The folders of `routing` from the bottom up."""
+
+
+@pytest.mark.parametrize("folder", ROUTING_LAYERS)
+def test_routing_imports_go_down_only(folder: str) -> None:
+    higher = ROUTING_LAYERS[ROUTING_LAYERS.index(folder) + 1 :]
+    for file in (PACKAGE / "routing" / folder).rglob("*.py"):
+        imported = {name.split(".")[2] for name in imports(file) if name.startswith("swapcli.routing.")}
+        assert not imported.intersection(higher), file
+
+
 def test_routing_names_no_family() -> None:
     for file in (PACKAGE / "routing").rglob("*.py"):
         assert not any(name.startswith("swapcli.pools.") for name in imports(file)), file

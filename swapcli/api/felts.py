@@ -5,9 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 
 from swapcli.api.fields import require_decimal_string, require_entries
-
-MAX_FELT = 2**251 + 17 * 2**192
-"""The largest element of Starknet's prime field."""
+from swapcli.validation.values import MAX_FELT
 
 MAX_FELTS = 20_000
 

@@ -17,31 +17,32 @@ class RateCurve(Protocol):
 
     @property
     def start_rate(self) -> float:
-        """Marginal rate of the first unit; 0.0 where nothing can be sold."""
+        """Return the marginal rate of the first unit; 0.0 if nothing can be sold."""
 
     @property
     def capacity(self) -> float:
-        """The most input that the pool accepts; `inf` where there is no limit."""
+        """Return the largest input that the pool accepts; `inf` if there is no limit."""
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
-        """The trade that brings the marginal rate down to `rate` (> 0).
+        """Return the trade that lowers the marginal rate to `rate` (> 0).
 
-        Returns (amount_in, amount_out, slope) with slope = -d amount_in / d ln rate >= 0; zeros where
-        `rate >= start_rate`. At capacity the slope is 0.
+        The result is (amount_in, amount_out, slope) with slope = -d amount_in / d ln rate >= 0. All are zero if
+        `rate >= start_rate`; at capacity the slope is 0.
         """
 
     def amount_out(self, amount_in: float) -> float:
-        """Output for `amount_in`; input beyond `capacity` adds nothing."""
+        """Return the output for `amount_in`; input beyond `capacity` adds nothing."""
 
     def rate(self, amount_in: float) -> float:
-        """Marginal rate after `amount_in` has been sold; 0.0 at and beyond `capacity`."""
+        """Return the marginal rate after `amount_in` has been sold; 0.0 at and beyond `capacity`."""
 
 
 @dataclass(frozen=True, slots=True)
 class Pool(ABC):
     """A pool's identity and state at one block; families add their state.
 
-    `tokens` are lower-case addresses in the contract's order, `decimals` theirs, `protocol` the network's `amm_name`.
+    `tokens` are lower-case addresses in the contract's order, and `decimals` are in the same order. `protocol` is the
+    `amm_name` of the protocol on the network.
     """
 
     address: str
@@ -60,38 +61,40 @@ class Pool(ABC):
 
     @property
     def key(self) -> str:
-        """Unique within a market: the address, or the pool id where one contract holds many pools."""
+        """Return the address, or the pool id if one contract has many pools. It is unique within a market."""
         return self.address
 
     @abstractmethod
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
-        """Sell `amount_in` base units (> 0): (amount_out, the pool afterwards), exactly as the contract does.
+        """Sell `amount_in` base units (> 0) exactly as the contract does. Return the output and the changed pool.
 
-        Raises `InsufficientLiquidity` where the pool would not take the whole input, `SwapReverts` where the contract
-        would revert, also because the output rounds to zero.
+        Raises `InsufficientLiquidity` if the pool would not take the whole input, and `SwapReverts` if the contract
+        would revert or the output rounds to zero.
         """
 
     @abstractmethod
     def curve(self, token_in: str, token_out: str) -> RateCurve:
-        """Return one direction of the pool in floats, for the solver. Each call builds a new curve: keep it."""
+        """Return one direction of the pool in floats, for the solver. Each call builds a new curve."""
 
     @abstractmethod
     def state(self) -> dict[str, object]:
-        """The family's fields of `swap-market/1`, JSON-ready; `from_state` of the family reads them back."""
+        """Return the family's fields of `swap-market/1` as JSON values, which `from_state` of the family parses."""
 
     @classmethod
     @abstractmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Check and read the family's fields of `swap-market/1`. Raises `InvalidPoolState` naming the field."""
+        """Parse the family's fields of `swap-market/1`. Raises `InvalidPoolState` that names the field."""
 
     def gas_units(self, after: Pool) -> int:
-        """Estimated gas units of a first swap that leads from this state to `after`; of the least one where that is
-        the same."""
+        """Return the estimated gas units of a swap that changes this state to `after`.
+
+        If `after` is this state, the estimate is that of the smallest swap.
+        """
         del after
         return self.swap_gas
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
-        """The same for a swap that leaves the direction's marginal rate at `rate`: roughly, without that state."""
+        """Return a rough estimate of the gas units of a swap that moves the marginal rate to `rate`."""
         del token_in, token_out, rate
         return self.gas_units(self)
 

@@ -13,8 +13,9 @@ from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Kind
 from swapcli.networks.address import STARKNET_ADDRESS_LIMIT, parse_address
+from swapcli.validation.values import MAX_FELT
 
-FIELD_PRIME = 2**251 + 17 * 2**192 + 1
+FIELD_PRIME = MAX_FELT + 1
 U32_LIMIT = 1 << 32
 U256_LIMIT = 1 << 256
 

@@ -12,6 +12,8 @@ from typing import Final, cast
 from swapcli.encoding.text import truncate
 
 MAX_UINT256: Final = 2**256 - 1
+MAX_FELT: Final = 2**251 + 17 * 2**192
+"""The largest element of Starknet's prime field."""
 MISSING: Final = object()
 """The value of a field that is absent, other than null."""
 

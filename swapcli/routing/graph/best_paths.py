@@ -3,8 +3,8 @@
 One layer per hop, as in the Bellman-Ford algorithm stopped after k rounds: the hop limit holds exactly, and a market's
 arbitrage cycles, on which products of rates grow without end, do no harm.
 
-Callers supply the inner loop that extends one layer: their labels and rules differ, and a call per edge instead of one
-per layer would double the time of a search.
+Callers supply the inner loop that extends one layer, as their labels and rules differ. A call per layer instead of one
+per edge saves the cost of the calls.
 """
 
 from __future__ import annotations
