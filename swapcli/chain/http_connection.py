@@ -6,31 +6,27 @@ web3 takes about a second and httpx over 100 ms, this about 25 ms.
 
 from __future__ import annotations
 
-import re
+import json
 import socket
 import time
 from base64 import b64encode
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from threading import Timer
 from typing import NamedTuple
-from urllib.parse import SplitResult, parse_qsl, unquote
+from urllib.parse import SplitResult, unquote
 from weakref import finalize
 
+from swapcli.chain.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, redact
 from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, InvalidBody, read_body
 from swapcli.encoding.retry_after import parse_retry_after
-from swapcli.encoding.text import ELLIPSIS, single_line
 from swapcli.encoding.url import origin_of, split_url
 from swapcli.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamTimeout
 
-_MAX_BYTES = 64 * 2**20
-"""Limit of a response, compressed or decompressed: some 100,000 events."""
 _CHUNK_BYTES = 2**18
 _PROXY_PORT = 80
 _SCHEMES = ("http", "https")
-_MIN_SECRET = 6
-"""Characters: shorter strings are no keys, and may be part of any word."""
 
 
 class HttpResponse(NamedTuple):
@@ -73,11 +69,18 @@ class HttpConnection:
                 raise
             return self._exchange(body, timeout_s)
 
+    def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
+        """As `RpcConnection.exchange`."""
+        response = self.post(body, timeout_s)
+        try:
+            content: object = json.loads(response.body)
+        except (ValueError, RecursionError):
+            content = None
+        return RpcResponse(response.status, content, response.retry_after_s)
+
     def redact(self, words: str) -> str:
-        """Return a server's text on one line without URLs and secrets: it may repeat its own URL or the key in it."""
-        for secret in self._address.secrets:
-            words = words.replace(secret, ELLIPSIS)
-        return single_line(re.sub(r"\S*://\S*", "", words))
+        """As `RpcConnection.redact`."""
+        return redact(words, self._address.secrets)
 
     def close(self) -> None:
         """Close the connection; the next post opens another."""
@@ -95,7 +98,7 @@ class HttpConnection:
                 connection.request("POST", self._target(), body, self._headers())
                 response = connection.getresponse()
                 encoding = response.getheader("Content-Encoding", "")
-                content = read_body(self._chunks(response), encoding, max_bytes=_MAX_BYTES)
+                content = read_body(self._chunks(response), encoding, max_bytes=MAX_RESPONSE_BYTES)
         except (OSError, HTTPException) as error:
             self.close()
             raise self._failure(error) from None
@@ -211,7 +214,7 @@ class _Address(NamedTuple):
             origin_of(parts),
             target,
             headers,
-            _secrets(parts, extra_headers.values()),
+            find_secrets(parts, extra_headers.values()),
         )
 
 
@@ -247,12 +250,3 @@ def _basic(name: str, parts: SplitResult) -> dict[str, str]:
         return {}
     pair = f"{unquote(parts.username)}:{unquote(parts.password or '')}"
     return {name: f"Basic {b64encode(pair.encode()).decode()}"}
-
-
-def _secrets(parts: SplitResult, headers: Iterable[str]) -> tuple[str, ...]:
-    """Return names, passwords, parts of the path, values of the query and of headers, both encoded and decoded."""
-    words = [word for value in headers for word in (value, *value.split())]
-    values = [value for _, value in parse_qsl(parts.query)] + words
-    written = [parts.username or "", parts.password or "", *parts.path.split("/"), *re.split("[&=]", parts.query)]
-    found = {*values, *written, *map(unquote, written)}
-    return tuple(sorted((each for each in found if len(each) >= _MIN_SECRET), key=len, reverse=True))

@@ -1,4 +1,4 @@
-"""JSON-RPC over one HTTP connection: many requests in few exchanges, with retries.
+"""JSON-RPC over one connection: many requests in few exchanges, with retries.
 
 All requests only read, so every request can be repeated. Transient failures (no connection, a timeout, too many
 requests, a node behind a load balancer that lacks a block) are retried a few times after a pause; permanent rejections
@@ -14,8 +14,8 @@ from contextlib import contextmanager
 from typing import Final, NamedTuple
 
 from swapcli.backoff import backoff_s
-from swapcli.chain.http_connection import HttpConnection, HttpResponse
 from swapcli.chain.node_limits import NodeLimits
+from swapcli.chain.rpc_connection import RpcConnection, RpcResponse
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 
 _FIRST_PAUSE_S: Final = 0.25
@@ -116,7 +116,7 @@ class JsonRpcClient:
 
     def __init__(
         self,
-        connection: HttpConnection,
+        connection: RpcConnection,
         timeout_s: float,
         attempts: int,
         pause: Callable[[float], object],
@@ -236,23 +236,20 @@ class JsonRpcClient:
             raise _TransientError(self._rejection(result, is_rate_limit=result.is_rate_limit))
         return None
 
-    def _post(self, body: bytes, count: int) -> HttpResponse:
+    def _post(self, body: bytes, count: int) -> RpcResponse:
         self.limits.pause_before(count, self._pause, _LONGEST_PAUSE_S)
         self.round_trips += 1
         try:
-            reply = self._connection.post(body, self._timeout_s)
+            reply = self._connection.exchange(body, self._timeout_s)
         except (Unreachable, UpstreamTimeout, InvalidUpstreamResponse) as error:
             raise _TransientError(error) from None
         if reply.status in _TRANSIENT_STATUSES:
             raise _TransientError(self._bad_status(reply, "try again later, or set another node"), reply.retry_after_s)
         return reply
 
-    def _content(self, reply: HttpResponse, may_be_less: bool) -> object:
-        """Return the decoded list or object; None if the batch is too large for the node."""
-        try:
-            content: object = json.loads(reply.body)
-        except (ValueError, RecursionError):
-            content = None
+    def _content(self, reply: RpcResponse, may_be_less: bool) -> object:
+        """Return the list or object; None if the batch is too large for the node."""
+        content = reply.content
         if may_be_less and reply.status in _PERHAPS_TOO_LARGE and not isinstance(content, list):
             return None
         if isinstance(content, dict | list):
@@ -293,7 +290,7 @@ class JsonRpcClient:
             f"{self._connection.redacted_url} refused: {reason or 'it gives no reason'}", details={"code": refusal.code}
         )
 
-    def _bad_status(self, reply: HttpResponse, hint: str) -> UpstreamRejected:
+    def _bad_status(self, reply: RpcResponse, hint: str) -> UpstreamRejected:
         kind = TooManyRequests if reply.status == _TOO_MANY_STATUS else UpstreamRejected
         return kind(f"{self._connection.redacted_url} answered with status {reply.status}", hint=hint)
 

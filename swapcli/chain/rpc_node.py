@@ -26,6 +26,7 @@ from swapcli.chain.node import (
 )
 from swapcli.chain.node_limits import NodeLimits
 from swapcli.chain.node_limits_file import NodeLimitsFile
+from swapcli.chain.rpc_connection import RpcConnection
 from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
 
 TIMEOUT_S: Final = 20.0
@@ -43,12 +44,17 @@ _is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
 
 class RpcEndpoint(NamedTuple):
     """The URL of a node. `redacted_url` is `url` without credentials; each request carries `headers`; `proxy` is the
-    URL of an HTTP proxy, None without one."""
+    URL of an HTTP proxy, None without one. A `connection` replaces the HTTP connection to `url`."""
 
     url: str
     redacted_url: str
     headers: Mapping[str, str] = MappingProxyType({})
     proxy: str | None = None
+    connection: RpcConnection | None = None
+
+    def connect(self) -> RpcConnection:
+        """Return a connection. Raises `ConfigError` for an invalid URL."""
+        return self.connection or HttpConnection(self.url, self.redacted_url, self.headers, self.proxy)
 
 
 class RpcNode:
@@ -56,8 +62,8 @@ class RpcNode:
 
     `timeout_s` bounds one exchange; each is tried at most `attempts` times, twice if it times out. `pause` sleeps for
     the given seconds between them. `spares` replace the node, in turn, once it fails; `report` takes a sentence at each
-    switch. Limits of the nodes are read from `limits_file` and written to it when the node is closed; `burst` is as in
-    `NodeLimits`. Not thread-safe.
+    switch. A `connection` replaces the HTTP connection to `url`. Limits of the nodes are read from `limits_file` and
+    written to it when the node is closed; `burst` is as in `NodeLimits`. Not thread-safe.
     """
 
     def __init__(
@@ -71,6 +77,7 @@ class RpcNode:
         pause: Callable[[float], object] = sleep,
         headers: Mapping[str, str] | None = None,
         proxy: str | None = None,
+        connection: RpcConnection | None = None,
         spares: Sequence[RpcEndpoint] = (),
         report: Callable[[str], object] = bool,
         limits_file: NodeLimitsFile | None = None,
@@ -79,16 +86,14 @@ class RpcNode:
         """Prepare the connections without opening them. Raises `ConfigError` for an invalid URL."""
         if spares:
             attempts = min(attempts, _ATTEMPTS_WITH_SPARES)
-        endpoints = (RpcEndpoint(url, redacted_url, headers or {}, proxy), *spares)
-        connections = [HttpConnection(each.url, each.redacted_url, each.headers, each.proxy) for each in endpoints]
+        endpoints = (RpcEndpoint(url, redacted_url, headers or {}, proxy, connection), *spares)
         self._limits_file = limits_file
         self._limits = {
             each.url: limits_file.load(each.url, burst=burst) if limits_file else NodeLimits(burst=burst)
             for each in endpoints
         }
         clients = [
-            JsonRpcClient(connection, timeout_s, attempts, pause, self._limits[each.url])
-            for each, connection in zip(endpoints, connections, strict=True)
+            JsonRpcClient(each.connect(), timeout_s, attempts, pause, self._limits[each.url]) for each in endpoints
         ]
         self._rpc = FailoverClient(clients, chain_id, report)
         self._chain_id = chain_id
@@ -236,11 +241,7 @@ class RpcNode:
 
     def _check_chain(self, found: int) -> None:
         if found != self._chain_id:
-            raise InvalidUpstreamResponse(
-                f"{self.redacted_url} is a node of chain {found}, not of chain {self._chain_id}",
-                hint="set a node of the requested network",
-                details={"expected": self._chain_id, "found": found},
-            )
+            raise wrong_chain(self.redacted_url, found, self._chain_id)
 
     def _block(self, found: object) -> BlockHeader:
         if not isinstance(found, dict):
@@ -292,6 +293,15 @@ class RpcNode:
 
     def _fail(self, method: str, problem: str) -> NoReturn:
         raise InvalidUpstreamResponse(f"{self.redacted_url} answered {method} with {problem}")
+
+
+def wrong_chain(redacted_url: str, found: int, expected: int) -> InvalidUpstreamResponse:
+    """Return the error of a node of another chain; `redacted_url` is its URL without credentials."""
+    return InvalidUpstreamResponse(
+        f"{redacted_url} is a node of chain {found}, not of chain {expected}",
+        hint="set a node of the requested network",
+        details={"expected": expected, "found": found},
+    )
 
 
 def _read_hex(text: str) -> bytes | None:

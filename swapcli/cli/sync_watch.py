@@ -11,8 +11,6 @@ from swapcli.errors import UpstreamError
 MAX_CONSECUTIVE_FAILURES: Final = 30
 """After this many the node counts as lost: with the longest pause, about half an hour."""
 
-_DEFAULT_PAUSE_S: Final = 2.0
-_MIN_PAUSE_S: Final = 1.0
 _MAX_PAUSE_S: Final = 60.0
 
 
@@ -20,23 +18,22 @@ def watch_chain(
     step: Callable[[], object],
     on_failure: Callable[[UpstreamError, int, float], object],
     pause: Callable[[float], object],
-    block_time_s: float | None,
+    poll_s: float,
 ) -> Never:
-    """Run `step` once per block time, until it raises another error than `UpstreamError`.
+    """Run `step` after each pause, usually of `poll_s`, until it raises another error than `UpstreamError`.
 
     After each `UpstreamError` the pause doubles, and `on_failure` gets the error, the number of consecutive failures
     and the next pause in seconds. Raises the error of the last step after `MAX_CONSECUTIVE_FAILURES`.
     """
-    usual_s = min(max(block_time_s or _DEFAULT_PAUSE_S, _MIN_PAUSE_S), _MAX_PAUSE_S)
-    failures, pause_s = 0, usual_s
+    failures, pause_s = 0, poll_s
     while True:
         pause(pause_s)
         try:
             step()
-            failures, pause_s = 0, usual_s
+            failures, pause_s = 0, poll_s
         except UpstreamError as error:
             failures += 1
-            pause_s = backoff_s(failures + 1, usual_s, _MAX_PAUSE_S)
+            pause_s = backoff_s(failures + 1, poll_s, _MAX_PAUSE_S)
             if failures == MAX_CONSECUTIVE_FAILURES:
                 raise
             on_failure(error, failures, pause_s)

@@ -166,10 +166,14 @@ def _parse_service_url(value: object) -> str:
 
 
 def _parse_node_url(value: object) -> Secret:
-    """Parse the URL of a node. Providers put keys into path, query or user name, so only scheme and host are shown."""
-    from swapcli.encoding.url import origin_of, split_url
+    """Parse the URL of a node, or the path of its IPC socket.
+
+    Providers put keys into path, query or user name of a URL, so only scheme and host are shown."""
+    from swapcli.encoding.url import is_ipc_path, origin_of, split_url
 
     url = _parse_text(value)
+    if is_ipc_path(url):
+        return Secret(url, url)
     parts = split_url(url)
     if parts.scheme not in ("http", "https", "ws", "wss"):
         raise ValueError
@@ -222,7 +226,9 @@ ADDRESS: ValueType[str] = ValueType("an address: 0x and hexadecimal digits", _pa
 SERVICE_URL: ValueType[str] = ValueType(
     "an http or https address without user name, password and query", _parse_service_url
 )
-NODE_URL: ValueType[Secret] = ValueType("an http, https, ws or wss address", _parse_node_url)
+NODE_URL: ValueType[Secret] = ValueType(
+    "an http, https, ws or wss address, or the path of an IPC socket", _parse_node_url
+)
 HEADERS: ValueType[Mapping[str, Secret]] = ValueType(
     "header names with their values, as in {Authorization: Bearer abc}",
     _parse_headers,

@@ -11,6 +11,8 @@ if TYPE_CHECKING:
     from urllib.parse import SplitResult
 
 _MAX_SHOWN_CHARACTERS = 200
+_IPC_PREFIXES = ("/", "~/", "\\\\.\\pipe\\")
+"""Unix paths, and the named pipes of Windows."""
 
 
 def split_url(url: str) -> SplitResult:
@@ -28,6 +30,19 @@ def split_url(url: str) -> SplitResult:
     if not has_host or any(character.isspace() or not character.isprintable() for character in url):
         raise ValueError("not a URL with a host")
     return parts
+
+
+def is_ipc_path(text: str) -> bool:
+    """Return whether this is the path of a socket rather than a URL: absolute, or relative to the home folder.
+
+    Example: `is_ipc_path("/home/me/.ethereum/geth.ipc")` is `True`.
+    """
+    return text.startswith(_IPC_PREFIXES) and not text.startswith("//")  # which begins a URL without its scheme
+
+
+def is_http_url(text: str) -> bool:
+    """Return whether this is a URL of http or https, rather than of another transport."""
+    return text.lower().startswith(("http://", "https://"))
 
 
 def origin_of(parts: SplitResult) -> str:

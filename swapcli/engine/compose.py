@@ -12,13 +12,16 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.config import Secret, Settings, network_names_from, networks_from, node_url
 from swapcli.config.sources import FLAG_ORIGIN
+from swapcli.encoding.url import is_http_url
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.freshness import check_fresh
 from swapcli.errors import ConfigError, InvalidInput, InvalidOption, InvalidPoolState, MarketError, UnknownNetwork
 from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, Kind, Network
 
 if TYPE_CHECKING:
-    from swapcli.chain.rpc_node import RpcNode
+    from swapcli.chain.head_source import HeadSource, SubscribedHeads
+    from swapcli.chain.live_connection import LiveConnection
+    from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
     from swapcli.engine.market_follower import Followed
     from swapcli.engine.sources.pool_source import PoolSource
     from swapcli.engine.sources.quote_source import QuoteSource
@@ -48,6 +51,13 @@ def read_file(name: str) -> bytes:
 
 def _for_interface(network: Network) -> Network:
     return network if network.router_dialect in INTERFACE_DIALECTS else network.for_dialect(FIBROUS)
+
+
+class LastingNode(NamedTuple):
+    """A node for a command that lasts, and what wakes a follower of it. Closing the heads closes their connection."""
+
+    node: RpcNode
+    heads: HeadSource
 
 
 class QuoteSources:
@@ -264,50 +274,93 @@ class QuoteSources:
         """Return the node of a network; None if none is set, or offline.
 
         If the settings name several, each replaces the one before it when that fails, and `warn` says why. Raises
-        `ConfigError` for an invalid URL, `InvalidOption` for a network whose nodes have no EVM interface.
+        `ConfigError` for an invalid URL or if none is of http, `InvalidOption` for a network whose nodes have no EVM
+        interface.
         """
-        if self.is_offline:
+        urls, headers = self._node_urls(network)
+        if not urls:
             return None
-        if self.rpc_url is not None:
-            return self._connect([self.rpc_url], network, {}, warn)
-        own = self.settings.networks.get(network.name)
-        urls = [url for url in (own.rpc_url, *own.rpc_urls) if url] if own else []
-        headers = {name: value.reveal() for name, value in ((own and own.rpc_headers) or {}).items()}
-        return self._connect(urls, network, headers, warn) if urls else None
+        http_urls = [url for url in urls if is_http_url(url.reveal())]
+        if not http_urls:
+            raise _only_lasting_nodes(urls[0], network)
+        return self._connect(http_urls, network, headers, warn)
 
-    def any_node(self, network: Network) -> RpcNode:
-        """Return the node of a network, else the public nodes of the catalogue, with a warning.
+    def lasting_node(
+        self, network: Network, warn: Warn | None = None, *, is_followed: bool = True
+    ) -> LastingNode | None:
+        """Return the node of a network for a command that lasts; None if none is set, or offline.
+
+        Besides those of `node` it uses WebSocket and IPC nodes: the first of these announces new blocks unless nothing
+        `is_followed`, and all replace http nodes that fail, or are read if there are none. Raises as `node`.
+        """
+        urls, headers = self._node_urls(network)
+        return self._connect_lasting(urls, network, headers, warn, is_followed) if urls else None
+
+    def any_lasting_node(self, network: Network) -> LastingNode:
+        """Return the lasting node of a network, else the public nodes of the catalogue, with a warning.
 
         Raises as `node`, and `InvalidOption` if there is no node at all.
         """
-        node = self.node(network)
-        if node is not None:
-            return node
+        lasting = self.lasting_node(network)
+        if lasting is not None:
+            return lasting
         setting = f"networks.{network.name}.rpc_url"
         if not network.rpc_urls:
             raise InvalidOption(f"no node of {network.name} is known", hint=f"give --rpc-url, or set {setting}")
-        node = self._connect([node_url(setting, url) for url in network.rpc_urls], network, {})
-        self._warn(
-            f"{network.name} has no node in the settings; using a public one, which may limit requests:"
-            f" {node.redacted_url}"
-        )
-        return node
+        lasting = self._connect_lasting([node_url(setting, url) for url in network.rpc_urls], network, {})
+        shown = lasting.node.redacted_url
+        self._warn(f"{network.name} has no node in the settings; using a public one, which may limit requests: {shown}")
+        return lasting
+
+    def _node_urls(self, network: Network) -> tuple[list[Secret], Mapping[str, str]]:
+        """Return the nodes of the settings, and the headers of requests to them; no nodes if offline."""
+        if self.is_offline:
+            return [], {}
+        if self.rpc_url is not None:
+            return [self.rpc_url], {}
+        own = self.settings.networks.get(network.name)
+        urls = [url for url in (own.rpc_url, *own.rpc_urls) if url] if own else []
+        return urls, {name: value.reveal() for name, value in ((own and own.rpc_headers) or {}).items()}
+
+    def _connect_lasting(
+        self,
+        urls: Sequence[Secret],
+        network: Network,
+        headers: Mapping[str, str],
+        warn: Warn | None = None,
+        is_followed: bool = True,
+    ) -> LastingNode:
+        from swapcli.chain.head_source import PollingHeads, SubscribedHeads, poll_interval_s
+
+        poll_s = poll_interval_s(network.block_time_s)
+        has_live = any(not is_http_url(url.reveal()) for url in urls)
+        heads = SubscribedHeads(poll_s) if has_live and is_followed else None
+        in_order = sorted(urls, key=lambda url: not is_http_url(url.reveal()))
+        return LastingNode(self._connect(in_order, network, headers, warn, heads), heads or PollingHeads(poll_s))
 
     def _connect(
-        self, urls: Sequence[Secret], network: Network, headers: Mapping[str, str], warn: Warn | None = None
+        self,
+        urls: Sequence[Secret],
+        network: Network,
+        headers: Mapping[str, str],
+        warn: Warn | None = None,
+        heads: SubscribedHeads | None = None,
     ) -> RpcNode:
         check_has_nodes(network)
         from swapcli.chain.http_proxy import find_proxy
         from swapcli.chain.node_limits_file import NodeLimitsFile
         from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
 
-        first_url, *others = urls
-        # A WebSocket node cannot replace another one. If it is the first, the node itself raises an error.
-        urls = [first_url, *(url for url in others if url.reveal().startswith("http"))]
         shown = dict(zip(urls, _number_duplicates([url.redacted for url in urls]), strict=True))
-        first, *spares = (
-            RpcEndpoint(url.reveal(), shown[url], headers, find_proxy(url.reveal(), self._environ)) for url in shown
-        )
+        endpoints = []
+        for url, name in shown.items():
+            proxy = find_proxy(url.reveal(), self._environ)
+            endpoint = RpcEndpoint(url.reveal(), name, headers, proxy)
+            if not is_http_url(endpoint.url):
+                endpoint = endpoint._replace(connection=self._open_live(endpoint, network.chain_id, heads))
+                heads = None
+            endpoints.append(endpoint)
+        first, *spares = endpoints
         return RpcNode(
             first.url,
             redacted_url=first.redacted_url,
@@ -315,10 +368,24 @@ class QuoteSources:
             timeout_s=self.settings.timeout_s,
             headers=first.headers,
             proxy=first.proxy,
+            connection=first.connection,
             spares=spares,
             report=warn or self._warn,
             limits_file=NodeLimitsFile(self.data_dir / _LIMITS_FILE),
             burst=_QUOTE_REQUESTS,
+        )
+
+    def _open_live(self, endpoint: RpcEndpoint, chain_id: int, heads: SubscribedHeads | None) -> LiveConnection:
+        from swapcli.chain.live_connection import LiveConnection
+
+        return LiveConnection(
+            endpoint.url,
+            endpoint.redacted_url,
+            chain_id=chain_id,
+            timeout_s=self.settings.timeout_s,
+            headers=endpoint.headers,
+            proxy=endpoint.proxy,
+            heads=heads,
         )
 
     def market(self, name: str, *, skip_bad_pools: bool = False) -> Market:
@@ -409,19 +476,20 @@ def _choose_by_network(
         pools_of_service.networks.append(network)
         market = partial(sources.market, network.name) if network.name in embedded_names() else None
         warn = partial(warn_of_node, network.name)
-        pools, node = store_file or market, sources.node(network, warn)
+        pools, lasting = store_file or market, sources.lasting_node(network, warn)
         if pools is None:
             continue  # the service lists its tokens and protocols, and refuses orders
-        if not isinstance(pools, Path) and node is None:
+        if not isinstance(pools, Path) and lasting is None:
             pools_of_service.openers[network.name] = pools
             continue
         if isinstance(pools, Path):
-            pools_of_service.followed.append(FollowedStore(network, sources.network, pools, node))
-        elif node is not None:
-            pools_of_service.followed.append(FollowedMarket(network, sources.network, pools, node))
-        check_node = sources.node(network, warn)
+            node, heads = lasting or (None, None)
+            pools_of_service.followed.append(FollowedStore(network, sources.network, pools, node, heads))
+        elif lasting is not None:
+            pools_of_service.followed.append(FollowedMarket(network, sources.network, pools, *lasting))
+        check_node = sources.lasting_node(network, warn, is_followed=False)
         if check_node is not None:
-            pools_of_service.check_nodes[network.name] = check_node
+            pools_of_service.check_nodes[network.name] = check_node.node
     return pools_of_service
 
 
@@ -438,6 +506,15 @@ def check_has_nodes(network: Network) -> None:
     """Raise `InvalidOption` for a network whose nodes have no EVM interface."""
     if network.kind is not Kind.EVM:
         raise InvalidOption(f"{network.name} is not an EVM network: its nodes use a different protocol")
+
+
+def _only_lasting_nodes(url: Secret, network: Network) -> ConfigError:
+    setting = f"networks.{network.name}.rpc_url"
+    return ConfigError(
+        f"{url.redacted} is not an http node: only swapcli sync and swapcli serve use WebSocket and IPC nodes",
+        hint=f"set an http or https address as well, as {setting} or in {setting}s",
+        details={"key": setting},
+    )
 
 
 def _number_duplicates(names: Sequence[str]) -> list[str]:

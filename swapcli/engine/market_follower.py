@@ -14,6 +14,7 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
+from swapcli.chain.head_source import HeadSource
 from swapcli.chain.node import Node
 from swapcli.engine.clock import Clock
 from swapcli.engine.sources.in_memory import InMemorySource
@@ -33,21 +34,25 @@ RESELECT_AFTER_S = 300.0
 
 
 class FollowedStore(NamedTuple):
-    """The store of a network, and the node that it follows; without a node, only other processes write to it."""
+    """The store of a network, and the node that it follows; without a node, only other processes write to it.
+
+    `heads` say when to look for a new block; None polls."""
 
     network: Network
     networks: Callable[[str], Network]
     path: Path
     node: Node | None
+    heads: HeadSource | None = None
 
 
 class FollowedMarket(NamedTuple):
-    """A market whose pools are read from a node, into a store of the process."""
+    """A market whose pools are read from a node, into a store of the process. `heads` as in `FollowedStore`."""
 
     network: Network
     networks: Callable[[str], Network]
     load: Callable[[], Market]
     node: Node
+    heads: HeadSource | None = None
 
 
 Followed = FollowedStore | FollowedMarket

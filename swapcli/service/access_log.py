@@ -79,6 +79,11 @@ class AccessLog:
             fields |= {"message": error.message} if isinstance(error, SwapcliError) else _describe_defect(error)
         self._write_line({"time": format_iso_utc(int(now_s * 1000)), "network": network, **fields})
 
+    def log_follow_mode(self, network: str, problem: str | None, now_s: float) -> None:
+        """Write why a network's node no longer announces new blocks; without a reason, that it does again."""
+        fields = {"following": "polling" if problem else "subscription"} | ({"message": problem} if problem else {})
+        self._write_line({"time": format_iso_utc(int(now_s * 1000)), "network": network, **fields})
+
     def log_reload(self, error: SwapcliError | None, now_s: float) -> None:
         """Write that the settings were reloaded; with an error, that the old ones stay in force, and why."""
         fields: dict[str, object] = {"reload": "failed" if error else "done"}

@@ -13,6 +13,7 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 
+from swapcli.chain.head_source import FollowMode
 from swapcli.chain.node import StateOverrideNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.errors import MarketUnavailable
@@ -40,22 +41,24 @@ def create_app(
     keys: KeyLookup = _NO_KEYS,
     log: AccessLog | None = None,
     failures: Callable[[], Mapping[str, int]] = dict,
+    modes: Callable[[], Mapping[str, FollowMode]] = dict,
     nodes: Mapping[str, StateOverrideNode] = _NO_NODES,
 ) -> Starlette:
     """Return the application. Markets are opened in the background at start-up, or by the first request.
 
-    `failures` returns how often following a market failed; `nodes` run balance checks. Both are by network name.
+    `failures` returns how often following a market failed, `modes` how new blocks are found; `nodes` run balance
+    checks. All are by network name.
     `get_policy` returns the access policy, which may be replaced while the application runs.
     """
     worker = Worker(settings.max_queue)
     metrics = Metrics(registry.networks, PATHS)
     metrics.watch_queue(lambda: worker.queue_length)
-    metrics.watch_markets(lambda: _market_metrics(registry, failures()))
+    metrics.watch_markets(lambda: _market_metrics(registry, failures(), modes()))
     if log is not None:
         metrics.watch_log(lambda: log.dropped)
     pacer, policy = RejectionPacer(), AccessPolicy(settings, keys)
     service = ServiceContext(registry, worker, metrics, BalanceChecker(nodes), pacer)
-    monitor = HealthMonitor(registry, worker)
+    monitor = HealthMonitor(registry, worker, modes)
     app = Starlette(
         routes=[*_network_routes(service, monitor), *_page_routes(service)],
         middleware=[
@@ -120,9 +123,15 @@ def _open_market(registry: MarketRegistry, name: str, _: IsCancelled) -> None:
     registry.open_source(name)
 
 
-def _market_metrics(registry: MarketRegistry, failures: Mapping[str, int]) -> Iterator[MarketMetrics]:
-    for name, source in registry.sources.items():
-        state_source = source.state_source
-        yield MarketMetrics(name, len(source.market.pools), state_source.age_s, state_source.block, failures.get(name))
-    for name in failures.keys() - registry.sources.keys():
-        yield MarketMetrics(name, failures=failures[name])
+def _market_metrics(
+    registry: MarketRegistry, failures: Mapping[str, int], modes: Mapping[str, FollowMode]
+) -> Iterator[MarketMetrics]:
+    sources = registry.sources
+    for name in sources.keys() | failures.keys():
+        is_subscribed = modes[name] is FollowMode.SUBSCRIPTION if name in modes else None
+        figures = MarketMetrics(name, failures=failures.get(name), is_subscribed=is_subscribed)
+        if name in sources:
+            state_source = sources[name].state_source
+            pools = len(sources[name].market.pools)
+            figures = figures._replace(pools=pools, age_s=state_source.age_s, block=state_source.block)
+        yield figures

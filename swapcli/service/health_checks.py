@@ -7,10 +7,12 @@ orders. If the new check takes too long, the network is reported as unhealthy.
 from __future__ import annotations
 
 import asyncio
+from collections.abc import Callable, Mapping
 from functools import partial
 from typing import NamedTuple
 
 from swapcli.api.health import render_health_v1, render_health_v2
+from swapcli.chain.head_source import FollowMode
 from swapcli.engine.health import UNHEALTHY
 from swapcli.errors import MarketUnavailable
 from swapcli.model.api_version import ApiVersion
@@ -36,10 +38,12 @@ class HealthCheckResult(NamedTuple):
 
 
 class HealthMonitor:
-    """The last result of each network."""
+    """The last result of each network. `modes` returns how new blocks of followed networks are found."""
 
-    def __init__(self, registry: MarketRegistry, worker: Worker) -> None:
-        self._registry = registry
+    def __init__(
+        self, registry: MarketRegistry, worker: Worker, modes: Callable[[], Mapping[str, FollowMode]] = dict
+    ) -> None:
+        self._registry, self._modes = registry, modes
         self._worker = worker
         self._results: dict[str, HealthCheckResult] = {}
         self._probes: dict[str, asyncio.Task[HealthCheckResult]] = {}
@@ -62,7 +66,8 @@ class HealthMonitor:
         except MarketUnavailable as error:
             return UNHEALTHY, error.message
         result = await self._recent_result(name)
-        return result.status, result.message + (_describe_block(source.state_source) if source else "")
+        block = _describe_block(source.state_source, self._modes().get(name)) if source else ""
+        return result.status, result.message + block
 
     async def _recent_result(self, name: str) -> HealthCheckResult:
         cached = self._results.get(name)
@@ -103,11 +108,12 @@ class HealthMonitor:
             task.cancel()
 
 
-def _describe_block(state_source: StateSource) -> str:
-    """Describe the block of state that was read from a node; return "" for other state."""
+def _describe_block(state_source: StateSource, mode: FollowMode | None) -> str:
+    """Describe the block of state that was read from a node, and how it is followed; return "" for other state."""
     if state_source.provenance is not Provenance.SYNCED or state_source.age_s is None:
         return ""
-    return f", block {state_source.block}, {state_source.age_s} s old"
+    followed = f", followed by {mode}" if mode else ""
+    return f", block {state_source.block}, {state_source.age_s} s old{followed}"
 
 
 def _check_health(registry: MarketRegistry, name: str) -> tuple[int, str]:

@@ -11,6 +11,8 @@ from threading import Event, Thread
 from typing import Self
 
 from swapcli.backoff import backoff_s
+from swapcli.chain.head_source import FollowMode, PollingHeads, poll_interval_s
+from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.market_follower import Followed, MarketFollower, open_follower
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import Progress
@@ -18,13 +20,9 @@ from swapcli.errors import SwapcliError
 from swapcli.service.access_log import AccessLog
 from swapcli.service.market_registry import MarketRegistry
 
-MIN_PAUSE_S = 1.0
 MAX_PAUSE_S = 15.0
 JOIN_TIMEOUT_S = 0.5
 """Time for a thread to end. A thread that still waits for its node is abandoned, since it is a daemon."""
-
-_BLOCK_TIME_S = 2.0
-"""Assumed for networks without a known block time."""
 
 
 class FollowerThreads:
@@ -45,11 +43,17 @@ class FollowerThreads:
         for thread in self._threads.values():
             thread.request_stop()
         for thread in self._threads.values():
+            thread.heads.close()  # which also ends an exchange over its connection
+        for thread in self._threads.values():
             thread.join(JOIN_TIMEOUT_S)
 
     def failures(self) -> Mapping[str, int]:
         """Return the number of failures so far, by network name."""
         return {name: thread.failures for name, thread in self._threads.items()}
+
+    def modes(self) -> Mapping[str, FollowMode]:
+        """Return how new blocks are found at present, by network name."""
+        return {name: thread.heads.mode for name, thread in self._threads.items()}
 
     def are_settled(self) -> bool:
         """Return whether each thread has published a state or failed to."""
@@ -63,14 +67,17 @@ class _FollowerThread(Thread):
         super().__init__(name=f"market follower of {market.network.name}", daemon=True)
         self._market, self._registry, self._log = market, registry, log
         self._network = market.network.name
-        self._period_s = poll_interval_s(market.network.block_time_s)
+        self.heads = market.heads or PollingHeads(poll_interval_s(market.network.block_time_s))
         self._stop_requested = Event()
+        self._block: int | None = None
+        self._subscription_problem: str | None = None
         self._consecutive_failures = 0
         self.failures = 0
         self.is_settled = False
 
     def request_stop(self) -> None:
         self._stop_requested.set()
+        self.heads.stop()
 
     def run(self) -> None:
         while not self._stop_requested.is_set():
@@ -82,7 +89,9 @@ class _FollowerThread(Thread):
                     self._follow(follower)
             except Exception as error:  # the thread must survive defects, too
                 self._record_failure(error)
-            self._stop_requested.wait(self._pause_s)
+            self._wait()
+        if isinstance(self._market.node, RpcNode):
+            self._market.node.close()
 
     def _follow(self, follower: MarketFollower) -> None:
         """Publish new states until stopped. Raises errors that need a new follower."""
@@ -95,11 +104,15 @@ class _FollowerThread(Thread):
             else:
                 self._publish(source)
                 self._record_success()
-            self._stop_requested.wait(self._pause_s)
+            self._wait()
 
-    @property
-    def _pause_s(self) -> float:
-        return backoff_s(self._consecutive_failures + 1, self._period_s, MAX_PAUSE_S)
+    def _wait(self) -> None:
+        """Wait for the next block; after failures longer and longer."""
+        self.heads.wait(backoff_s(self._consecutive_failures + 1, self.heads.poll_s, MAX_PAUSE_S), self._block)
+        if self.heads.problem != self._subscription_problem:
+            self._subscription_problem = self.heads.problem
+            if self._log:
+                self._log.log_follow_mode(self._network, self._subscription_problem, self._registry.clock.now_s())
 
     def _report_progress(self, progress: Progress) -> None:
         total = "" if progress.total is None else f" of {progress.total}"
@@ -107,6 +120,7 @@ class _FollowerThread(Thread):
 
     def _publish(self, source: InMemorySource | None) -> None:
         if source is not None:
+            self._block = source.market.block
             is_first = self._network not in self._registry.sources
             self._registry.set_source(source)
             if is_first:
@@ -128,8 +142,3 @@ class _FollowerThread(Thread):
         self._consecutive_failures += 1
         self.failures += 1
         self.is_settled = True
-
-
-def poll_interval_s(block_time_s: float | None) -> float:
-    """Return the pause until the next block of a network is expected."""
-    return min(max(block_time_s or _BLOCK_TIME_S, MIN_PAUSE_S), MAX_PAUSE_S)

@@ -19,13 +19,15 @@ _LABELS = ("network",)
 
 
 class MarketMetrics(NamedTuple):
-    """Figures of a network's market; None is omitted. `failures` is how often following it failed."""
+    """Figures of a network's market; None is omitted. `failures` is how often following it failed; `is_subscribed` is
+    whether its node announces new blocks."""
 
     network: str
     pools: int | None = None
     age_s: float | None = None
     block: int | None = None
     failures: int | None = None
+    is_subscribed: bool | None = None
 
 
 class Metrics:
@@ -148,12 +150,15 @@ class _MarketsCollector(Collector):
             GaugeMetricFamily("swapcli_market_pools", "Pools of the market.", labels=_LABELS),
             GaugeMetricFamily("swapcli_market_age_seconds", "Age of the market state in seconds.", labels=_LABELS),
             GaugeMetricFamily("swapcli_market_block", "Block of the market state.", labels=_LABELS),
+            GaugeMetricFamily(
+                "swapcli_market_subscribed", "1 while the node announces new blocks, 0 while polling.", labels=_LABELS
+            ),
         )
         failures = CounterMetricFamily(
             "swapcli_keeping_failures", "Failed attempts to follow the market.", labels=_LABELS
         )
-        for network, pools, age_s, block, failed in self._read_markets():
-            for gauge, value in zip(gauges, (pools, age_s, block), strict=True):
+        for network, pools, age_s, block, failed, is_subscribed in self._read_markets():
+            for gauge, value in zip(gauges, (pools, age_s, block, is_subscribed), strict=True):
                 if value is not None:
                     gauge.add_metric((network,), value)
             if failed is not None:

@@ -6,6 +6,7 @@ The service is a process of its own; its node is a real one, behind a proxy wher
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -242,9 +243,9 @@ def test_a_large_swap_moves_the_quote_and_a_reorg_undoes_it(scene: Scene, client
 def test_a_network_without_its_node_goes_stale_and_recovers(scene: Scene, client: Client) -> None:
     status, message = client.health(STORED)
     assert status == 200
-    block, age = (
-        message.rpartition(" pools, synced state, ")[2].removeprefix("block ").removesuffix(" s old").split(", ")
-    )
+    found = re.search(r" pools, synced state, block (\d+), (\d+) s old, followed by polling$", message)
+    assert found
+    block, age = found.groups()
     assert scene.head() - MAX_AGE_S / TICK_S <= int(block) <= scene.head()
     assert 0 <= int(age) <= MAX_AGE_S
     failures = client.figure("swapcli_keeping_failures_total", STORED)

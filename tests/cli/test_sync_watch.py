@@ -32,33 +32,33 @@ class Chain:
         if error:
             raise error
 
-    def watch(self, block_time_s: float | None) -> None:
-        watch_chain(self.step, lambda *reported: self.failures.append(reported), self.pauses.append, block_time_s)
+    def watch(self, poll_s: float) -> None:
+        watch_chain(self.step, lambda *reported: self.failures.append(reported), self.pauses.append, poll_s)
 
 
 outcomes = st.lists(st.booleans(), max_size=3 * MAX_CONSECUTIVE_FAILURES)
 
 
-@given(outcomes, st.none() | st.floats(0.1, 1_000))
-def test_failures_are_told_and_end_it_only_when_they_go_on(fails: list[bool], block_time_s: float | None) -> None:
+@given(outcomes, st.floats(1.0, 15.0))
+def test_failures_are_reported_and_end_it_if_they_go_on(fails: list[bool], poll_s: float) -> None:
     errors = [Unreachable(f"the node is silent, {number}") if fail else None for number, fail in enumerate(fails)]
     chain = Chain([*errors])
     longest = max(map(len, "".join("x" if fail else " " for fail in fails).split()), default=0)
     with pytest.raises(UpstreamError if longest >= MAX_CONSECUTIVE_FAILURES else KeyboardInterrupt) as ended:
-        chain.watch(block_time_s)
+        chain.watch(poll_s)
     reported = [error for error, _, _ in chain.failures]
     given_up_at = errors.index(ended.value) if isinstance(ended.value, Unreachable) else len(errors)
     assert reported == [error for error in errors[:given_up_at] if error]
     assert all(1 <= count < MAX_CONSECUTIVE_FAILURES for _, count, _ in chain.failures)
 
 
-@given(outcomes, st.none() | st.floats(0.1, 1_000))
-def test_pauses_are_those_of_the_chain_and_grow_while_steps_fail(fails: list[bool], block_time_s: float | None) -> None:
+@given(outcomes, st.floats(1.0, 15.0))
+def test_pauses_grow_while_steps_fail(fails: list[bool], poll_s: float) -> None:
     chain = Chain([ChainReorganized("it turned") if fail else None for fail in fails])
     with pytest.raises((KeyboardInterrupt, UpstreamError)):
-        chain.watch(block_time_s)
+        chain.watch(poll_s)
     usual, *_ = chain.pauses
-    assert usual == min(max(2.0 if block_time_s is None else block_time_s, 1.0), 60.0)
+    assert usual == poll_s
     for fail, before, after in zip(fails, chain.pauses, chain.pauses[1:], strict=False):
         assert after == (min(2 * before, 60.0) if fail else usual)
     assert [pause_s for _, _, pause_s in chain.failures] == [

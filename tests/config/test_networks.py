@@ -15,6 +15,7 @@ from swapcli.networks.catalogue import find_network as catalogue_network
 from swapcli.networks.catalogue import network_names
 from tests.config.in_memory import DEFAULT_FILE, load, refused
 
+EXPECTED = "expected an http, https, ws or wss address, or the path of an IPC socket"
 ROUTER = "0x" + "34" * 20
 MINE = {"address": "0x" + "56" * 20, "symbol": "MINE", "name": "My Token", "decimals": 9}
 WRAPPED = {"address": "0x" + "78" * 20, "symbol": "WETH", "name": "Wrapped Ether", "decimals": 18}
@@ -100,8 +101,9 @@ def test_further_nodes_of_the_file_come_after_the_first() -> None:
         ({"router": 12}, "networks.base.router: expected an address"),
         ({"routr": ROUTER}, 'networks.base: unknown key "routr"'),
         ({"chain_id": 1}, 'networks.base: unknown key "chain_id"'),
-        ({"rpc_url": "node"}, "networks.base.rpc_url: expected an http, https, ws or wss address"),
-        ({"rpc_url": ["https://a.example"]}, "networks.base.rpc_url: expected an http, https, ws or wss address"),
+        ({"rpc_url": "node"}, f"networks.base.rpc_url: {EXPECTED}"),
+        ({"rpc_url": "//node.example/key"}, f"networks.base.rpc_url: {EXPECTED}"),
+        ({"rpc_url": ["https://a.example"]}, f"networks.base.rpc_url: {EXPECTED}"),
         ({"rpc_urls": "https://a.example"}, "networks.base.rpc_urls: expected a list"),
         ({"rpc_urls": ["a"]}, "networks.base.rpc_urls: expected a list"),
         ({"tokens": MINE}, "networks.base.tokens: expected a list, not an object"),

@@ -100,6 +100,8 @@ def test_networks_are_shown_member_by_member() -> None:
         ("https://node.example/", "https://node.example"),
         ("http://127.0.0.1:8545", "http://127.0.0.1:8545"),
         ("ws://[::1]:8546/", "ws://[::1]:8546"),
+        ("wss://user:word@node.example/v3/0123456789abcdef", "wss://node.example/…"),
+        ("/var/run/geth.ipc", "/var/run/geth.ipc"),
         ("https://node.example/v3/0123456789abcdef", "https://node.example/…"),
         ("https://node.example?key=0123", "https://node.example/…"),
         ("https://node.example#0123", "https://node.example/…"),

@@ -17,6 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from swapcli.chain.head_source import MAX_POLL_S, MIN_POLL_S, poll_interval_s
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.market_follower import FollowedMarket, FollowedStore
@@ -24,7 +25,7 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.market import Market, Provenance
 from swapcli.service.access_log import AccessLog
 from swapcli.service.app import create_app
-from swapcli.service.market_followers import JOIN_TIMEOUT_S, MAX_PAUSE_S, MIN_PAUSE_S, FollowerThreads, poll_interval_s
+from swapcli.service.market_followers import JOIN_TIMEOUT_S, FollowerThreads
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.store import create_store
 from tests.store.build import only
@@ -58,7 +59,9 @@ class FollowingService(InProcessService):
         )
         log = AccessLog(self.log)
         self.threads = FollowerThreads([self.followed], self.registry, log)
-        self.app = create_app(self.registry, ServiceSettings(), log=log, failures=self.threads.failures)
+        self.app = create_app(
+            self.registry, ServiceSettings(), log=log, failures=self.threads.failures, modes=self.threads.modes
+        )
 
     def write(self, market: Market) -> None:
         """Write a market to the store, created if necessary."""
@@ -99,8 +102,8 @@ def until(is_so: Callable[[], object]) -> None:
 
 @given(st.none() | st.floats(0.0, 1e4))
 def test_looks_are_as_frequent_as_blocks_within_bounds(block_time_s: float | None) -> None:
-    assert MIN_PAUSE_S <= poll_interval_s(block_time_s) <= MAX_PAUSE_S
-    if block_time_s and MIN_PAUSE_S <= block_time_s <= MAX_PAUSE_S:
+    assert MIN_POLL_S <= poll_interval_s(block_time_s) <= MAX_POLL_S
+    if block_time_s and MIN_POLL_S <= block_time_s <= MAX_POLL_S:
         assert poll_interval_s(block_time_s) == block_time_s
 
 
@@ -128,17 +131,19 @@ def test_new_blocks_are_published_with_their_age(tmp_path: Path) -> None:
             until(world.threads.are_settled)
             world.fake_clock.advance(3)
             message = "Testnet router is alive and well: 5 pools, synced state"
-            assert world.health() == (200, f"{message}, block 5, 3 s old")
-            assert world.get("/testnet/healthcheck").json() == {"staus": 200, "message": f"{message}, block 5, 3 s old"}
+            assert world.health() == (200, f"{message}, block 5, 3 s old, followed by polling")
+            reported = {"staus": 200, "message": f"{message}, block 5, 3 s old, followed by polling"}
+            assert world.get("/testnet/healthcheck").json() == reported
             assert world.get("/readyz").json() == {"ready": True, "missing": []}
             first = world.route().json()["outputAmount"]
             world.write(replace(at_block(6, int(NOW_S) + 2), gas_price_wei=7))
             until(world.is_at(6))
-            assert world.health() == (200, f"{message}, block 6, 1 s old")
+            assert world.health() == (200, f"{message}, block 6, 1 s old, followed by polling")
             assert world.route().json()["outputAmount"] == first
             lines = world.get("/metrics").text.splitlines()
             assert 'swapcli_market_block{network="testnet"} 6.0' in lines
             assert 'swapcli_market_age_seconds{network="testnet"} 1.0' in lines
+            assert 'swapcli_market_subscribed{network="testnet"} 0.0' in lines
         assert world.reported() == []
 
 

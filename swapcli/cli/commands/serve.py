@@ -130,24 +130,34 @@ def _serve(
 
         with FollowerThreads(sources.followed, sources.registry, log) as followers:
             service = create_app(
-                sources.registry, settings, keys=keys, log=log, failures=followers.failures, nodes=sources.nodes
+                sources.registry,
+                settings,
+                keys=keys,
+                log=log,
+                failures=followers.failures,
+                modes=followers.modes,
+                nodes=sources.nodes,
             )
 
             def read_policy() -> tuple[ServiceSettings, "KeyStore"]:
                 renewed = read_session()
                 return renewed.settings.service, _keys(renewed)
 
-            return run(
-                service,
-                host=settings.host,
-                port=settings.port,
-                on_ready=warn_and_announce,
-                # With a limit of requests, none should be spent while the first state is read.
-                is_prepared=followers.are_settled if max_requests else None,
-                on_hangup=PolicyReloader(get_policy(service), read_policy, log, sources.registry.clock),
-                max_requests=max_requests,
-                max_connections=settings.max_connections,
-            )
+            try:
+                return run(
+                    service,
+                    host=settings.host,
+                    port=settings.port,
+                    on_ready=warn_and_announce,
+                    # With a limit of requests, none should be spent while the first state is read.
+                    is_prepared=followers.are_settled if max_requests else None,
+                    on_hangup=PolicyReloader(get_policy(service), read_policy, log, sources.registry.clock),
+                    max_requests=max_requests,
+                    max_connections=settings.max_connections,
+                )
+            finally:
+                for node in sources.nodes.values():
+                    node.close()
 
 
 def _keys(session: Session) -> "KeyStore":

@@ -3,11 +3,11 @@
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
 import sys
-import time
 from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Annotated
 
+from swapcli.chain.head_source import HeadSource
 from swapcli.chain.node import Node
 from swapcli.cli import exit_codes, options
 from swapcli.cli.lazy_group import PanelCommand, new_app
@@ -28,6 +28,8 @@ from swapcli.startup import enable_garbage_collection
 from swapcli.store import Store
 
 FILTER = "Filter"
+
+_SUBSCRIBED = "the node announces new blocks again"
 
 app = new_app()
 
@@ -89,14 +91,16 @@ def sync(
     check_has_nodes(target_network)
     sync_filter = parse_sync_filter(target_network, protocols, tokens, min_liquidity, from_block)
     enable_garbage_collection()
-    with graceful_interrupts() as interruption, closing(session.any_node(target_network)) as node:
-        # Before the store: an unusable node should not leave an empty store behind.
-        _check_from_block(sync_filter, node)
-        with session.create_store(target_network) as target:
-            target.check_can_append()
-            _print(session, _fill(session, target, node, sync_filter, accept_losses), is_watching=watch)
-            if watch:
-                _follow(session, target, node, interruption)
+    with graceful_interrupts() as interruption:
+        node, heads = session.any_lasting_node(target_network)
+        with closing(node), closing(heads):
+            # Before the store: an unusable node should not leave an empty store behind.
+            _check_from_block(sync_filter, node)
+            with session.create_store(target_network) as target:
+                target.check_can_append()
+                _print(session, _fill(session, target, node, sync_filter, accept_losses), is_watching=watch)
+                if watch:
+                    _follow(session, target, node, heads, interruption)
     return exit_codes.OK
 
 
@@ -159,8 +163,9 @@ def _print(session: Session, result: SyncResult, *, is_watching: bool) -> None:
         output.print_document(sync_document(result, now_s))
 
 
-def _follow(session: Session, target: Store, node: Node, interruption: GracefulInterrupt) -> None:
+def _follow(session: Session, target: Store, node: Node, heads: HeadSource, interruption: GracefulInterrupt) -> None:
     """Follow the chain until interrupted."""
+    problem: str | None = None
 
     def step() -> None:
         with interruption.uninterrupted():
@@ -168,8 +173,16 @@ def _follow(session: Session, target: Store, node: Node, interruption: GracefulI
             if advance:
                 _print_advance(session, target.network.name, advance)
 
+    def pause(pause_s: float) -> None:
+        nonlocal problem
+        head = target.inventory.head()
+        heads.wait(pause_s, head and head.number)
+        if heads.problem != problem:
+            problem = heads.problem
+            print_note(f"{problem}; looking for new blocks from time to time" if problem else _SUBSCRIBED)
+
     try:
-        watch_chain(step, _print_failure, time.sleep, target.network.block_time_s)
+        watch_chain(step, _print_failure, pause, heads.poll_s)
     except KeyboardInterrupt:
         return
 

@@ -49,7 +49,7 @@ def test_a_network_without_a_node_is_refused(tmp_path: Path, scene: Scene) -> No
         *((("base", "--from-block", each), "INVALID_OPTION") for each in ("-1", "1.5", "latest", "0x10", "9" * 20)),
         (("base", "--timeout", "0"), "CONFIG_ERROR"),
         (("base", "--rpc-url", f"ftp://{SECRET}"), "CONFIG_ERROR"),
-        (("base", "--rpc-url", f"ws://127.0.0.1:9/{SECRET}"), "CONFIG_ERROR"),
+        (("base", "--rpc-url", f"//127.0.0.1:9/{SECRET}"), "CONFIG_ERROR"),
         (("base", "--offline"), "USAGE"),
         (("base", "extra"), "USAGE"),
         ((), "INVALID_OPTION"),

@@ -6,6 +6,7 @@ from random import Random
 
 import pytest
 
+from swapcli.chain.head_source import FollowMode
 from swapcli.cli.options import OutputOptions
 from swapcli.cli.session import open_session
 from swapcli.networks.catalogue import find_network
@@ -105,7 +106,8 @@ def test_a_node_on_the_command_line_overrides_the_settings(scene: Scene) -> None
 
 def test_without_a_node_a_public_one_is_used_and_reported() -> None:
     session = open_session(OutputOptions(json=True, config="/dev/null"))
-    node = session.any_node(find_network("base"))
+    node, heads = session.any_lasting_node(find_network("base"))
+    assert heads.mode is FollowMode.POLLING
     assert find_network("base").rpc_urls[0].startswith(node.redacted_url)
     assert session.output.deferred == [
         f"note: base has no node in the settings; using a public one, which may limit requests: {node.redacted_url}"

@@ -1,0 +1,200 @@
+"""When to look for a new block: after a while, or when a node announces one.
+
+A head source only says when. What is new, and whether a block still belongs to the chain, is for the reader of the
+chain to find out; so a lost announcement costs time but no correctness.
+"""
+
+from __future__ import annotations
+
+from enum import StrEnum
+from threading import Condition, Event
+from typing import Final, Protocol
+
+_FIRST_LAG_PAUSE_S: Final = 0.02
+"""Pause before the second look at a node that does not have an announced block yet: some tens of milliseconds are what
+nodes of one provider differ by."""
+_SILENT_PERIODS: Final = 5
+_MIN_SILENCE_S: Final = 10.0
+"""A subscription without a block for so many block times, and at least this long, may be dead."""
+
+
+MIN_POLL_S: Final = 1.0
+MAX_POLL_S: Final = 15.0
+_BLOCK_TIME_S: Final = 2.0
+"""Assumed for networks without a known block time."""
+
+
+def poll_interval_s(block_time_s: float | None) -> float:
+    """Return the pause until the next block of a network is expected."""
+    return min(max(block_time_s or _BLOCK_TIME_S, MIN_POLL_S), MAX_POLL_S)
+
+
+class FollowMode(StrEnum):
+    """How a follower learns of new blocks."""
+
+    SUBSCRIPTION = "subscription"
+    POLLING = "polling"
+
+
+class HeadSource(Protocol):
+    """Wakes a follower of a chain when there may be a new block."""
+
+    @property
+    def mode(self) -> FollowMode:
+        """How new blocks are found at present."""
+
+    @property
+    def poll_s(self) -> float:
+        """The usual pause in seconds between two looks without a subscription."""
+
+    @property
+    def problem(self) -> str | None:
+        """Why there is no subscription although there should be one, for messages."""
+
+    def wait(self, pause_s: float, reached: int | None = None) -> None:
+        """Return when there may be a new block, without a subscription after `pause_s`.
+
+        `reached` is the number of the follower's newest block, if any. A pause longer than `poll_s` follows a failure:
+        a new block ends it, but not before `poll_s`.
+        """
+
+    def stop(self) -> None:
+        """End this and every later wait at once. Any thread may call it."""
+
+    def close(self) -> None:
+        """Close what it has opened. Any thread may call it."""
+
+
+class HeadConnection(Protocol):
+    """A connection with a subscription. Any thread may use it."""
+
+    def open(self) -> None:
+        """Start to connect, without waiting for it."""
+
+    def restart(self) -> None:
+        """Close the connection and open another, without waiting for it."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+class PollingHeads:
+    """Looks for a new block after each pause."""
+
+    mode = FollowMode.POLLING
+    problem = None
+
+    def __init__(self, poll_s: float) -> None:
+        self.poll_s = poll_s
+        self._stopped = Event()
+
+    def wait(self, pause_s: float, reached: int | None = None) -> None:
+        """As `HeadSource.wait`."""
+        del reached
+        self._stopped.wait(pause_s)
+
+    def stop(self) -> None:
+        """As `HeadSource.stop`."""
+        self._stopped.set()
+
+    def close(self) -> None:
+        """As `HeadSource.close`."""
+
+
+class SubscribedHeads:
+    """Returns as soon as a node announces a block.
+
+    `record_*` report what happens to the subscription, from any thread. Before the first announcement of a connection,
+    while there is none, and after a long silence, it looks after each pause. The first wait opens the connection.
+    """
+
+    def __init__(self, poll_s: float) -> None:
+        self.poll_s = poll_s
+        self.problem: str | None = None
+        self._connection: HeadConnection | None = None
+        self._changed = Condition()
+        self._events = self._handled = self._heads = 0
+        self._announced = -1
+        self._lag_pause_s = 0.0
+        self._is_open = self._is_live = self._had_head = self._is_stopped = False
+
+    @property
+    def mode(self) -> FollowMode:
+        """As `HeadSource.mode`."""
+        return FollowMode.SUBSCRIPTION if self._is_live else FollowMode.POLLING
+
+    def attach(self, connection: HeadConnection) -> None:
+        """Set the connection whose subscription it follows."""
+        self._connection = connection
+
+    def record_head(self, number: int) -> None:
+        """Report the announcement of a block."""
+        with self._changed:
+            self._is_live = self._had_head = True
+            self._announced, self._lag_pause_s = number, _FIRST_LAG_PAUSE_S
+            self._heads += 1
+            self._add_event()
+
+    def record_connection(self, problem: str | None) -> None:
+        """Report that a connection was opened, with why it will announce no blocks, if so."""
+        self._reset(problem, is_open=True)
+
+    def record_loss(self, problem: str) -> None:
+        """Report why the connection was lost, or could not be opened."""
+        self._reset(problem, is_open=False)
+
+    def _reset(self, problem: str | None, *, is_open: bool) -> None:
+        """Go back to polling until the next announcement. What was missed in the meantime is to be read now."""
+        with self._changed:
+            has_changed, self._is_open = self._is_open != is_open, is_open
+            self.problem = problem
+            self._is_live = self._had_head = False
+            self._announced = -1
+            if has_changed:
+                self._add_event()
+
+    def wait(self, pause_s: float, reached: int | None = None) -> None:
+        """As `HeadSource.wait`."""
+        if self._connection:
+            self._connection.open()
+        with self._changed:
+            if pause_s > self.poll_s:
+                heads = self._heads
+                self._changed.wait_for(lambda: self._is_stopped, self.poll_s)
+                self._changed.wait_for(lambda: self._is_stopped or self._heads > heads, pause_s - self.poll_s)
+                return
+            if not self._is_live:
+                is_behind = self._had_head and reached is not None and reached > self._announced
+                if not self._wait_for_event(pause_s) and is_behind:
+                    self._had_head = False
+                    if self._connection:
+                        self._connection.restart()
+                return
+            if reached is not None and reached < self._announced:
+                pause_s = self._lag_pause_s
+                self._lag_pause_s = min(2 * self._lag_pause_s, self.poll_s)
+                self._wait_for_event(pause_s)
+                return
+            if not self._wait_for_event(max(_SILENT_PERIODS * self.poll_s, _MIN_SILENCE_S)):
+                self._is_live = False
+
+    def stop(self) -> None:
+        """As `HeadSource.stop`."""
+        with self._changed:
+            self._is_stopped = True
+            self._changed.notify_all()
+
+    def close(self) -> None:
+        """As `HeadSource.close`."""
+        if self._connection:
+            self._connection.close()
+
+    def _wait_for_event(self, limit_s: float) -> bool:
+        """Wait for an event since the last one that ended a wait. Return whether there is one."""
+        has_event = self._changed.wait_for(lambda: self._is_stopped or self._events > self._handled, limit_s)
+        self._handled = self._events
+        return has_event
+
+    def _add_event(self) -> None:
+        self._events += 1
+        self._changed.notify_all()

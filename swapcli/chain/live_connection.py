@@ -1,0 +1,353 @@
+"""A lasting connection to a node, over WebSocket or an IPC socket, with a subscription to new blocks.
+
+web3 carries it, in an event loop in a thread of its own, and it reconnects by itself. Importing web3 takes about a
+second, so only commands that last load this module, and only if a node has such a URL.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from asyncio import CancelledError, Future, Task
+from collections.abc import Mapping
+from concurrent.futures import CancelledError as FutureCancelled
+from contextlib import suppress
+from threading import Event, Lock, Thread
+from types import MappingProxyType
+from typing import Any, Final, cast
+
+from web3 import AsyncIPCProvider, AsyncWeb3, WebSocketProvider
+from web3.exceptions import ReadBufferLimitReached, TimeExhausted, Web3RPCError
+from web3.providers.persistent import PersistentConnectionProvider
+from web3.types import RPCEndpoint, RPCRequest, RPCResponse
+from web3.utils.subscriptions import NewHeadsSubscription, NewHeadsSubscriptionContext
+from websockets.exceptions import ConnectionClosedError, InvalidStatus
+
+from swapcli.backoff import backoff_s
+from swapcli.chain.head_source import SubscribedHeads
+from swapcli.chain.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, redact
+from swapcli.chain.rpc_node import wrong_chain
+from swapcli.encoding.url import is_ipc_path, split_url
+from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
+
+_FIRST_PAUSE_S: Final = 0.1
+_MAX_PAUSE_S: Final = 15.0
+"""Pauses between attempts to connect. An exchange that needs the connection ends a pause."""
+_PING_INTERVAL_S: Final = 10.0
+"""Detects a peer that has gone without closing the connection. web3's default lets that take five minutes."""
+_CLOSE_TIMEOUT_S: Final = 0.5
+_JOIN_TIMEOUT_S: Final = 2.0
+_OK: Final = 200
+_TOO_LARGE: Final = 413
+_MESSAGE_TOO_BIG: Final = 1009
+"""The WebSocket close code for a message that is too large for the peer (RFC 6455)."""
+_HINT: Final = "check the address of the node, and that it runs"
+
+# web3 and websockets log the URLs of nodes, which may hold keys, and failures that we report ourselves.
+for _name in ("web3", "websockets"):
+    logging.getLogger(_name).setLevel(logging.CRITICAL + 1)
+
+
+class LiveConnection:
+    """An `RpcConnection` to a WebSocket URL or the path of an IPC socket, which the first use opens.
+
+    If there are `heads`, it subscribes to new blocks of the chain `chain_id` for them. `timeout_s` bounds opening it.
+    WebSocket requests carry `headers`, whose values no error shows; `proxy` is the URL of an HTTP proxy. One exchange
+    at a time; `open`, `restart` and `close` may be called from any thread.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        redacted_url: str,
+        *,
+        chain_id: int,
+        timeout_s: float,
+        headers: Mapping[str, str] = MappingProxyType({}),
+        proxy: str | None = None,
+        heads: SubscribedHeads | None = None,
+    ) -> None:
+        self.redacted_url = redacted_url
+        self._secrets = () if is_ipc_path(url) else find_secrets(split_url(url), headers.values())
+        self._connector = _Connector(url, redacted_url, chain_id, timeout_s, headers, proxy, heads)
+        self._lock, self._is_running = Lock(), Event()
+        self._thread: Thread | None = None
+        self._is_closed = False
+        if heads is not None:
+            heads.attach(self)
+
+    def open(self) -> None:
+        """Start to connect, without waiting for it. Does nothing once it is closed."""
+        with self._lock:
+            if self._thread is None and not self._is_closed:
+                self._thread = Thread(target=self._run, name=f"connection to {self.redacted_url}", daemon=True)
+                self._thread.start()
+
+    def close(self) -> None:
+        """Close the connection, and end its thread."""
+        with self._lock:
+            self._is_closed = True
+        if self._thread and self._thread.is_alive():
+            self._is_running.wait()
+            self._connector.cancel()
+            self._thread.join(_JOIN_TIMEOUT_S)
+
+    def restart(self) -> None:
+        """Close the connection and open another, without waiting for it."""
+        if self._is_running.is_set():
+            self._connector.restart()
+
+    def redact(self, words: str) -> str:
+        """As `RpcConnection.redact`."""
+        return redact(words, self._secrets)
+
+    def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
+        """As `RpcConnection.exchange`."""
+        self.open()
+        if self._is_closed:
+            raise self._connector.unreachable()
+        self._is_running.wait()
+        return self._connector.exchange(body, timeout_s)
+
+    def _run(self) -> None:
+        with suppress(CancelledError):
+            asyncio.run(self._connector.run(self._is_running))
+
+
+class _Exchanging(PersistentConnectionProvider):
+    """Adds exchanges of our own requests to a provider of web3.
+
+    web3 waits for a response by looking for it again and again, which takes a whole core. Here a message that is no
+    announcement ends the request under way, of which there is one at a time.
+    """
+
+    was_useful = False
+    _response: Future[Any] | None = None
+
+    async def exchange(self, body: bytes) -> object:
+        """Send requests, and return the decoded response."""
+        self._response = asyncio.get_running_loop().create_future()
+        await self.socket_send(body)
+        return await self._response
+
+    async def send_request(self, method: RPCEndpoint, params: Any) -> RPCRequest:
+        """As web3's, for its own requests."""
+        self._response = asyncio.get_running_loop().create_future()
+        return await super().send_request(method, params)
+
+    async def recv_for_request(self, rpc_request: RPCRequest) -> RPCResponse:
+        """As web3's, for its own requests."""
+        del rpc_request
+        assert self._response
+        return cast(RPCResponse, await asyncio.wait_for(self._response, self.request_timeout))
+
+    async def socket_recv(self) -> RPCResponse:
+        """Return the next announcement. Other messages are responses."""
+        while True:
+            try:
+                message = await super().socket_recv()  # type: ignore[safe-super]
+            except BaseException:
+                if self._response and not self._response.done():
+                    self._response.set_exception(ConnectionError())
+                raise
+            if isinstance(message, dict) and message.get("method") == "eth_subscription":
+                return message
+            if self._response and not self._response.done():
+                self._response.set_result(message)
+
+
+class _WebSocket(_Exchanging, WebSocketProvider):
+    pass
+
+
+class _IpcSocket(_Exchanging, AsyncIPCProvider):
+    pass
+
+
+_Attempt = Future["_Exchanging | UpstreamError"]
+"""An attempt to connect: the open connection, or why there is none."""
+
+
+class _Connector:
+    """Keeps a connection open, in an event loop. `run` comes first; other threads may use the other public methods."""
+
+    def __init__(
+        self,
+        url: str,
+        redacted_url: str,
+        chain_id: int,
+        timeout_s: float,
+        headers: Mapping[str, str],
+        proxy: str | None,
+        heads: SubscribedHeads | None,
+    ) -> None:
+        self._url, self._redacted_url, self._chain_id, self._timeout_s = url, redacted_url, chain_id, timeout_s
+        self._headers, self._proxy, self._heads = headers, proxy, heads
+
+    async def run(self, is_running: Event) -> None:
+        """Connect again and again, with pauses that grow while attempts fail. Sets `is_running` when it has begun."""
+        self._loop = asyncio.get_running_loop()
+        # We report what ends a connection; the loop would print tracebacks with its URL.
+        self._loop.set_exception_handler(lambda *_: None)
+        self._main = cast("Task[Any]", asyncio.current_task())
+        self._is_needed = asyncio.Event()
+        self._attempt: _Attempt = self._loop.create_future()
+        failures = 0
+        while True:
+            provider = self._new_provider()
+            self._session = self._loop.create_task(self._connect(provider))
+            is_running.set()
+            try:
+                await asyncio.wait((self._session,))
+            finally:  # also if `run` is cancelled: the session closes its connection
+                self._session.cancel()
+                await asyncio.wait((self._session,))
+            self._end_attempt(None if self._session.cancelled() else self._session.exception())
+            failures = 1 if provider.was_useful else failures + 1
+            with suppress(TimeoutError):
+                await asyncio.wait_for(self._is_needed.wait(), backoff_s(failures, _FIRST_PAUSE_S, _MAX_PAUSE_S))
+
+    def cancel(self) -> None:
+        """End `run`."""
+        with suppress(RuntimeError):  # the loop has ended
+            self._loop.call_soon_threadsafe(self._main.cancel)
+
+    def restart(self) -> None:
+        """Close the connection; `run` opens another."""
+        with suppress(RuntimeError):
+            self._loop.call_soon_threadsafe(self._session.cancel)
+
+    def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
+        """As `RpcConnection.exchange`."""
+        exchange = self._exchange(body, timeout_s)
+        try:
+            future = asyncio.run_coroutine_threadsafe(exchange, self._loop)
+        except RuntimeError:
+            exchange.close()
+            raise self.unreachable() from None
+        try:
+            # The exchange ends itself at its deadline. This one is for a loop that ends first.
+            return future.result(timeout_s + _JOIN_TIMEOUT_S)
+        except FutureCancelled:
+            raise self.unreachable() from None
+        except TimeoutError:
+            raise self._late() from None
+        finally:
+            future.cancel()
+
+    def unreachable(self) -> Unreachable:
+        """Return the error of a connection that cannot be used."""
+        return Unreachable(f"no connection to {self._redacted_url}", hint=_HINT)
+
+    def _end_attempt(self, error: BaseException | None) -> None:
+        """Begin another attempt after a connection was lost, or could not be opened."""
+        ended, self._attempt = self._attempt, self._loop.create_future()
+        self._is_needed.clear()
+        failure = self._describe(error)
+        if self._heads:
+            self._heads.record_loss(failure.message)
+        if not ended.done():
+            ended.set_result(failure)
+
+    async def _connect(self, provider: _Exchanging) -> None:
+        """Connect, and handle announcements until the connection ends."""
+        async with AsyncWeb3(provider) as web3:
+            problem = await self._subscribe(web3, self._heads) if self._heads else None
+            self._attempt.set_result(provider)
+            if self._heads:
+                self._heads.record_connection(problem)
+            await web3.subscription_manager.handle_subscriptions(run_forever=True)
+
+    async def _subscribe(self, web3: AsyncWeb3[Any], heads: SubscribedHeads) -> str | None:
+        """Subscribe to new blocks. Return why the node refuses, which can be read even so; None if it does not."""
+        chain_id = await web3.eth.chain_id
+        if chain_id != self._chain_id:
+            raise wrong_chain(self._redacted_url, chain_id, self._chain_id)
+        try:
+            await web3.subscription_manager.subscribe(
+                NewHeadsSubscription(handler=self._record_head, handler_context={"heads": heads})
+            )
+        except Web3RPCError:
+            return f"{self._redacted_url} supports no subscription to new blocks"
+        return None
+
+    async def _record_head(self, context: NewHeadsSubscriptionContext) -> None:
+        context.heads.record_head(int(context.result["number"]))
+        context.async_w3.provider.was_useful = True
+
+    async def _exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
+        attempt = self._attempt
+        if not attempt.done():
+            self._is_needed.set()
+        try:
+            async with asyncio.timeout(timeout_s):
+                provider = await asyncio.shield(attempt)
+                if isinstance(provider, UpstreamError):
+                    raise provider
+                content = await provider.exchange(body)
+        except UpstreamError:
+            raise
+        except (TimeoutError, CancelledError):
+            # A response that arrives later must not be taken for that of the next exchange.
+            self._session.cancel()
+            raise self._late() from None
+        except Exception as error:
+            self._session.cancel()
+            if _is_too_large(error):
+                return RpcResponse(_TOO_LARGE, None)
+            raise self._describe(error) from None
+        provider.was_useful = True
+        return RpcResponse(_OK, content)
+
+    def _new_provider(self) -> _Exchanging:
+        if is_ipc_path(self._url):
+            return _IpcSocket(
+                self._url,
+                read_buffer_limit=MAX_RESPONSE_BYTES,
+                request_timeout=self._timeout_s,
+                max_connection_retries=1,
+            )
+        options = {
+            "additional_headers": dict(self._headers),
+            "proxy": self._proxy,
+            "max_size": MAX_RESPONSE_BYTES,
+            "open_timeout": self._timeout_s,
+            "close_timeout": _CLOSE_TIMEOUT_S,
+            "ping_interval": _PING_INTERVAL_S,
+            "ping_timeout": self._timeout_s,
+        }
+        return _WebSocket(
+            self._url,
+            websocket_kwargs=options,
+            use_text_frames=True,
+            request_timeout=self._timeout_s,
+            max_connection_retries=1,
+        )
+
+    def _late(self) -> UpstreamTimeout:
+        return UpstreamTimeout(f"{self._redacted_url} did not answer in time", hint="try again, or set another node")
+
+    def _describe(self, error: BaseException | None) -> UpstreamError:
+        """Return the error to report for one of web3, whose own text shows the URL."""
+        if isinstance(error, UpstreamError):
+            return error
+        cause = error.__cause__ if error and error.__cause__ else error
+        if isinstance(cause, InvalidStatus):
+            status = cause.response.status_code
+            return UpstreamRejected(
+                f"{self._redacted_url} answered with status {status}", hint="check the address of the node"
+            )
+        if isinstance(cause, TimeExhausted | TimeoutError):
+            return self._late()
+        if isinstance(cause, ValueError):
+            return InvalidUpstreamResponse(f"{self._redacted_url} answered with what is not JSON-RPC")
+        if isinstance(cause, ReadBufferLimitReached) or _is_too_large(cause):
+            return InvalidUpstreamResponse(
+                f"{self._redacted_url} answered with more than {MAX_RESPONSE_BYTES >> 20} MiB"
+            )
+        return self.unreachable()
+
+
+def _is_too_large(error: BaseException | None) -> bool:
+    """Return whether the peer has closed the connection because a message was too large for it."""
+    return isinstance(error, ConnectionClosedError) and error.rcvd is not None and error.rcvd.code == _MESSAGE_TOO_BIG

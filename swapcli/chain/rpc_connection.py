@@ -1,0 +1,66 @@
+"""A connection to a node that carries JSON-RPC, over any transport, and what its messages may show."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from typing import TYPE_CHECKING, NamedTuple, Protocol
+from urllib.parse import parse_qsl, unquote
+
+from swapcli.encoding.text import ELLIPSIS, single_line
+
+if TYPE_CHECKING:
+    from urllib.parse import SplitResult
+
+MAX_RESPONSE_BYTES = 64 * 2**20
+"""Limit of a response, compressed or decompressed: some 100,000 events."""
+
+_MIN_SECRET = 6
+"""Characters: shorter strings are no keys, and may be part of any word."""
+
+
+class RpcResponse(NamedTuple):
+    """A response. `status` is that of HTTP; `content` is the decoded JSON, None if it is no JSON; `retry_after_s` is
+    the pause that the node requests, 0 for none."""
+
+    status: int
+    content: object
+    retry_after_s: int = 0
+
+
+class RpcConnection(Protocol):
+    """A connection to one node, opened by the first exchange."""
+
+    @property
+    def redacted_url(self) -> str:
+        """Its URL without credentials, for messages."""
+
+    def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
+        """Send a request or a batch in JSON, and return the response.
+
+        Requests must be idempotent: they may be sent twice. Raises `Unreachable`, `UpstreamTimeout`, `UpstreamRejected`
+        or `InvalidUpstreamResponse`."""
+
+    def redact(self, words: str) -> str:
+        """Return a server's text on one line without URLs and secrets: it may repeat its own URL or the key in it."""
+
+    def close(self) -> None:
+        """Close the connection."""
+
+
+def redact(words: str, secrets: Iterable[str]) -> str:
+    """Return a server's text on one line without URLs and without these secrets."""
+    for secret in secrets:
+        words = words.replace(secret, ELLIPSIS)
+    return single_line(re.sub(r"\S*://\S*", "", words))
+
+
+def find_secrets(parts: SplitResult, headers: Iterable[str]) -> tuple[str, ...]:
+    """Return names, passwords, parts of the path, values of the query and of headers, both encoded and decoded.
+
+    The longest come first."""
+    words = [word for value in headers for word in (value, *value.split())]
+    values = [value for _, value in parse_qsl(parts.query)] + words
+    written = [parts.username or "", parts.password or "", *parts.path.split("/"), *re.split("[&=]", parts.query)]
+    found = {*values, *written, *map(unquote, written)}
+    return tuple(sorted((each for each in found if len(each) >= _MIN_SECRET), key=len, reverse=True))
