@@ -117,8 +117,8 @@ class LiveConnection:
 class _Exchanging(PersistentConnectionProvider):
     """Adds exchanges of our own requests to a provider of web3.
 
-    web3 waits for a response by looking for it again and again, which takes a whole core. Here a message that is no
-    announcement ends the request under way, of which there is one at a time.
+    web3 waits for a response by looking for it again and again, which takes a whole core. Here one request is under
+    way at a time, and the next message that is no announcement ends it.
     """
 
     was_useful = False
