@@ -154,9 +154,9 @@ class BlockReader:
     def _decode_verified(self, answer: bytes, count: int) -> list[ReturnData]:
         if not answer:
             raise self._empty_response()
-        number, before, *answers = decode_aggregate(answer, len(_PROBES) + count)
+        number, parent_hash, *answers = decode_aggregate(answer, len(_PROBES) + count)
         _MULTICALLS.setdefault(self.node, set()).add(str(self._multicall))
-        self._check_block(_decode_number(number), before)
+        self._check_block(_decode_number(number), parent_hash)
         return answers
 
     def _call_directly(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
@@ -183,8 +183,13 @@ class BlockReader:
             details={"block": self.block},
         )
 
-    def _check_block(self, number: int | None, before: ReturnData) -> None:
-        """Raise `BlockMismatch` or `ChainReorganized` if an aggregate ran on another block."""
+    def _check_block(self, number: int | None, parent_hash: ReturnData) -> None:
+        """Check the block that an aggregate ran on, from the number and the parent hash that its contract saw.
+
+        Raises `BlockMismatch` for another number, except a later one where those are allowed, and `ChainReorganized`
+        for another parent hash on a node whose contracts have seen true ones. A number that is missing or of another
+        chain proves nothing: the answers stay unverified.
+        """
         if number is None or abs(number - self.block) > _FAR_BLOCKS:
             self._is_verified = False
             return
@@ -193,8 +198,8 @@ class BlockReader:
         self.answering_blocks.add(number)
         if number != self.block:
             return
-        if isinstance(self.at, BlockHeader) and before and len(before) == WORD:
-            if f"0x{before.hex()}" == self.at.parent_hash:
+        if isinstance(self.at, BlockHeader) and parent_hash and len(parent_hash) == WORD:
+            if f"0x{parent_hash.hex()}" == self.at.parent_hash:
                 _TRUTHFUL_HASHES.add(self.node)
             elif self.node in _TRUTHFUL_HASHES:
                 raise ChainReorganized(

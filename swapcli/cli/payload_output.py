@@ -54,8 +54,10 @@ def print_payload(
     print_view: Callable[[list[RenderedTransaction]], None],
 ) -> None:
     """Print a transaction in the requested format: one field, the JSON document, or a table or plain text."""
-    output, (payload, network, checked, warnings) = session.output, prepared
-    *approvals, swap = render_transactions(payload, network, (checked and checked.allowance) or 0)
+    output = session.output
+    payload, network, checked, warnings = prepared
+    allowance = checked.allowance if checked else None
+    *approvals, swap = render_transactions(payload, network, allowance or 0)
     transactions = [*approvals, swap] if options.with_approval else [swap]
     output.warn(warnings)
     if options.get is None and output.format is not OutputFormat.JSON:

@@ -142,7 +142,7 @@ def override_network(network: Network, fields: DefinitionFields) -> Network:
     """
     protocols, router = network.protocols, fields.optional_address("router", network.kind)
     if "protocols" in fields.values:
-        fields.read("protocols", parse_list)
+        fields.read("protocols", parse_list)  # raises for null, which `_read_protocols` takes for an empty list
         protocols = _require_distinct_protocols(
             tuple(_override_protocol(each, network) for each in _read_protocols(fields)), fields
         )

@@ -16,7 +16,7 @@ import re
 import socket
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, Protocol, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
 
 import httptools
 import msgspec
@@ -67,6 +67,17 @@ class _Transport(Protocol):
     def is_closing(self) -> bool: ...
 
 
+class _UnsentBytes(NamedTuple):
+    """Response bytes that wait for the client to read: their number, and since when, on the clock of the event loop.
+
+    `began_s` is when the client began to lag, `progress_s` when it last read something.
+    """
+
+    size: int
+    began_s: float
+    progress_s: float
+
+
 class HttpProtocol(HttpToolsProtocol):
     """One connection."""
 
@@ -84,7 +95,7 @@ class HttpProtocol(HttpToolsProtocol):
         self._ignored_bytes = 0
         self._is_ended = False
         self._running: RequestResponseCycle | None = None
-        self._unsent = (0, 0.0, 0.0)
+        self._unsent = _UnsentBytes(0, 0.0, 0.0)
         self.idle_since_s = 0.0
 
     @property
@@ -145,9 +156,10 @@ class HttpProtocol(HttpToolsProtocol):
             self.transport.abort()
 
     def check_progress(self, now_s: float, timeout_s: float) -> None:
-        """Close the connection if its client is gone, or has not read anything of a response for `timeout_s`.
+        """Close the connection if its client is gone, or reads its responses too slowly.
 
-        Call this periodically.
+        It is too slow if it has read nothing for `timeout_s`, or has lagged for `MAX_DRAIN_RATIO` times as long. Call
+        this periodically.
         """
         if self.transport.is_closing() and not self.transport.get_write_buffer_size():
             return
@@ -159,7 +171,7 @@ class HttpProtocol(HttpToolsProtocol):
             began_s = progress_s = now_s
         elif unsent < size:
             progress_s = now_s
-        self._unsent = unsent, began_s, progress_s
+        self._unsent = _UnsentBytes(unsent, began_s, progress_s)
         if unsent and (now_s - progress_s > timeout_s or now_s - began_s > MAX_DRAIN_RATIO * timeout_s):
             self.transport.abort()
 

@@ -200,17 +200,24 @@ class Refresher:
         return None
 
     def _event_filter(self, first: int, last: int) -> LogFilter:
-        """Return the filter for changes of stored and of skipped pools, by contract if these are few enough."""
+        """Return the filter for changes of stored and of skipped pools, by contract if these are few enough.
+
+        Without contracts, events of all contracts match. If there may be more skipped pools than were read, the filter
+        has the topics of all families.
+        """
         contracts = self._inventory.contract_addresses(_MAX_LOG_ADDRESSES)
         skipped = parse_pool_refs(self._inventory.skipped_after("", _MAX_LOG_ADDRESSES))
+        may_skip_more = len(skipped) == _MAX_LOG_ADDRESSES
         factories, _ = find_factories(self._store.network)
         families = {*self._families.values(), *(ref.family for ref in skipped)}
         # Only the network's definition gives the address of a vault that emits the events of its pools.
         emitters_are_known = vault_kinds(families) <= {factory.kind for factory in factories}
+        # `contract_addresses` returns None if there are more than the limit.
+        are_few = contracts is not None and len(contracts) + len(skipped) <= _MAX_LOG_ADDRESSES
         emitters: list[str] = []
-        if contracts is not None and len(contracts) + len(skipped) <= _MAX_LOG_ADDRESSES and emitters_are_known:
+        if contracts is not None and are_few and emitters_are_known:
             emitters = [*contracts, *(ref.address for ref in skipped), *(factory.address for factory in factories)]
-        topics = change_topics(FAMILIES if len(skipped) == _MAX_LOG_ADDRESSES else sorted(families))
+        topics = change_topics(FAMILIES if may_skip_more else sorted(families))
         return LogFilter(tuple(dict.fromkeys(emitters)), topics, first, last)
 
     def _read_sample(self, already_read: Container[str], refreshed: Refreshed) -> None:
