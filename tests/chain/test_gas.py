@@ -12,14 +12,16 @@ from tests.chain.gas import IN_USE, TOLERANCE, Sample, estimate_of, fit, measure
 from tests.chain.trader import Trader
 from tests.examples import examples
 
-SEED, ROUTES = 1_000, examples(50, full=100)
+SEEDS, ROUTES_A_SEED = (1_000, 1_001), examples(25, full=200)
 """None of those that were fitted to."""
+MIN_SHARE = examples(90, full=95) / 100
+"""Of 50 routes, the share within the tolerance has a standard error of 3%."""
 
 
-def test_gas_of_95_percent_of_routes_is_within_ten_percent(trader: Trader) -> None:
-    samples = list(measure(trader, SEED, ROUTES))
-    assert len(samples) == ROUTES
-    assert share_within(samples) >= 0.95
+def test_gas_of_most_routes_is_within_ten_percent(trader: Trader) -> None:
+    samples = [sample for seed in SEEDS for sample in measure(trader, seed, ROUTES_A_SEED)]
+    assert len(samples) == len(SEEDS) * ROUTES_A_SEED
+    assert share_within(samples) >= MIN_SHARE
     for sample in samples:
         assert sample.terms["base"] == 1
         assert sample.gas_used > 80_000
