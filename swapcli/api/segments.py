@@ -13,13 +13,12 @@ from typing import TYPE_CHECKING
 from swapcli.api.fields import MAX_AMOUNT, Fields, invalid_field, require_entries, require_text
 from swapcli.api.route_result import ResultSegment, ResultSwap
 from swapcli.model.network import Network
-from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE
+from swapcli.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
     from swapcli.api.json_types import RouteSegmentJson, SwapJson
 
-MAX_SEGMENTS = 100
 MAX_HOPS = 16
 MAX_SWAPS = 64
 MAX_EXTRA = 16

@@ -8,7 +8,10 @@ from swapcli.model.order import Order
 
 SHARES_PER_HOP = 10_000
 SHARES_PER_ROUTE = 10_000
-SHARES_PER_PERCENT = 100
+MAX_SEGMENTS = 100
+"""What clients of the interface can read."""
+WHOLE_PERCENTS, HUNDREDTHS = 100, 1
+"""Steps of a segment's share."""
 RATE_SCALE = 1_000_000
 
 
@@ -32,6 +35,11 @@ class Route(NamedTuple):
     """Segments whose shares sum to 10,000."""
 
     segments: tuple[Segment, ...]
+
+
+def has_whole_percents(route: Route) -> bool:
+    """Return whether every segment of `route` has a whole percentage."""
+    return all(segment.share % WHOLE_PERCENTS == 0 for segment in route.segments)
 
 
 class Step(NamedTuple):

@@ -13,7 +13,7 @@ from swapcli.errors import Cancelled, SameToken, UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
-from swapcli.model.quote import Certificate, Quote
+from swapcli.model.quote import WHOLE_PERCENTS, Certificate, Quote
 from swapcli.model.router_dialect import RATES, Execution
 from swapcli.model.token import Token
 from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
@@ -70,15 +70,22 @@ class Router:
         certify: bool = False,
         is_cancelled: Callable[[], bool] | None = None,
         is_time_up: Callable[[], bool] | None = None,
+        share_step: int = WHOLE_PERCENTS,
     ) -> Quote:
         """Return the best route for `order` with exact amounts; `time_s` is left at 0.
 
-        `gas_price_wei` overrides the market's; 0 ranks routes by gross output. `is_cancelled` and `is_time_up` are
-        called about every millisecond. Once the first returns True, `Cancelled` is raised. Once the second does, the
-        best route so far is returned and marked, or `NoRoute` raised if there is none. Raises `NoRoute`, `SameToken`,
-        `UnknownToken`.
+        `gas_price_wei` overrides the market's; 0 ranks routes by gross output. The shares of segments are multiples of
+        `share_step`, in hundredths of a percent. `is_cancelled` and `is_time_up` are called about every millisecond.
+        Once the first returns True, `Cancelled` is raised. Once the second does, the best route so far is returned and
+        marked, or `NoRoute` raised if there is none. Raises `NoRoute`, `SameToken`, `UnknownToken`.
         """
-        result = self.search(order, gas_price_wei=gas_price_wei, is_cancelled=is_cancelled, is_time_up=is_time_up)
+        result = self.search(
+            order,
+            gas_price_wei=gas_price_wei,
+            is_cancelled=is_cancelled,
+            is_time_up=is_time_up,
+            share_step=share_step,
+        )
         return self.build_quote(order, result, gas_price_wei=gas_price_wei, certify=certify)
 
     def search(
@@ -89,15 +96,15 @@ class Router:
         is_cancelled: Callable[[], bool] | None = None,
         is_time_up: Callable[[], bool] | None = None,
         known_routes: Iterable[KnownRoute] = (),
+        share_step: int = WHOLE_PERCENTS,
     ) -> SearchResult:
         """Return the result of a search for the best route, for `build_quote` and `pool_gains`. Raises as `quote`.
 
         `known_routes` were found on other state: the result is no worse than any of them on this one.
         """
         graph = self._graph(order.excluded_protocols)
-        return self._search(
-            order, graph, self._gas_price(gas_price_wei), _build_check(is_cancelled, is_time_up), known_routes
-        )
+        check = _build_check(is_cancelled, is_time_up)
+        return self._search(order, graph, self._gas_price(gas_price_wei), check, known_routes, share_step)
 
     def build_quote(
         self, order: Order, result: SearchResult, *, gas_price_wei: int | None = None, certify: bool = False
@@ -142,6 +149,7 @@ class Router:
         gas_price_wei: int,
         check: CancelCheck,
         known_routes: Iterable[KnownRoute],
+        share_step: int,
     ) -> SearchResult:
         source, target = _token_number(graph, order.token_in), _token_number(graph, order.token_out)
         if source == target:
@@ -152,7 +160,7 @@ class Router:
 
         def search_for(amount: int) -> RouteSearch:
             market = dust_filter.filtered_market(source, target, float(amount), max_hops)
-            spec = SwapSpec(source, target, amount, max_hops, gas_value, check)
+            spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step)
             return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self.market.pools, self._execution)
 
         path = dust_filter.spot_prices(target, max_hops).path(source)

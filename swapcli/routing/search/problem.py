@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from math import inf
 from typing import NamedTuple
 
+from swapcli.model.quote import WHOLE_PERCENTS
 from swapcli.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
@@ -22,7 +23,8 @@ class SwapSpec(NamedTuple):
     """One swap on a graph. Tokens are numbers; `gas_value` is the value of a unit of gas in base units of the target.
 
     `check` is called regularly. It raises `Cancelled` when the caller cancels, and `SearchTimeUp` when the best route
-    so far must do.
+    so far must do. `share_step` is what the shares of segments are multiples of, in hundredths of a percent; it divides
+    100.
     """
 
     source: int
@@ -31,6 +33,7 @@ class SwapSpec(NamedTuple):
     max_hops: int
     gas_value: float = 0.0
     check: CancelCheck = no_cancellation
+    share_step: int = WHOLE_PERCENTS
 
     @property
     def endpoints(self) -> tuple[int, int]:

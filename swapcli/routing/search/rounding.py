@@ -1,9 +1,9 @@
-"""Rounds a continuous flow to whole percents: the best integer flow, its paths, and the pools' shares.
+"""Rounds a continuous flow to multiples of a share step: the best integer flow, its paths, and the pools' shares.
 
 At the solution's prices a hop that carries x loses price_in * x - price_out * out(x), a convex function. The best
 rounding is therefore a minimum of a separable convex-cost integer flow. It starts from the largest-remainder rounding
-of the flow's paths, and cycle cancelling improves it: such a flow is optimal when no cycle of single-percent moves has
-a negative cost.
+of the flow's paths, and cycle cancelling improves it: such a flow is optimal when no cycle of moves by a single step
+has a negative cost. A cycle that pays is repeated with twice the step, so that fine steps get as far as coarse ones.
 
 Source: Ahuja, Magnanti, Orlin, Network Flows (1993), sections 9.6 (cycle cancelling), 14.5 (convex costs) and 3.5 (path
 decomposition).
@@ -11,10 +11,10 @@ decomposition).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import inf
 
-from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_PERCENT, Route, Segment, Swap
+from swapcli.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.routing.graph.best_paths import best_labels
 from swapcli.routing.graph.digraph import TokenPair, topological_order
@@ -22,43 +22,103 @@ from swapcli.routing.graph.market_graph import MarketGraph, Prices
 from swapcli.routing.search.order_flow import Flow
 from swapcli.routing.solver.parallel_pools import Hop
 
-Percents = dict[TokenPair, int]
-_WHOLE = 100  # percents of a route
+Shares = dict[TokenPair, int]
+"""The share of the order that each hop carries, in hundredths of a percent."""
+_MAX_MOVE = 100  # hundredths of a percent: a cycle that pays is repeated, each time twice as large, up to a percent
+_REROUTED_SIZES = (100, 10)  # hundredths of a percent rerouted at once, while there are as many
 _MAX_MOVES = 400  # cycles cancelled per rounding; from largest remainders some 20 are typical. Empirical
 _OVERFLOW_PENALTY = 1e3  # in values of the order: input beyond a hop's capacity would remain in the router
 _REGULARIZATION = 1e-13  # of the order's value, per move: 500 times the rounding error, so that no cycle repeats
-_MIN_SHARE = 1e-6  # of the order: narrower paths cannot get a percent
-_MIN_PERCENT = 0.5  # of whole percents: none is narrower
+_MIN_FLOW = 1e-6  # of the order: narrower paths cannot get a share
+_MIN_SHARE = 0.5  # of integer shares: none is narrower
 
-_PathLabel = tuple[float, tuple[TokenPair, ...]]
+_Path = tuple[TokenPair, ...]
+_PathLabel = tuple[float, _Path]
 """(width or cost, path) of the best path to a token."""
 _UNREACHED: _PathLabel = (inf, ())
 _NO_WIDTH: _PathLabel = (0.0, ())
 
 
 Losses = Mapping[TokenPair, Callable[[int], float]]
-"""For each hop: the value lost as a function of the percents that it carries."""
+"""For each hop: the value lost as a function of the share that it carries."""
 
 
-def hop_losses(flow: Flow, prices: Prices, capacity_margin: float) -> Losses:
-    """Return the loss of each hop of `flow` against the prices. No hop is filled beyond `capacity_margin`."""
-    order_value = _order_value(flow, prices)
-    return {(hop.token_in, hop.token_out): _loss(hop, flow, prices, capacity_margin, order_value) for hop in flow.hops}
+class FlowRounding:
+    """Rounds one continuous flow, to any share step. No hop is filled beyond `capacity_margin` of its capacity.
+
+    Example: `FlowRounding(flow, prices, 0.98).shares(WHOLE_PERCENTS)`.
+    """
+
+    def __init__(self, flow: Flow, prices: Prices, capacity_margin: float) -> None:
+        self.flow, self.capacity_margin = flow, capacity_margin
+        self._order_value = order_value = _order_value(flow, prices)
+        self.losses: Losses = {
+            (hop.token_in, hop.token_out): _loss(hop, flow, prices, capacity_margin, order_value) for hop in flow.hops
+        }
+        """The loss of each hop against the prices."""
+        self._paths = _paths(flow)
+
+    def shares(self, share_step: int, check: CancelCheck = no_cancellation) -> Shares:
+        """Return the shares per hop, multiples of `share_step`, that lose least against the continuous flow.
+
+        Calls `check` once per move.
+        """
+        shares = _first_rounding(self._paths, share_step)
+        tolerance = self._order_value * _REGULARIZATION
+        for _ in range(_MAX_MOVES):
+            check()
+            cycle = _negative_cycle(shares, self.losses, share_step, tolerance)
+            if not cycle:
+                break
+            size = share_step
+            while cycle:
+                for pair, change in cycle:
+                    shares[pair] = shares.get(pair, 0) + change
+                size *= 2
+                cycle = _doubled(cycle, shares, self.losses, tolerance) if size <= _MAX_MOVE else []
+        return {pair: share for pair, share in shares.items() if share > 0}
+
+    def loss(self, shares: Shares) -> float:
+        """Return the value that `shares` lose in all."""
+        return sum(self.losses[pair](share) for pair, share in shares.items())
+
+    def route(
+        self, shares: Shares, graph: MarketGraph, amount: float, max_hops: int, share_step: int
+    ) -> tuple[Route, int] | None:
+        """Return the route that carries `shares`, and the share rerouted; None where every path has too many hops.
+
+        Paths come widest first, and each hop's pools are split again for the amount that reaches it. Shares that only
+        paths with too many hops could carry, or more than `MAX_SEGMENTS` paths, are rerouted over the paths that lose
+        least by it.
+        """
+        endpoints = self.flow.endpoints
+        found = decompose_into_paths(shares, endpoints, max_hops, _MIN_SHARE)
+        paths = {tuple(path): int(width) for path, width in found[:MAX_SEGMENTS]}
+        if not paths:
+            return None
+        rerouted = SHARES_PER_ROUTE - sum(paths.values())
+        _reroute(rerouted, paths, self.losses, endpoints, max_hops, share_step)
+        hops = {(hop.token_in, hop.token_out): hop for hop in self.flow.hops}
+        widest_first = sorted(paths.items(), key=lambda entry: -entry[1])
+        return route_along(widest_first, hops, graph, (endpoints[0], amount), self.capacity_margin), rerouted
 
 
-def whole_percents(flow: Flow, prices: Prices, losses: Losses, check: CancelCheck = no_cancellation) -> Percents:
-    """Return the whole percents per hop that lose least against the continuous flow. Calls `check` once per move."""
-    percents = _first_rounding(flow)
-    pairs = list(losses)
-    scale = _order_value(flow, prices) * _REGULARIZATION
-    for _ in range(_MAX_MOVES):
-        check()
-        cycle = _negative_cycle(pairs, percents, losses, scale)
-        if not cycle:
-            break
-        for pair, change in cycle:
-            percents[pair] = percents.get(pair, 0) + change
-    return {pair: n for pair, n in percents.items() if n > 0}
+def _doubled(
+    cycle: list[tuple[TokenPair, int]], shares: Shares, losses: Losses, tolerance: float
+) -> list[tuple[TokenPair, int]]:
+    """Return the moves of `cycle` at twice the size if they still pay, or an empty list."""
+    cost = 0.0
+    for pair, change in cycle:
+        share = shares.get(pair, 0)
+        if not 0 <= share + 2 * change <= SHARES_PER_ROUTE:
+            return []
+        cost += losses[pair](share + 2 * change) - losses[pair](share) + tolerance
+    return [(pair, 2 * change) for pair, change in cycle] if cost < 0.0 else []
+
+
+def move_sizes(sizes: Sequence[int], share_step: int) -> list[int]:
+    """Return those of `sizes`, coarse to fine, that are multiples of `share_step`, and last `share_step` itself."""
+    return [size for size in sizes if size > share_step and size % share_step == 0] + [share_step]
 
 
 def _order_value(flow: Flow, prices: Prices) -> float:
@@ -68,45 +128,43 @@ def _order_value(flow: Flow, prices: Prices) -> float:
 
 
 def _loss(hop: Hop, flow: Flow, prices: Prices, capacity_margin: float, order_value: float) -> Callable[[int], float]:
-    """Return the value lost by the hop as a function of the percents that it carries."""
+    """Return the value lost by the hop as a function of the share that it carries."""
     known = {0: 0.0}
     price_in, price_out = prices[hop.token_in], prices[hop.token_out]
-    unit = flow.amount_per_share[hop.token_in] / _WHOLE
+    unit = flow.amount_per_share[hop.token_in] / SHARES_PER_ROUTE
     overflow_penalty = _OVERFLOW_PENALTY * order_value / flow.amount_per_share[hop.token_in]
 
-    def loss(n: int) -> float:
-        value = known.get(n)
+    def loss(share: int) -> float:
+        value = known.get(share)
         if value is None:
-            taken = min(unit * n, hop.capacity * capacity_margin)
-            value = price_in * unit * n - price_out * hop.amount_out(taken) + overflow_penalty * (unit * n - taken)
-            known[n] = value
+            taken = min(unit * share, hop.capacity * capacity_margin)
+            value = price_in * unit * share - price_out * hop.amount_out(taken)
+            known[share] = value = value + overflow_penalty * (unit * share - taken)
         return value
 
     return loss
 
 
-_Move = tuple[int, int, float, TokenPair, int]  # from token, to token, cost, hop, change in percent
+_Move = tuple[int, int, float, TokenPair, int]  # from token, to token, cost, hop, change in share
 
 
-def _negative_cycle(
-    pairs: list[TokenPair], percents: Percents, losses: Losses, scale: float
-) -> list[tuple[TokenPair, int]]:
-    """Return a cycle of single-percent moves of negative cost, by the Bellman-Ford algorithm, or an empty list."""
+def _negative_cycle(shares: Shares, losses: Losses, size: int, tolerance: float) -> list[tuple[TokenPair, int]]:
+    """Return a cycle of moves by `size` of negative cost, by the Bellman-Ford algorithm, or an empty list."""
     moves: list[_Move] = []
-    for pair in pairs:
-        n, loss = percents.get(pair, 0), losses[pair]
-        now = loss(n)
-        if n < _WHOLE:
-            moves.append((pair[0], pair[1], loss(n + 1) - now + scale, pair, 1))
-        if n > 0:
-            moves.append((pair[1], pair[0], loss(n - 1) - now + scale, pair, -1))
-    distance = {t: 0.0 for pair in pairs for t in pair}
+    for pair, loss in losses.items():
+        share = shares.get(pair, 0)
+        now = loss(share)
+        if share <= SHARES_PER_ROUTE - size:
+            moves.append((pair[0], pair[1], loss(share + size) - now + tolerance, pair, size))
+        if share >= size:
+            moves.append((pair[1], pair[0], loss(share - size) - now + tolerance, pair, -size))
+    distance = {t: 0.0 for pair in losses for t in pair}
     before: dict[int, _Move] = {}
     for _ in range(len(distance)):
         last = None
         for move in moves:
             reached = distance[move[0]] + move[2]
-            if reached < distance[move[1]] - scale:
+            if reached < distance[move[1]] - tolerance:
                 distance[move[1]] = reached
                 before[move[1]] = move
                 last = move[1]
@@ -134,18 +192,21 @@ def _predecessor_cycle(before: Mapping[int, _Move]) -> list[tuple[TokenPair, int
     return []
 
 
-def _first_rounding(flow: Flow) -> Percents:
-    """Decompose the flow into paths, widest first, and round the paths by largest remainder."""
+def _paths(flow: Flow) -> list[WeightedPath]:
+    """Return the paths of the flow, widest first."""
     shares = {(hop.token_in, hop.token_out): share for hop, share in zip(flow.hops, flow.shares, strict=True)}
-    paths = decompose_into_paths(shares, flow.endpoints, len(flow.amount_per_share) + 1, _MIN_SHARE)
-    total = sum(width for _, width in paths)
-    exact = [width * _WHOLE / total for _, width in paths]
-    whole = largest_remainder(exact, _WHOLE)
-    percents: Percents = {}
-    for (path, _), n in zip(paths, whole, strict=True):
+    return decompose_into_paths(shares, flow.endpoints, len(flow.amount_per_share) + 1, _MIN_FLOW)
+
+
+def _first_rounding(paths: Sequence[WeightedPath], share_step: int) -> Shares:
+    """Round the paths of a flow by largest remainder."""
+    total, steps = sum(width for _, width in paths), SHARES_PER_ROUTE // share_step
+    rounded = largest_remainder([width * steps / total for _, width in paths], steps)
+    shares: Shares = {}
+    for (path, _), n in zip(paths, rounded, strict=True):
         for pair in path:
-            percents[pair] = percents.get(pair, 0) + n
-    return {pair: n for pair, n in percents.items() if n}
+            shares[pair] = shares.get(pair, 0) + n * share_step
+    return {pair: n for pair, n in shares.items() if n}
 
 
 def largest_remainder(exact: list[float], total: int) -> list[int]:
@@ -202,45 +263,40 @@ def _widest_path(left: Mapping[TokenPair, float], endpoints: TokenPair, max_hops
     return list(best_labels(start, max_hops, extend).get(target, _NO_WIDTH)[1])
 
 
-def build_route(
-    percents: Percents,
-    losses: Losses,
-    flow: Flow,
-    graph: MarketGraph,
-    amount: float,
-    max_hops: int,
-    capacity_margin: float,
-) -> tuple[Route, int] | None:
-    """Return the route that carries `percents`, and the percent rerouted; None where every path has too many hops.
+def _reroute(
+    share: int, paths: dict[_Path, int], losses: Losses, endpoints: TokenPair, max_hops: int, share_step: int
+) -> None:
+    """Add `share` to `paths`, in moves as large as possible, each over the path that loses least by it."""
+    carried_by = _carried_by(paths.items())
+    for size in move_sizes(_REROUTED_SIZES, share_step):
+        while share >= size:
+            path = _cheapest_path(carried_by, losses, endpoints, max_hops, size, paths)
+            paths[path] = paths.get(path, 0) + size
+            for pair in path:
+                carried_by[pair] = carried_by.get(pair, 0) + size
+            share -= size
 
-    Paths come widest first, and each hop's pools are split again for the amount that reaches it. Percents that only
-    paths with too many hops could carry are rerouted over the paths that lose least by it.
+
+def _carried_by(paths: Iterable[tuple[Sequence[TokenPair], int]]) -> Shares:
+    """Return the shares per hop of paths with their shares."""
+    carried_by: Shares = {}
+    for path, share in paths:
+        for pair in path:
+            carried_by[pair] = carried_by.get(pair, 0) + share
+    return carried_by
+
+
+def _cheapest_path(
+    shares: Shares, losses: Losses, endpoints: TokenPair, max_hops: int, size: int, paths: Collection[_Path]
+) -> _Path:
+    """Return the path of at most `max_hops` hops that loses least by carrying `size` more.
+
+    It is one of `paths` if those are as many as a route may have.
     """
-    paths = {
-        tuple(path): int(width)
-        for path, width in decompose_into_paths(percents, flow.endpoints, max_hops, _MIN_PERCENT)
-    }
-    if not paths:
-        return None
-    carried_by: Percents = {}
-    for path, n in paths.items():
-        for pair in path:
-            carried_by[pair] = carried_by.get(pair, 0) + n
-    rerouted_percent = _WHOLE - sum(paths.values())
-    for _ in range(rerouted_percent):
-        path = _cheapest_path(carried_by, losses, flow.endpoints, max_hops)
-        paths[path] = paths.get(path, 0) + 1
-        for pair in path:
-            carried_by[pair] = carried_by.get(pair, 0) + 1
-    hops = {(hop.token_in, hop.token_out): hop for hop in flow.hops}
-    widest_first = sorted(paths.items(), key=lambda entry: -entry[1])
-    return route_along(widest_first, hops, graph, (flow.endpoints[0], amount), capacity_margin), rerouted_percent
-
-
-def _cheapest_path(percents: Percents, losses: Losses, endpoints: TokenPair, max_hops: int) -> tuple[TokenPair, ...]:
-    """Return the path of at most `max_hops` hops that loses least by carrying one percent more."""
     source, target = endpoints
-    costs = {pair: loss(percents.get(pair, 0) + 1) - loss(percents.get(pair, 0)) for pair, loss in losses.items()}
+    costs = {pair: loss(shares.get(pair, 0) + size) - loss(shares.get(pair, 0)) for pair, loss in losses.items()}
+    if len(paths) >= MAX_SEGMENTS:
+        return min(paths, key=lambda path: sum(costs[pair] for pair in path))
 
     def extend(front: Mapping[int, _PathLabel], best: Mapping[int, _PathLabel], _: int) -> dict[int, _PathLabel]:
         improved: dict[int, _PathLabel] = {}
@@ -263,17 +319,13 @@ def route_along(
     start: tuple[int, float],
     capacity_margin: float,
 ) -> Route:
-    """Return the route of `paths` with their percents; each hop's pools are filled for what reaches it from `start`."""
-    carried_by: Percents = {}
-    for path, n in paths:
-        for pair in path:
-            carried_by[pair] = carried_by.get(pair, 0) + n
-    swaps = _split_hops(carried_by, hops, graph, start, capacity_margin)
-    return Route(tuple(Segment(n * SHARES_PER_PERCENT, tuple(swaps[pair] for pair in path)) for path, n in paths))
+    """Return the route of `paths` with their shares; each hop's pools are filled for what reaches it from `start`."""
+    swaps = _split_hops(_carried_by(paths), hops, graph, start, capacity_margin)
+    return Route(tuple(Segment(n, tuple(swaps[pair] for pair in path)) for path, n in paths))
 
 
 def _split_hops(
-    percents: Percents,
+    shares: Shares,
     hops: Mapping[TokenPair, Hop],
     graph: MarketGraph,
     start: tuple[int, float],
@@ -281,15 +333,15 @@ def _split_hops(
 ) -> dict[TokenPair, tuple[Swap, ...]]:
     balances = dict([start])
     filled: dict[TokenPair, tuple[Swap, ...]] = {}
-    for token in topological_order(percents) or []:
-        leaving = [pair for pair in percents if pair[0] == token]
-        total = sum(percents[pair] for pair in leaving)
+    for token in topological_order(shares) or []:
+        leaving = [pair for pair in shares if pair[0] == token]
+        total = sum(shares[pair] for pair in leaving)
         for pair in leaving:
-            hop, amount_in = hops[pair], balances[token] * percents[pair] / total
-            shares, amount_out = split_in_shares(hop, amount_in, capacity_margin)
+            hop, amount_in = hops[pair], balances[token] * shares[pair] / total
+            pool_shares, amount_out = split_in_shares(hop, amount_in, capacity_margin)
             filled[pair] = tuple(
                 Swap(hop.arcs[k].pool.key, graph.addresses[pair[0]], graph.addresses[pair[1]], share)
-                for k, share in shares
+                for k, share in pool_shares
             )
             balances[pair[1]] = balances.get(pair[1], 0.0) + amount_out
     return filled

@@ -12,33 +12,31 @@ from typing import NamedTuple
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
-from swapcli.model.quote import Route
+from swapcli.model.quote import WHOLE_PERCENTS, Route, has_whole_percents
 from swapcli.model.router_dialect import RATES, Execution
 from swapcli.routing.cancellation import SearchTimeUp
 from swapcli.routing.gas import BASE_GAS, route_gas
 from swapcli.routing.graph.best_paths import extend_prices
-from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, Prices
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import Replay, replay
-from swapcli.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, notable_flow, shorten_paths
+from swapcli.routing.search.acyclic import acyclic_candidates, shorten_paths
+from swapcli.routing.search.candidate_rounding import CAPACITY_MARGINS, CandidateRounding
 from swapcli.routing.search.column_generation import expand_active_set, start_prices
 from swapcli.routing.search.gas_pruning import estimated_net_output, prune_for_gas
-from swapcli.routing.search.order_flow import arcs_reusing_a_pool, continuous_flow, flow_values, trades_by_pair
+from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import FINEST, CandidateSolution, Exclusions, RoutingProblem, SwapSpec
-from swapcli.routing.search.rounding import build_route, hop_losses, whole_percents
 from swapcli.routing.search.single_path import best_single_path, better_single_path, single_route
 from swapcli.routing.solver.newton import Solution
 
-_NEAR_MARGINAL = 0.99  # of a hop's marginal rate: idle pools above it would trade for a little more input
-_MAX_IDLE_POOLS = 3  # of those per hop that rounding may use. Empirical
-_CAPACITY_MARGINS = (1 - 2e-4, 0.997, *[0.98] * 4)
-"""Of a hop's capacity, by attempt: rounding earlier hops changes what arrives, by up to a percent of the order."""
 _MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
 _MAX_DETOUR_ROUNDS = 3  # searches around low-precision tokens; a second each rarely helps
 _MAX_REJECTED_POOLS = 8  # pools of the best path that reject its amount, before the search for a single path ends
 _LOW_PRECISION_UNITS = 30_000  # a balance of fewer units loses more than `_ROUNDING_LOSS` by rounding down
 _ROUNDING_LOSS = 3e-5  # 0.3 basis points: 1 / `_LOW_PRECISION_UNITS`
+_FINE_ROUNDING_LOSS = (
+    3e-6  # the same for shares finer than a percent: rounding these loses a hundredth of that. Empirical
+)
 _BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
@@ -48,7 +46,7 @@ _MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, s
 class ScoredRoute(NamedTuple):
     """A route with its exact replay. `net` is its output minus gas, in base units of the target.
 
-    `rerouted_percent` is the percent that only paths with too many hops could have carried.
+    `rerouted` is the share, in hundredths of a percent, that only paths with too many hops could have carried.
     """
 
     route: Route
@@ -56,7 +54,7 @@ class ScoredRoute(NamedTuple):
     replay: Replay
     gas_units: int
     net: float
-    rerouted_percent: int = 0
+    rerouted: int = 0
 
 
 class SearchResult(NamedTuple):
@@ -136,7 +134,7 @@ class RouteSearch:
         return self._reallocate(best_result) if best_result else None
 
     def _reallocate(self, result: SearchResult) -> SearchResult:
-        """Return `result` with its percents reallocated if its route falls short of its solution."""
+        """Return `result` with its shares reallocated if its route falls short of its solution."""
         found, solution = result.best, result.solution
         if found.replay.amount_out >= solution.value * (1.0 - _MAX_SHORTFALL):
             return result
@@ -227,7 +225,7 @@ class RouteSearch:
         """Yield routes that follow a solution, and cheaper ones over fewer of its pools."""
         rounded = self._round_and_replay(candidate)
         yield rounded
-        shorter = shorten_paths(self.problem, candidate) if rounded is None or rounded.rerouted_percent else None
+        shorter = shorten_paths(self.problem, candidate) if rounded is None or rounded.rerouted else None
         if shorter:
             rounded = self._round_and_replay(shorter)
             yield rounded
@@ -269,56 +267,38 @@ class RouteSearch:
     # --- rounding
 
     def _round_and_replay(self, candidate: CandidateSolution) -> ScoredRoute | None:
-        """Return the route of a solution, rounded and replayed.
+        """Return the route of a solution, rounded and replayed; None if no rounding succeeds.
+
+        Where shares are finer than a percent, whole percents compete with them: the router rounds every amount down, so
+        that fewer paths may pay more.
+        """
+        rounding, share_step = CandidateRounding(self.problem, candidate), self.spec.share_step
+        found = self._replay_rounded(rounding, share_step)
+        if share_step == WHOLE_PERCENTS or (found and has_whole_percents(found.route)):
+            return found
+        if found and not rounding.may_pay_more(WHOLE_PERCENTS, found.replay.amount_out, share_step):
+            return found
+        whole = self._replay_rounded(rounding, WHOLE_PERCENTS)
+        return max((each for each in (found, whole) if each), key=lambda each: each.net, default=None)
+
+    def _replay_rounded(self, rounding: CandidateRounding, share_step: int) -> ScoredRoute | None:
+        """Return the replayed route in multiples of `share_step`.
 
         If a pool rejects its share, hops are filled less, and finally without it. None if no attempt succeeds.
         """
-        rejected_pools: set[str] = set()
-        for capacity_margin in _CAPACITY_MARGINS:
-            rounded = self._round(candidate, rejected_pools, capacity_margin)
+        rejected_pools = frozenset[str]()
+        for capacity_margin in CAPACITY_MARGINS:
+            rounded = rounding.route(share_step, capacity_margin, rejected_pools)
             if rounded is None:
                 return None
             route, rerouted = rounded
             try:
                 found = self._score(route, self.spec.amount)
-                return found._replace(rerouted_percent=rerouted)
+                return found._replace(rerouted=rerouted)
             except PoolError as error:
-                if capacity_margin == _CAPACITY_MARGINS[-1]:
-                    rejected_pools.add(str(error.details.get("pool")))
+                if capacity_margin == CAPACITY_MARGINS[-1]:
+                    rejected_pools |= {str(error.details.get("pool"))}
         return None
-
-    def _round(
-        self, candidate: CandidateSolution, rejected_pools: set[str], capacity_margin: float
-    ) -> tuple[Route, int] | None:
-        solution, amount = candidate.solution, float(self.spec.amount)
-        usable_arcs = {pair: arcs for pair, arcs in self._usable_arcs(candidate, rejected_pools) if arcs}
-        values = {pair: value for pair, value in notable_flow(self.problem, solution).items() if pair in usable_arcs}
-        flow = continuous_flow(values, usable_arcs, self.spec.endpoints, amount, solution.prices, MIN_HOP_FRACTION)
-        if not flow.hops:
-            return None
-        losses = hop_losses(flow, solution.prices, capacity_margin)
-        percents = whole_percents(flow, solution.prices, losses, self.spec.check)
-        return build_route(percents, losses, flow, self.problem.graph, amount, self.spec.max_hops, capacity_margin)
-
-    def _usable_arcs(
-        self, candidate: CandidateSolution, rejected_pools: set[str]
-    ) -> Iterator[tuple[TokenPair, list[Arc]]]:
-        """Yield the arcs of each used hop: those that trade and, with free gas, those close to trading."""
-        solution = candidate.solution
-        allowed: dict[TokenPair, list[Arc]] = {}
-        for arc in candidate.arcs:
-            allowed.setdefault((arc.token_in, arc.token_out), []).append(arc)
-        used_pools = {trade.arc.pool.key for trade in solution.trades} | rejected_pools
-        # Too small to be excluded when cycles were broken.
-        weaker = arcs_reusing_a_pool(solution.trades, solution.prices)
-        for pair, trades in trades_by_pair(solution.trades).items():
-            arcs = [t.arc for t in trades if t.arc.pool.key not in rejected_pools and id(t.arc) not in weaker]
-            if self.spec.gas_value == 0.0:
-                rate = solution.prices[pair[0]] / solution.prices[pair[1]] * _NEAR_MARGINAL
-                idle = [arc for arc in allowed[pair] if arc.rate > rate and arc.pool.key not in used_pools]
-                arcs += idle[:_MAX_IDLE_POOLS]
-                used_pools.update(arc.pool.key for arc in idle[:_MAX_IDLE_POOLS])
-            yield pair, arcs
 
     def _score(self, route: Route, amount_in: int) -> ScoredRoute:
         """Return `route` with its exact amounts. Raises `PoolError` if a pool rejects its amount."""
@@ -329,7 +309,9 @@ class RouteSearch:
 
 def low_precision_tokens(result: SearchResult) -> frozenset[int]:
     """Return intermediate tokens of few units, if the route falls short of its solution."""
-    if result.best.replay.amount_out > result.solution.value * (1 - _ROUNDING_LOSS):
+    is_fine = result.problem.spec.share_step < WHOLE_PERCENTS
+    max_loss = _FINE_ROUNDING_LOSS if is_fine else _ROUNDING_LOSS
+    if result.best.replay.amount_out > result.solution.value * (1 - max_loss):
         return frozenset()
     units: dict[str, int] = {}
     for step in result.best.replay.steps:

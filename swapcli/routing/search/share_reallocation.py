@@ -1,7 +1,7 @@
-"""Local search over a rounded route: moves percents between its paths while the output grows.
+"""Local search over a rounded route: moves shares between its paths while the output grows.
 
-`rounding` values a percent the same along any path to a token, which holds while an order is small beside its pools.
-When an order drains them, a percent over a thin pool brings almost nothing, and pools that could carry more get
+`rounding` values a share the same along any path to a token, which holds while an order is small beside its pools.
+When an order drains them, a share over a thin pool brings almost nothing, and pools that could carry more get
 nothing. Here the resulting flow through every hop decides on each move.
 """
 
@@ -12,16 +12,15 @@ from heapq import nlargest
 from itertools import groupby
 from math import inf, prod
 
-from swapcli.model.quote import SHARES_PER_PERCENT, Route, Segment, Swap
+from swapcli.model.quote import SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.graph.digraph import TokenPair, feedback_arcs, topological_order, unreachable_within
 from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import RoutingProblem
-from swapcli.routing.search.rounding import route_along, split_in_shares
+from swapcli.routing.search.rounding import move_sizes, route_along, split_in_shares
 from swapcli.routing.solver.newton import Solution
 from swapcli.routing.solver.parallel_pools import Hop
 
-_PERCENTS = 100  # of a route
-_STEPS = (16, 4, 1)  # percents moved at once, coarse to fine
+_MOVE_SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
 _MAX_PATHS = 200  # candidates beside the route's own. Bounds the work; the shortest come first
 _MAX_WORK = 60_000  # hops evaluated and, counted twice, pools filled: some 3 microseconds each, 0.2 s in all
 _TAKERS = 40  # paths with the best marginal rates that are tried with more. Empirical
@@ -37,7 +36,7 @@ Path = tuple[int, ...]
 
 
 def reallocate_shares(problem: RoutingProblem, route: Route, solution: Solution) -> Route:
-    """Return `route`, which follows `solution`, with its percents moved to where they bring most.
+    """Return `route`, which follows `solution`, with its shares moved to where they bring most.
 
     With free gas, candidates are all paths and pools that the solution trades on; otherwise those of the route. Returns
     a route that uses a pool twice unchanged. Calls the problem's check regularly.
@@ -54,6 +53,7 @@ class _Reallocation:
 
     def __init__(self, problem: RoutingProblem, route: Route, solution: Solution) -> None:
         self._problem, self._amount = problem, float(problem.spec.amount)
+        self._sizes = move_sizes(_MOVE_SIZES, problem.spec.share_step)
         hops = {(hop.token_in, hop.token_out): hop for hop in _hops(problem, route, solution)}
         place = {token: k for k, token in enumerate(topological_order(hops) or [])}
         self._pairs = sorted(hops, key=lambda pair: place[pair[0]])
@@ -64,84 +64,82 @@ class _Reallocation:
             (token, [(number[pair], place[pair[1]]) for pair in pairs])
             for token, pairs in groupby(self._pairs, key=lambda pair: place[pair[0]])
         ]
-        self._percents: dict[Path, int] = {}
+        self._shares: dict[Path, int] = {}
         for segment in route.segments:
             path = tuple(number[pair] for pair in _pairs(problem, segment))
-            self._percents[path] = self._percents.get(path, 0) + segment.share // SHARES_PER_PERCENT
+            self._shares[path] = self._shares.get(path, 0) + segment.share
         for path in self._paths():
-            self._percents.setdefault(path, 0)
+            self._shares.setdefault(path, 0)
         self._carried = [0] * len(self._hops)
-        for path, percent in self._percents.items():
-            _add(self._carried, path, percent)
+        for path, share in self._shares.items():
+            _add(self._carried, path, share)
         self._work, self._is_rounded = 0, False
         self._output_cache: list[dict[float, float]] = [{} for _ in self._hops]
         self._best = self._output(self._carried)
 
     def best_route(self) -> Route:
         """Return the route after all moves that pay."""
-        start_percents, start_carried = self._percents.copy(), self._carried.copy()
+        start_shares, start_carried = self._shares.copy(), self._carried.copy()
         is_drained = self._best < _DRAINED * self._problem.spot_output()
-        if is_drained or self._move_percents(1, self._best_takers(_FEW_TAKERS)):
-            self._improve(_STEPS)
+        if is_drained or self._move_shares(self._sizes[-1], self._best_takers(_FEW_TAKERS)):
+            self._improve(self._sizes)
         unrounded_output = self._best
         self._is_rounded, self._output_cache = True, [{} for _ in self._hops]
         self._best = self._output(self._carried)
         if abs(self._best - unrounded_output) > _MAX_ROUNDING_LOSS * abs(unrounded_output):
             start_output = self._output(start_carried)
             if start_output > self._best:
-                self._best, self._carried, self._percents = start_output, start_carried, start_percents
+                self._best, self._carried, self._shares = start_output, start_carried, start_shares
             self._work = _MAX_WORK // 2
-            self._improve(_STEPS[1:])
-        paths = [([self._pairs[k] for k in path], percent) for path, percent in self._percents.items() if percent]
+            self._improve(self._sizes[1:])
+        paths = [([self._pairs[k] for k in path], share) for path, share in self._shares.items() if share]
         hops = dict(zip(self._pairs, self._hops, strict=True))
         return route_along(
             paths, hops, self._problem.graph, (self._problem.spec.source, self._amount), _CAPACITY_MARGIN
         )
 
-    def _improve(self, steps: Sequence[int]) -> None:
-        for step in steps:
+    def _improve(self, sizes: Sequence[int]) -> None:
+        for size in sizes:
             while self._work < _MAX_WORK and (
-                self._move_percents(step, self._best_takers()) or self._move_percents(step, list(self._percents))
+                self._move_shares(size, self._best_takers()) or self._move_shares(size, list(self._shares))
             ):
                 self._problem.spec.check()
 
-    def _move_percents(self, step: int, takers: Sequence[Path]) -> bool:
-        """Move `step` percents between the most promising pairs of paths; return whether any move paid."""
-        givers = [
-            (self._delivered_after(path, -step), path) for path, percent in self._percents.items() if percent >= step
-        ]
-        gains = [(self._delivered_after(path, step), path) for path in takers]
+    def _move_shares(self, size: int, takers: Sequence[Path]) -> bool:
+        """Move a share of `size` between the most promising pairs of paths; return whether any move paid."""
+        givers = [(self._delivered_after(path, -size), path) for path, share in self._shares.items() if share >= size]
+        gains = [(self._delivered_after(path, size), path) for path in takers]
         pairs = ((lost + gained, giver, taker) for lost, giver in givers for gained, taker in gains if giver != taker)
         has_paid = False
         for _, giver, taker in nlargest(_MAX_MOVES, pairs):
-            if self._percents[giver] < step:
+            if self._shares[giver] < size:
                 continue
             carried = self._carried.copy()
-            _add(carried, giver, -step)
-            _add(carried, taker, step)
+            _add(carried, giver, -size)
+            _add(carried, taker, size)
             delivered = self._output(carried)
             if delivered > self._best + _MIN_GAIN * abs(self._best):
                 self._best, self._carried, has_paid = delivered, carried, True
-                self._percents[giver] -= step
-                self._percents[taker] += step
+                self._shares[giver] -= size
+                self._shares[taker] += size
         return has_paid
 
     def _best_takers(self, count: int = _TAKERS) -> list[Path]:
         """Return the `count` paths with the best marginal rates."""
-        if len(self._percents) <= count:
-            return list(self._percents)
+        if len(self._shares) <= count:
+            return list(self._shares)
         amounts, _ = self._amounts(self._carried)
         rates = [hop.rate(amount) for hop, amount in zip(self._hops, amounts, strict=True)]
-        return nlargest(count, self._percents, key=lambda path: prod([rates[k] for k in path]))
+        return nlargest(count, self._shares, key=lambda path: prod([rates[k] for k in path]))
 
     def _delivered_after(self, path: Path, change: int) -> float:
-        """Return the output with `change` more percents on one path."""
+        """Return the output with `change` more share on one path."""
         carried = self._carried.copy()
         _add(carried, path, change)
         return self._output(carried)
 
     def _output(self, carried: Sequence[int]) -> float:
-        """Return the output when each hop carries its percents; minus the relative overflow if hops exceed capacity."""
+        """Return the output when each hop carries its share; minus the relative overflow if hops exceed capacity."""
         self._work += len(carried)
         amounts, delivered = self._amounts(carried)
         overflow = sum([x / limit - 1.0 for x, limit in zip(amounts, self._limits, strict=True) if x > limit])
@@ -150,7 +148,7 @@ class _Reallocation:
     def _amounts(self, carried: Sequence[int]) -> tuple[list[float], float]:
         """Return the input of each hop, and the output."""
         balances = [0.0] * (len(self._leaving) + 1)
-        balances[0] = self._amount * sum([carried[k] for k, _ in self._leaving[0][1]]) / _PERCENTS
+        balances[0] = self._amount * sum([carried[k] for k, _ in self._leaving[0][1]]) / SHARES_PER_ROUTE
         amounts = [0.0] * len(carried)
         for token, leaving in self._leaving:
             total = sum([carried[k] for k, _ in leaving])
@@ -214,6 +212,6 @@ def _pairs(problem: RoutingProblem, segment: Segment) -> list[TokenPair]:
     return [(index[hop[0].token_in], index[hop[0].token_out]) for hop in segment.hops]
 
 
-def _add(carried: list[int], path: Path, percent: int) -> None:
+def _add(carried: list[int], path: Path, share: int) -> None:
     for k in path:
-        carried[k] += percent
+        carried[k] += share

@@ -1,4 +1,4 @@
-"""Rounding to the wire's percents loses as little as percents allow."""
+"""Rounding to the shares of segments loses as little as the share step allows."""
 
 from __future__ import annotations
 
@@ -11,19 +11,17 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swapcli.model.quote import Route
+from swapcli.model.quote import HUNDREDTHS, MAX_SEGMENTS, SHARES_PER_ROUTE, WHOLE_PERCENTS, Route
 from swapcli.routing.graph.digraph import TokenPair, topological_order
 from swapcli.routing.graph.market_graph import MarketGraph, Prices
 from swapcli.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, notable_flow
 from swapcli.routing.search.order_flow import Flow, continuous_flow, trades_by_pair
 from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.search.rounding import (
-    Percents,
-    build_route,
+    FlowRounding,
+    Shares,
     decompose_into_paths,
-    hop_losses,
     largest_remainder,
-    whole_percents,
 )
 from swapcli.routing.solver.parallel_pools import Hop
 from tests.routing.build import problem_of, solved
@@ -39,12 +37,13 @@ from tests.support.pools import (
 
 amounts = st.floats(15, 23).map(lambda digits: int(10**digits))
 headrooms = st.sampled_from([1 - 2e-4, 0.98])
+steps = st.sampled_from([WHOLE_PERCENTS, 20, 10, HUNDREDTHS])
 
 Rounded = tuple[RoutingProblem, Flow, Prices]
 
 
-def rounded(flow: Flow, prices: Prices, headroom: float) -> Percents:
-    return whole_percents(flow, prices, hop_losses(flow, prices, headroom))
+def rounded(flow: Flow, prices: Prices, headroom: float, step: int = WHOLE_PERCENTS) -> Shares:
+    return FlowRounding(flow, prices, headroom).shares(step)
 
 
 def flow_of(problem: RoutingProblem) -> tuple[Flow, Prices] | None:
@@ -81,14 +80,14 @@ def stake_of(flow: Flow, prices: Prices) -> float:
 
 
 def model_loss(flow: Flow, prices: Prices, headroom: float) -> Callable[[TokenPair, int], float]:
-    """What a hop loses when it carries n percent: its value in, less that of its output, and a fine for excess."""
+    """What a hop loses when it carries a share of n: its value in, less that of its output, and a fine for excess."""
     hops: dict[TokenPair, Hop] = dict(zip(links_of(flow), flow.hops, strict=True))
     known: dict[tuple[TokenPair, int], float] = {}
     stake = stake_of(flow, prices)
 
     def loss(link: TokenPair, n: int) -> float:
         if (link, n) not in known:
-            hop, sold = hops[link], flow.amount_per_share[link[0]] * n / 100
+            hop, sold = hops[link], flow.amount_per_share[link[0]] * n / SHARES_PER_ROUTE
             taken = min(sold, hop.capacity * headroom)
             excess = (sold - taken) / flow.amount_per_share[link[0]] * stake * 1e3
             known[link, n] = prices[link[0]] * sold - prices[link[1]] * (hop.amount_out(taken) if taken else 0) + excess
@@ -97,66 +96,90 @@ def model_loss(flow: Flow, prices: Prices, headroom: float) -> Callable[[TokenPa
     return loss
 
 
-def first_rounding(flow: Flow) -> Percents:
+def first_rounding(flow: Flow, step: int) -> Shares:
     """Paths by largest remainder."""
     shares = dict(zip(links_of(flow), flow.shares, strict=True))
     paths = decompose_into_paths(shares, flow.endpoints, len(shares), 1e-6)
     total = sum(width for _, width in paths)
-    percents: Percents = defaultdict(int)
-    for (path, _), n in zip(paths, largest_remainder([width * 100 / total for _, width in paths], 100), strict=True):
+    found: Shares = defaultdict(int)
+    whole = SHARES_PER_ROUTE // step
+    for (path, _), n in zip(
+        paths, largest_remainder([width * whole / total for _, width in paths], whole), strict=True
+    ):
         for link in path:
-            percents[link] += n
-    return percents
+            found[link] += n * step
+    return found
 
 
-def assert_carries(percents: Mapping[TokenPair, int], ends: tuple[int, int]) -> None:
-    """A hundred percent from end to end, and nothing piles up on the way."""
+def assert_carries(shares: Mapping[TokenPair, int], ends: tuple[int, int], step: int = WHOLE_PERCENTS) -> None:
+    """All of the order from end to end in multiples of the step, and nothing piles up on the way."""
     balance: dict[int, int] = defaultdict(int)
-    for (i, j), n in percents.items():
+    for (i, j), n in shares.items():
         assert n > 0
+        assert n % step == 0
         balance[i] -= n
         balance[j] += n
-    assert (balance.pop(ends[0]), balance.pop(ends[1])) == (-100, 100)
+    assert (balance.pop(ends[0]), balance.pop(ends[1])) == (-SHARES_PER_ROUTE, SHARES_PER_ROUTE)
     assert set(balance.values()) <= {0}
 
 
-# --- whole percents
+# --- shares
 
 
-@given(flows(), headrooms)
-def test_a_rounded_flow_carries_100_percent_end_to_end(drawn: Rounded, headroom: float) -> None:
+@given(flows(), headrooms, steps)
+def test_a_rounded_flow_carries_100_percent_end_to_end(drawn: Rounded, headroom: float, step: int) -> None:
     problem, flow, prices = drawn
-    percents = rounded(flow, prices, headroom)
-    assert percents.keys() <= set(links_of(flow))
-    assert_carries(percents, problem.spec.endpoints)
+    shares = rounded(flow, prices, headroom, step)
+    assert shares.keys() <= set(links_of(flow))
+    assert_carries(shares, problem.spec.endpoints, step)
 
 
-@given(flows(), headrooms)
-def test_never_loses_more_than_rounding_each_path(drawn: Rounded, headroom: float) -> None:
+@given(flows(), headrooms, steps)
+def test_never_loses_more_than_rounding_each_path(drawn: Rounded, headroom: float, step: int) -> None:
     _, flow, prices = drawn
     loss = model_loss(flow, prices, headroom)
     scale = stake_of(flow, prices)
     best, first = (
-        sum(loss(link, n) for link, n in percents.items())
-        for percents in (rounded(flow, prices, headroom), first_rounding(flow))
+        sum(loss(link, n) for link, n in shares.items())
+        for shares in (rounded(flow, prices, headroom, step), first_rounding(flow, step))
     )
     assert best <= first + 1e-12 * scale
 
 
-@given(flows(), headrooms, seeds)
-def test_moving_percents_between_paths_never_lowers_the_loss(drawn: Rounded, headroom: float, seed: int) -> None:
+@given(flows(), headrooms)
+def test_finer_steps_never_lose_more(drawn: Rounded, headroom: float) -> None:
+    _, flow, prices = drawn
+    rounding, scale = FlowRounding(flow, prices, headroom), stake_of(flow, prices)
+    losses = [rounding.loss(rounding.shares(step)) for step in (HUNDREDTHS, 10, 20, WHOLE_PERCENTS)]
+    assert losses[0] <= losses[1] + 1e-9 * scale
+    assert max(losses[1:3]) <= losses[3] + 1e-9 * scale
+
+
+@given(flows(), headrooms, steps)
+def test_the_loss_is_the_sum_over_the_hops(drawn: Rounded, headroom: float, step: int) -> None:
+    _, flow, prices = drawn
+    rounding, loss = FlowRounding(flow, prices, headroom), model_loss(flow, prices, headroom)
+    shares = rounding.shares(step)
+    expected = sum(loss(link, n) for link, n in shares.items())
+    assert rounding.loss(shares) == pytest.approx(expected, rel=1e-9, abs=1e-9 * stake_of(flow, prices))
+
+
+@given(flows(), headrooms, steps, seeds)
+def test_moving_shares_between_paths_never_lowers_the_loss(
+    drawn: Rounded, headroom: float, step: int, seed: int
+) -> None:
     problem, flow, prices = drawn
-    percents, rng = rounded(flow, prices, headroom), random.Random(seed)
+    shares, rng = rounded(flow, prices, headroom, step), random.Random(seed)
     loss, scale = model_loss(flow, prices, headroom), stake_of(flow, prices)
     paths = [p for p, _ in zip(every_path(flow, problem.spec.endpoints), range(200), strict=False)]
     for _ in range(20):
-        moved, n = defaultdict(int, percents), rng.choice([1, 1, 2, 5, 20])
+        moved, n = defaultdict(int, shares), step * rng.choice([1, 1, 2, 5, 20])
         for link in pairwise(rng.choice(paths)):
             moved[link] -= n
         for link in pairwise(rng.choice(paths)):
             moved[link] += n
         if min(moved.values()) >= 0:
-            change = sum(loss(link, k) - loss(link, percents.get(link, 0)) for link, k in moved.items())
+            change = sum(loss(link, k) - loss(link, shares.get(link, 0)) for link, k in moved.items())
             assert change >= -1e-4 * scale
 
 
@@ -173,7 +196,7 @@ def test_no_rounding_at_all_loses_less(drawn: Rounded, headroom: float) -> None:
     assume(not links & {(2, 3), (3, 2)})
     scale = stake_of(flow, prices)
     least = min(
-        sum(loss(link, n) for link, n in percents.items())
+        sum(loss(link, 100 * n) for link, n in percents.items())
         for x in (range(101) if (0, 2) in links else [0])
         for y in (range(101 - x) if (0, 3) in links else [0])
         if (0, 1) in links or x + y == 100
@@ -183,7 +206,8 @@ def test_no_rounding_at_all_loses_less(drawn: Rounded, headroom: float) -> None:
     assert found == pytest.approx(least, rel=1e-9, abs=1e-11 * scale)
 
 
-def _over_two(x: int, y: int) -> Percents:
+def _over_two(x: int, y: int) -> dict[TokenPair, int]:
+    """Percents."""
     return {(0, 1): 100 - x - y, (0, 2): x, (2, 1): x, (0, 3): y, (3, 1): y}
 
 
@@ -203,13 +227,17 @@ def test_no_rounding_over_a_bridge_loses_less(depths: tuple[float, ...], size: f
     flow, prices = found
     exact = dict(zip(links_of(flow), flow.shares, strict=True))
     assume(exact.keys() == {(0, 2), (2, 1), (0, 3), (3, 1), (2, 3)})
-    loss, scale, bridge = model_loss(flow, prices, 1.0), stake_of(flow, prices), int(100 * exact[2, 3])
+    loss_of, scale, bridge = model_loss(flow, prices, 1.0), stake_of(flow, prices), int(100 * exact[2, 3])
+
+    def loss(link: TokenPair, percent: int) -> float:
+        return loss_of(link, 100 * percent)
+
     least = min(
         loss((0, 2), x) + loss((0, 3), 100 - x) + loss((2, 3), z) + loss((2, 1), x - z) + loss((3, 1), 100 - x + z)
         for x in range(101)
         for z in range(max(0, bridge - 10), min(x, bridge + 10) + 1)
     )
-    lost = sum(loss(link, n) for link, n in rounded(flow, prices, 1.0).items())
+    lost = sum(loss_of(link, n) for link, n in rounded(flow, prices, 1.0).items())
     assert lost == pytest.approx(least, rel=1e-9, abs=1e-11 * scale)
 
 
@@ -226,8 +254,9 @@ def test_no_hop_exceeds_its_headroom_while_another_has_room() -> None:
     flow, prices = found
     capacity = dict(zip(links_of(flow), flow.hops, strict=True))[0, 1].capacity
     for headroom in (1 - 2e-4, 0.9, 0.5):
-        n = rounded(flow, prices, headroom)[0, 1]
-        assert n == int(headroom * capacity * 100 / problem.spec.amount)
+        for step in (WHOLE_PERCENTS, HUNDREDTHS):
+            n = rounded(flow, prices, headroom, step)[0, 1]
+            assert n == step * int(headroom * capacity * SHARES_PER_ROUTE / step / problem.spec.amount)
 
 
 def test_no_hop_stops_at_being_taken_up_and_down() -> None:
@@ -238,7 +267,7 @@ def test_no_hop_stops_at_being_taken_up_and_down() -> None:
     flow, prices = found
     loss = model_loss(flow, prices, 1 - 2e-4)
     got = rounded(flow, prices, 1 - 2e-4)
-    better = {(0, 2): 59, (2, 1): 59, (0, 3): 41, (3, 1): 41}
+    better = {(0, 2): 5_900, (2, 1): 5_900, (0, 3): 4_100, (3, 1): 4_100}
     assert sum(loss(link, n) for link, n in got.items()) <= sum(loss(link, n) for link, n in better.items())
 
 
@@ -253,9 +282,10 @@ def test_a_pool_filled_by_a_huge_order_gets_at_most_its_capacity(part: float) ->
     found = flow_of(problem)
     assert found
     hop = dict(zip(links_of(found[0]), found[0].hops, strict=True))[0, 1]
-    percents = rounded(*found, 1.0)
-    assert percents.get((0, 1), 0) == int(100 * hop.capacity / problem.spec.amount)
-    assert_carries(percents, (0, 1))
+    for step in (WHOLE_PERCENTS, HUNDREDTHS):
+        shares = rounded(*found, 1.0, step)
+        assert shares.get((0, 1), 0) == step * int(SHARES_PER_ROUTE / step * hop.capacity / problem.spec.amount)
+        assert_carries(shares, (0, 1), step)
 
 
 # --- parts
@@ -273,21 +303,19 @@ def test_rounding_to_a_sum_moves_each_part_by_less_than_one(weights: list[float]
 
 
 @st.composite
-def whole_flows(draw: st.DrawFn) -> tuple[Percents, int]:
-    """Percents over random paths from 0 to 5 that lead upwards, and their number."""
+def whole_flows(draw: st.DrawFn) -> Shares:
+    """Shares over random paths from 0 to 5 that lead upwards."""
     rng = random.Random(draw(seeds))
-    parts = parts_of(rng, 100, rng.randint(1, 6))
-    percents: Percents = defaultdict(int)
-    for n in parts:
+    shares: Shares = defaultdict(int)
+    for n in parts_of(rng, SHARES_PER_ROUTE, rng.randint(1, 6)):
         for link in pairwise([0, *sorted(rng.sample(range(1, 5), rng.randint(0, 4))), 5]):
-            percents[link] += n
-    return dict(percents), len(parts)
+            shares[link] += n
+    return dict(shares)
 
 
 @given(whole_flows(), st.integers(1, 5))
-def test_decomposed_paths_add_up_to_the_flow_widest_first(drawn: tuple[Percents, int], max_hops: int) -> None:
-    percents, _ = drawn
-    paths = decompose_into_paths(percents, (0, 5), max_hops, 0.5)
+def test_decomposed_paths_add_up_to_the_flow_widest_first(shares: Shares, max_hops: int) -> None:
+    paths = decompose_into_paths(shares, (0, 5), max_hops, 0.5)
     carried: dict[TokenPair, float] = defaultdict(float)
     for path, width in paths:
         assert 0 < len(path) <= max_hops
@@ -295,18 +323,17 @@ def test_decomposed_paths_add_up_to_the_flow_widest_first(drawn: tuple[Percents,
         assert all(one[1] == other[0] for one, other in pairwise(path))
         for link in path:
             carried[link] += width
-    assert all(carried[link] <= n for link, n in percents.items())
+    assert all(carried[link] <= n for link, n in shares.items())
     assert [width for _, width in paths] == sorted((width for _, width in paths), reverse=True)
-    assert len(paths) <= len(percents)
+    assert len(paths) <= len(shares)
     if max_hops == 5:
-        assert carried == percents
+        assert carried == shares
 
 
 @given(whole_flows(), st.integers(1, 4))
-def test_what_decomposing_leaves_only_longer_paths_could_carry(drawn: tuple[Percents, int], max_hops: int) -> None:
-    percents, _ = drawn
-    left = dict(percents)
-    for path, width in decompose_into_paths(percents, (0, 5), max_hops, 0.5):
+def test_what_decomposing_leaves_only_longer_paths_could_carry(shares: Shares, max_hops: int) -> None:
+    left = dict(shares)
+    for path, width in decompose_into_paths(shares, (0, 5), max_hops, 0.5):
         for link in path:
             left[link] -= int(width)
     onward = [link for link, n in left.items() if n > 0]
@@ -316,55 +343,41 @@ def test_what_decomposing_leaves_only_longer_paths_could_carry(drawn: tuple[Perc
 # --- routes
 
 
-def the_route(
-    percents: Percents,
-    flow: Flow,
-    prices: Prices,
-    graph: MarketGraph,
-    amount: float,
-    max_hops: int,
-    headroom: float,
-    rerouted: int = 0,
-) -> Route:
-    losses = hop_losses(flow, prices, headroom)
-    built = build_route(percents, losses, flow, graph, amount, max_hops, headroom)
-    assert built
-    assert built[1] == rerouted
-    return built[0]
-
-
-Built = tuple[Route, Percents, Flow, MarketGraph, float, float]
+Built = tuple[Route, Shares, Flow, MarketGraph, float, float]
 
 
 @st.composite
 def built(draw: st.DrawFn) -> Built:
     problem, flow, prices = draw(flows())
-    headroom, amount = draw(headrooms), float(problem.spec.amount)
-    percents = rounded(flow, prices, headroom)
-    route = the_route(percents, flow, prices, problem.graph, amount, 6, headroom)
-    return route, percents, flow, problem.graph, amount, headroom
+    headroom, step, amount = draw(headrooms), draw(steps), float(problem.spec.amount)
+    rounding = FlowRounding(flow, prices, headroom)
+    shares = rounding.shares(step)
+    found = rounding.route(shares, problem.graph, amount, 6, step)
+    assert found
+    assert found[1] == 0
+    return found[0], shares, flow, problem.graph, amount, headroom
 
 
-def carried_by(route: Route, graph: MarketGraph) -> Percents:
-    percents: Percents = defaultdict(int)
+def carried_by(route: Route, graph: MarketGraph) -> Shares:
+    shares: Shares = defaultdict(int)
     for segment in route.segments:
         for hop in segment.hops:
-            percents[graph.token_index[hop[0].token_in], graph.token_index[hop[0].token_out]] += segment.share // 100
-    return percents
+            shares[graph.token_index[hop[0].token_in], graph.token_index[hop[0].token_out]] += segment.share
+    return shares
 
 
 def arriving(route: Route, graph: MarketGraph, amount: float) -> Iterator[tuple[Hop, float, dict[str, int]]]:
     """Per hop its pools, the amount that reaches it, and the pools' shares."""
-    percents = carried_by(route, graph)
+    carried = carried_by(route, graph)
     shares = {
         (graph.token_index[hop[0].token_in], graph.token_index[hop[0].token_out]): {s.pool: s.share for s in hop}
         for segment in route.segments
         for hop in segment.hops
     }
     market = defaultdict(float, {0: amount})
-    for t in topological_order(percents) or []:
-        total = sum(n for (i, _), n in percents.items() if i == t)
-        for link, n in percents.items():
+    for t in topological_order(carried) or []:
+        total = sum(n for (i, _), n in carried.items() if i == t)
+        for link, n in carried.items():
             if link[0] == t:
                 sold = market[t] * n / total
                 arcs = [arc for arc in graph.arcs_by_pair[link[0]][link[1]] if arc.pool.key in shares[link]]
@@ -373,10 +386,10 @@ def arriving(route: Route, graph: MarketGraph, amount: float) -> Iterator[tuple[
 
 
 @given(built())
-def test_a_route_carries_its_percents_over_paths_from_end_to_end(drawn: Built) -> None:
-    route, percents, _, graph, _, _ = drawn
+def test_a_route_carries_its_shares_over_paths_from_end_to_end(drawn: Built) -> None:
+    route, shares, _, graph, _, _ = drawn
     assert sum(segment.share for segment in route.segments) == 10_000
-    assert carried_by(route, graph) == percents
+    assert carried_by(route, graph) == shares
     for segment in route.segments:
         tokens = [graph.token_index[hop[0].token_in] for hop in segment.hops]
         assert [graph.token_index[hop[0].token_out] for hop in segment.hops] == [*tokens[1:], 1]
@@ -425,24 +438,49 @@ def test_the_last_pool_of_a_hop_is_the_one_with_most_room(drawn: Built) -> None:
         assert max(room.values()) == pytest.approx(max(room[pool] for pool in roomiest))
 
 
-@given(flows(), st.integers(2, 5))
-def test_what_needs_too_many_hops_goes_over_shorter_paths(drawn: Rounded, max_hops: int) -> None:
+@given(flows(), st.integers(2, 5), steps)
+def test_what_needs_too_many_hops_goes_over_shorter_paths(drawn: Rounded, max_hops: int, step: int) -> None:
     problem, flow, prices = drawn
-    percents = rounded(flow, prices, 1.0)
-    within = decompose_into_paths(percents, flow.endpoints, max_hops, 0.5)
+    rounding = FlowRounding(flow, prices, 1.0)
+    shares = rounding.shares(step)
+    within = decompose_into_paths(shares, flow.endpoints, max_hops, 0.5)
     assume(within)
     widths = [int(width) for _, width in within]
-    rerouted, amount = 100 - sum(widths), float(problem.spec.amount)
-    route = the_route(percents, flow, prices, problem.graph, amount, max_hops, 1.0, rerouted)
+    found = rounding.route(shares, problem.graph, float(problem.spec.amount), max_hops, step)
+    assert found
+    route, rerouted = found
+    assert rerouted == SHARES_PER_ROUTE - sum(widths)
     assert all(len(segment.hops) <= max_hops for segment in route.segments)
-    assert sum(segment.share for segment in route.segments) == 10_000
+    assert all(segment.share % step == 0 for segment in route.segments)
+    assert sum(segment.share for segment in route.segments) == SHARES_PER_ROUTE
     assert len(route.segments) >= len(widths)
 
 
-@given(flows(), st.integers(1, 4))
-def test_without_a_path_that_is_short_enough_there_is_no_route(drawn: Rounded, max_hops: int) -> None:
+@given(flows(), st.integers(1, 4), steps)
+def test_without_a_path_that_is_short_enough_there_is_no_route(drawn: Rounded, max_hops: int, step: int) -> None:
     problem, flow, prices = drawn
-    percents = rounded(flow, prices, 1.0)
-    losses = hop_losses(flow, prices, 1.0)
-    built = build_route(percents, losses, flow, problem.graph, float(problem.spec.amount), max_hops, 1.0)
-    assert (built is None) == (not decompose_into_paths(percents, flow.endpoints, max_hops, 0.5))
+    rounding = FlowRounding(flow, prices, 1.0)
+    shares = rounding.shares(step)
+    found = rounding.route(shares, problem.graph, float(problem.spec.amount), max_hops, step)
+    assert (found is None) == (not decompose_into_paths(shares, flow.endpoints, max_hops, 0.5))
+
+
+@pytest.mark.parametrize("intermediates", [99, 100, 130, 180])
+def test_no_route_has_more_segments_than_clients_read(intermediates: int) -> None:
+    """Equal pools on both sides of every intermediate token: the flow has as many paths."""
+    known = [build_token(k) for k in range(intermediates + 2)]
+    pools = [
+        build_constant_product(2 * k + (token is known[1]), token, between, 10**22, 10**22)
+        for k, between in enumerate(known[2:])
+        for token in known[:2]
+    ]
+    problem = problem_of(build_market(pools, known), 10**22)
+    found = flow_of(problem)
+    assert found
+    rounding = FlowRounding(*found, 1.0)
+    shares = rounding.shares(HUNDREDTHS)
+    assert sum(1 for i, _ in shares if i == 0) == intermediates
+    built = rounding.route(shares, problem.graph, float(problem.spec.amount), 6, HUNDREDTHS)
+    assert built
+    assert len(built[0].segments) == min(intermediates, MAX_SEGMENTS)
+    assert sum(segment.share for segment in built[0].segments) == SHARES_PER_ROUTE
