@@ -75,7 +75,7 @@ def render_execute(payload: UnsignedTransaction, network: Network) -> ExecuteJso
     """Render V1 execute: a call and its transaction; on hyperevm only the call."""
     dialect = network_variant(network.name)
     route = render_call_route(payload.call.route, network, names_tokens=dialect.call_names_tokens)
-    swaps = render_swap_parameters(payload.call.swaps, network)
+    swaps = render_swap_parameters(payload.router_call.swaps, network)
     if not dialect.execute_has_transaction:
         return {"route": route, "swap_parameters": swaps}
     to, value = display_address(payload.to, network.kind), str(payload.value)
@@ -97,7 +97,7 @@ def render_calldata_v1(
 ) -> CalldataV1Json | StarknetCalldataV1Json:
     """Render V1 calldata of an order: a short route and its transaction."""
     route = render_short(result, network)
-    swaps = render_short_swap_parameters(payload.call.swaps, network)
+    swaps = render_short_swap_parameters(payload.router_call.swaps, network)
     to, value = display_address(payload.to, network.kind), str(payload.value)
     if network.kind is Kind.STARKNET:
         felts = render_felts(payload.felts)
@@ -119,7 +119,7 @@ def render_network_calldata(
     route = render_v1(result, network)
     if network_variant(network.name).network_calldata is NetworkCalldata.FELTS:
         return {"route": route, "calldata": render_felts(payload.felts)}
-    return {"route": route, "calldata": render_call(payload.call, network)}
+    return {"route": route, "calldata": render_call(payload.router_call, network)}
 
 
 def render_network_no_route(message: str) -> HyperevmNoRouteJson:
@@ -143,7 +143,7 @@ def render_signer_calldata(payload: UnsignedTransaction) -> CitreaCalldataJson:
 
 def render_calldata_v2(payload: UnsignedTransaction, network: Network, timestamp_ms: int) -> CalldataV2Json:
     """Render V2 calldata: a call, with the integrator's data if there is any, and its router."""
-    call = render_call(payload.call, network)
+    call = render_call(payload.router_call, network)
     return {**call, "router_address": display_address(payload.to, network.kind), "meta": render_meta(timestamp_ms)}
 
 
@@ -158,7 +158,7 @@ def render_route_and_calldata(
     result: RouteResult, payload: UnsignedTransaction, network: Network, timestamp_ms: int
 ) -> RouteAndCalldataV1Json | RouteAndCalldataV2Json:
     """Render `routeAndCalldata` in the version of the result; V1 has no `meta`."""
-    call, router = render_call(payload.call, network), display_address(payload.to, network.kind)
+    call, router = render_call(payload.router_call, network), display_address(payload.to, network.kind)
     if result.api_version is ApiVersion.V1:
         return {"route": render_v1(result, network), "calldata": call, "router_address": router}
     meta = render_meta(timestamp_ms)

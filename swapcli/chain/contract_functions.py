@@ -20,6 +20,7 @@ SELECTORS: Final[dict[str, str]] = {
     "N_COINS()": "29357750",
     "aggregate3((address,bool,bytes)[])": "82ad56cb",
     "allowance(address,address)": "dd62ed3e",
+    "allowance(address,address,address)": "927da105",
     "allPairs(uint256)": "1e3dd18b",
     "allPairsLength()": "574f2ba3",
     "allPools(uint256)": "41d1de97",

@@ -1,33 +1,57 @@
-"""A sender's balances for a swap: the input token, the router's allowance, and native currency."""
+"""A sender's balances for a swap: the input token, the allowances that the swap needs, and native currency."""
 
 from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from swapcli.chain.contract_functions import encode_call, read_word
-from swapcli.chain.node import Account, BlockId, ContractCall, StateOverrideNode
+from swapcli.chain.contract_functions import encode_call, read_word, read_words
+from swapcli.chain.node import Account, BlockId, ContractCall, ReturnData, StateOverrideNode
+from swapcli.evm.permit2 import PERMIT2
 from swapcli.evm.simulation import SimulatedCall
 from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.transaction import Approval
 
 BALANCE: Final = "balanceOf(address)"
 _ALLOWANCE: Final = "allowance(address,address)"
+_PERMIT2_ALLOWANCE: Final = "allowance(address,address,address)"
 
 
 class SenderBalances(NamedTuple):
-    """The sender's account, balance of the input token, and allowance to the router.
+    """The sender's account, balance of the input token, and allowances, one for each approval that the swap needs.
 
-    `allowance` is None for native currency, which needs no approval."""
+    There are none for native currency, which needs no approval."""
 
     account: Account
     balance_in: int
-    allowance: int | None
+    allowances: tuple[int, ...] = ()
+
+    @property
+    def allowance(self) -> int | None:
+        """What the router may take of the sender's tokens; None for native currency."""
+        return min(self.allowances, default=None)
 
 
 def read_sender_balances(node: StateOverrideNode, at: BlockId, owner: str, swap: SimulatedCall) -> SenderBalances:
     """Read the balances after a block, in two round trips, or one for native currency. Raises `UpstreamError`."""
     account = node.read_account(owner, at)
     if swap.token_in == ZERO_ADDRESS:
-        return SenderBalances(account, account.balance_wei, None)
-    calls = encode_call(BALANCE, owner), encode_call(_ALLOWANCE, owner, swap.router)
-    balance, allowance = node.call_many([ContractCall(swap.token_in, each) for each in calls], at)
-    return SenderBalances(account, read_word(balance, BALANCE), read_word(allowance, _ALLOWANCE))
+        return SenderBalances(account, account.balance_wei)
+    calls = [ContractCall(swap.token_in, encode_call(BALANCE, owner))]
+    calls += [_allowance_call(approval, owner) for approval in swap.approvals]
+    balance, *answers = node.call_many(calls, at)
+    allowances = (_read_allowance(*each) for each in zip(swap.approvals, answers, strict=True))
+    return SenderBalances(account, read_word(balance, BALANCE), tuple(allowances))
+
+
+def _allowance_call(approval: Approval, owner: str) -> ContractCall:
+    if approval.expiration_s is None:
+        return ContractCall(approval.token, encode_call(_ALLOWANCE, owner, approval.spender))
+    return ContractCall(PERMIT2, encode_call(_PERMIT2_ALLOWANCE, owner, approval.token, approval.spender))
+
+
+def _read_allowance(approval: Approval, answer: ReturnData) -> int:
+    """Return an allowance. One of Permit2 that ends before the swap does counts as none."""
+    if approval.expiration_s is None:
+        return read_word(answer, _ALLOWANCE)
+    amount, expiration_s, _nonce = read_words(answer, 3, _PERMIT2_ALLOWANCE)
+    return amount if expiration_s >= approval.expiration_s else 0

@@ -1,6 +1,6 @@
 """Simulates a swap on a node after a block, for its real sender, before anyone signs it.
 
-The contract of `swapcli.evm.simulation` replaces the sender's code, approves the input for the router, calls the
+The contract of `swapcli.evm.simulation` replaces the sender's code, makes the approvals that are missing, calls the
 router, and reports the amount that the recipient received. If the sender lacks native currency, the token or the
 allowance, the simulation grants them. Not simulated: tokens or routers that treat senders with code differently, and
 the signature.
@@ -55,7 +55,8 @@ def simulate_swap(
     try:
         if SimulationGrant.TOKEN in assumed:
             overrides.append(_balance(node, at, swap, sender, balances.balance_in))
-        call = HypotheticalCall(sender, ContractCall(sender, encode_simulate(swap)), tuple(overrides))
+        calldata = encode_simulate(swap, balances.allowances)
+        call = HypotheticalCall(sender, ContractCall(sender, calldata), tuple(overrides))
         (answer,) = node.simulate([call], at)
     except UpstreamRejected as error:
         error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
@@ -69,7 +70,7 @@ def simulate_swap(
             f"{node.redacted_url} heeds no state overrides, so nothing can be simulated on it", hint="set another node"
         )
     try:
-        return SwapSimulation(decode_run(answer, swap), assumed)
+        return SwapSimulation(decode_run(answer, swap, balances.allowances), assumed)
     except InvalidInput as error:
         raise InvalidUpstreamResponse(
             f"{node.redacted_url} answered a simulation with nonsense: {error.message}"
@@ -78,9 +79,9 @@ def simulate_swap(
 
 def _lacking(swap: SimulatedCall, balances: SenderBalances) -> list[SimulationGrant]:
     lacks_input = balances.balance_in < swap.amount_in
-    if balances.allowance is None:
+    if swap.token_in == ZERO_ADDRESS:
         return [SimulationGrant.NATIVE] if lacks_input else []
-    lacks_leave = balances.allowance < swap.amount_in
+    lacks_leave = any(have < each.amount for each, have in zip(swap.approvals, balances.allowances, strict=True))
     return [SimulationGrant.TOKEN] * lacks_input + [SimulationGrant.ALLOWANCE] * lacks_leave
 
 

@@ -56,8 +56,7 @@ def print_payload(
     """Print a transaction in the requested format: one field, the JSON document, or a table or plain text."""
     output = session.output
     payload, network, checked, warnings = prepared
-    allowance = checked.allowance if checked else None
-    *approvals, swap = render_transactions(payload, network, allowance or 0)
+    *approvals, swap = render_transactions(payload, network, checked.allowances if checked else ())
     transactions = [*approvals, swap] if options.with_approval else [swap]
     output.warn(warnings)
     if options.get is None and output.format is not OutputFormat.JSON:

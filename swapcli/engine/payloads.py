@@ -14,6 +14,7 @@ from swapcli.model.network import FIBROUS, Kind, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
+from swapcli.model.router_dialect import ReplayedSwap
 from swapcli.model.swap_terms import SwapTerms, after_fee, min_received
 from swapcli.model.transaction import RouterRouteParam, SwapType, UnsignedTransaction
 from swapcli.routing.replay import Replay, replay
@@ -87,7 +88,8 @@ def build_transaction(
         recipient=terms.required_recipient,
         swap_type=result.swap_type,
     )
-    return router_dialect(network).build_payload(route, steps, pools, integrator, router)
+    swap = ReplayedSwap(route, steps, pools, integrator, terms.deadline_s)
+    return router_dialect(network).build_payload(swap, router)
 
 
 def _router(network: Network) -> str:

@@ -21,7 +21,7 @@ from swapcli.evm.simulation import SimulatedCall, SimulationRun, SimulationStatu
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import after_fee
 from swapcli.model.token import Token, in_tokens
-from swapcli.model.transaction import RouterCall, UnsignedTransaction
+from swapcli.model.transaction import EncodedCall, RouterCall, UnsignedTransaction
 
 _HINT_DO_NOT_SIGN: Final = "the router may read payloads otherwise, or a token take a cut: do not sign"
 _HINT_OTHER_STATE: Final = "the quote used other state: quote again on the state of the node"
@@ -77,9 +77,9 @@ class PayloadCheck(NamedTuple):
     is_rounded: bool = False
 
     @property
-    def allowance(self) -> int | None:
-        """The router's allowance of the sold token; None if it was not read, and for the native token."""
-        return self.holdings.allowance if self.holdings else None
+    def allowances(self) -> tuple[int, ...]:
+        """What each spender of the payload's approvals may spend; empty if it was not read."""
+        return self.holdings.allowances if self.holdings else ()
 
 
 def check_payload(
@@ -130,7 +130,7 @@ def _block_to_check(origin: StateSource, head: ChainHead) -> tuple[BlockId, bool
 
 
 def _describe_simulation(
-    simulated: SwapSimulation, call: RouterCall, block: int, sender: str, tokens: TradedTokens
+    simulated: SwapSimulation, call: RouterCall | EncodedCall, block: int, sender: str, tokens: TradedTokens
 ) -> Simulation:
     words = {
         SimulationGrant.NATIVE: f"balance of {tokens.native.symbol}",
@@ -141,9 +141,9 @@ def _describe_simulation(
     return Simulation(block, sender, simulated.run.received, _expected_output(call), simulated.run.gas_used, assumed)
 
 
-def _expected_output(call: RouterCall) -> int:
+def _expected_output(call: RouterCall | EncodedCall) -> int:
     """Return how much of the quoted amount the recipient gets: all of it if the integrator's fee is also theirs."""
-    shares = decode_integrator_data(call.integrator_data)
+    shares = call.integrator if isinstance(call, EncodedCall) else decode_integrator_data(call.integrator_data)
     if shares is None or shares.address == call.route.recipient:
         return call.route.amount_out
     return after_fee(call.route.amount_out, shares.fee_bps)

@@ -1,14 +1,15 @@
-"""The transactions of a swap, ready to sign: an approval if needed, then the swap."""
+"""The transactions of a swap, ready to sign: the approvals that are missing, then the swap."""
 
 from __future__ import annotations
 
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from swapcli.encoding.abi import encode_address, encode_uint
 from swapcli.evm.calldata import encode_call
 from swapcli.evm.router_params import check_native
 from swapcli.model.network import Network
-from swapcli.model.transaction import RouterCall, SwapType, Transaction, UnsignedTransaction
+from swapcli.model.transaction import Approval, Purpose, RouterCall, SwapType, Transaction, UnsignedTransaction
 
 APPROVE: Final = "095ea7b3"
 """`approve(address spender, uint256 amount)` of ERC-20."""
@@ -22,28 +23,47 @@ def build_transaction(call: RouterCall, network: Network, router: str) -> Unsign
     """
     encode_address(router, "router")
     check_native(call.route, network)
-    return UnsignedTransaction(call, router, _value_wei(call), encode_call(call))
+    route = call.route
+    if route.swap_type is SwapType.NATIVE_TO_TOKEN:
+        return UnsignedTransaction(call, router, route.amount_in, encode_call(call))
+    approvals = (Approval(route.token_in, router, route.amount_in),)
+    return UnsignedTransaction(call, router, 0, encode_call(call), approvals=approvals)
 
 
-def build_approval(token: str, spender: str, amount: int) -> Transaction:
-    """Lets `spender` take `amount` base units of an ERC-20 token. Raises `InvalidInput`."""
+def build_approval(token: str, spender: str, amount: int, spender_name: str = "the router") -> Transaction:
+    """Return the ERC-20 approval of `amount` base units for `spender`. Raises `InvalidInput`."""
     encode_address(token, "token")
-    return Transaction(token, f"0x{APPROVE}{encode_address(spender, 'spender')}{encode_uint(amount, 256, 'amount')}", 0)
+    calldata = f"0x{APPROVE}{encode_address(spender, 'spender')}{encode_uint(amount, 256, 'amount')}"
+    purpose = Purpose.APPROVE if amount else Purpose.REVOKE
+    return Transaction(token, calldata, 0, purpose=purpose, spender_name=spender_name)
 
 
-def build_transactions(payload: UnsignedTransaction, allowance: int = 0) -> tuple[Transaction, ...]:
-    """In the order to send them: an approval of exactly the input, then the swap, which goes alone where the input is
-    native, or the router may take enough already.
+def build_transactions(payload: UnsignedTransaction, allowances: Sequence[int] = ()) -> tuple[Transaction, ...]:
+    """Return the transactions in the order to send them: approvals of exactly the input, then the swap.
 
-    An `allowance` that is too small is taken back first: some tokens reject another on top of it.
+    `allowances` are what each spender of `payload.approvals` may already spend; nothing if it is empty. A token's
+    allowance that is too small is first set to zero: some tokens reject another on top of it.
     """
-    swap = Transaction(payload.to, payload.calldata, payload.value)
-    route = payload.call.route
-    if route.swap_type is SwapType.NATIVE_TO_TOKEN or allowance >= route.amount_in:
-        return (swap,)
-    amounts = (0, route.amount_in) if allowance else (route.amount_in,)
-    return *(build_approval(route.token_in, payload.to, amount) for amount in amounts), swap
+    approvals = build_approvals(payload.approvals, allowances)
+    return *approvals, Transaction(payload.to, payload.calldata, payload.value)
 
 
-def _value_wei(call: RouterCall) -> int:
-    return call.route.amount_in if call.route.swap_type is SwapType.NATIVE_TO_TOKEN else 0
+def build_approvals(approvals: Sequence[Approval], allowances: Sequence[int] = ()) -> tuple[Transaction, ...]:
+    """Return the transactions that grant what is missing, given the `allowances` of `build_transactions`."""
+    present = allowances or (0,) * len(approvals)
+    return tuple(
+        transaction
+        for approval, allowance in zip(approvals, present, strict=True)
+        if allowance < approval.amount
+        for transaction in _grant(approval, allowance)
+    )
+
+
+def _grant(approval: Approval, allowance: int) -> Iterator[Transaction]:
+    if approval.expiration_s is not None:
+        from swapcli.evm.permit2 import build_permit2_approval
+
+        yield build_permit2_approval(approval)
+        return
+    for amount in (0, approval.amount) if allowance else (approval.amount,):
+        yield build_approval(approval.token, approval.spender, amount, approval.spender_name)

@@ -27,6 +27,19 @@ RATES = Execution()
 """The execution of the public router and of this project's."""
 
 
+class ReplayedSwap(NamedTuple):
+    """A swap as a router is to execute it: the steps of the replay of a route on `pools` (by key), and its terms.
+
+    A router that knows deadlines refuses the swap after `deadline_s` (Unix); None is no deadline.
+    """
+
+    route: RouterRouteParam
+    steps: Sequence[Step]
+    pools: Mapping[str, Pool]
+    integrator: Integrator | None = None
+    deadline_s: int | None = None
+
+
 class RouterDialect(Protocol):
     """What differs between routers: one implementation for each dialect, made for one network."""
 
@@ -48,24 +61,23 @@ class RouterDialect(Protocol):
         The result differs from `pool` where the router computes the output by itself instead of asking the pool.
         """
 
-    def build_payload(
-        self,
-        route: RouterRouteParam,
-        steps: Sequence[Step],
-        pools: Mapping[str, Pool],
-        integrator: Integrator | None,
-        router: str,
-    ) -> UnsignedTransaction:
-        """Build the transaction that executes `steps`, the replay of a route on `pools` (by key).
+    @property
+    def enforces_deadline(self) -> bool:
+        """Whether the router refuses a swap after its deadline."""
+
+    def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
+        """Build the transaction to the router at an address.
 
         Raises `InvalidRoute` if the router cannot execute the steps, or cannot pay the integrator; `ConfigError` if the
         network lacks a setting that the payload needs; `InvalidInput` for a value that does not fit its type.
         """
 
-    def build_transactions(self, payload: UnsignedTransaction, allowance: int = 0) -> tuple[Transaction, ...]:
-        """Return the transactions to sign, in order: the approvals that the router needs, and the swap.
+    def build_transactions(
+        self, payload: UnsignedTransaction, allowances: Sequence[int] = ()
+    ) -> tuple[Transaction, ...]:
+        """Return the transactions to sign, in order: the approvals that the swap needs, and the swap.
 
-        `allowance` is what the spender may already spend, in base units of the input token.
+        `allowances` are what each spender of `payload.approvals` may already spend; nothing if it is empty.
         """
 
 

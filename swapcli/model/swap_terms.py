@@ -43,8 +43,8 @@ class SwapTerms(NamedTuple):
     """The terms of a swap beside its route.
 
     `recipient` is the address that receives the output; a quote needs none, a transaction does. Routes older than
-    `ttl_s` have expired; a price impact above `impact_warning_ppm` gives a warning. `deadline_s` (Unix) belongs to V1
-    execute; the router's swap takes none.
+    `ttl_s` have expired; a price impact above `impact_warning_ppm` gives a warning. `deadline_s` (Unix) is
+    enforced by routers whose calls have a deadline.
     """
 
     slippage_ppm: int

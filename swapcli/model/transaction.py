@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
-from enum import IntEnum
+from enum import IntEnum, StrEnum
 from typing import NamedTuple
 
+from swapcli.errors import InvalidOption
 from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.swap_terms import Integrator
 
 
 class SwapType(IntEnum):
@@ -64,10 +66,44 @@ class RouterCall(NamedTuple):
     integrator_data: bytes = b""
 
 
+class EncodedCall(NamedTuple):
+    """A call of a router that the interface does not describe: only the calldata says which pools it uses.
+
+    The router refuses the call after `deadline_s` (Unix), None if it always accepts it.
+    """
+
+    route: RouterRouteParam
+    integrator: Integrator | None = None
+    deadline_s: int | None = None
+
+
+class Approval(NamedTuple):
+    """A permission that a swap needs: `spender` may take `amount` base units of `token` from the sender.
+
+    The token itself records it, or, with `expiration_s` (Unix), the Permit2 contract, where it ends at that time.
+    """
+
+    token: str
+    spender: str
+    amount: int
+    spender_name: str = "the router"
+    expiration_s: int | None = None
+
+
+class Purpose(StrEnum):
+    """What a transaction is for."""
+
+    REVOKE = "revoke"
+    APPROVE = "approve"
+    APPROVE_PERMIT2 = "approve-permit2"
+    SWAP = "swap"
+
+
 class Transaction(NamedTuple):
     """A transaction to sign, or on Starknet a call for an account to execute. `value` is in wei of the native token.
 
-    `calldata` is hex with 0x; on Starknet it is empty, and `felts` are the arguments of `entrypoint`.
+    `calldata` is hex with 0x; on Starknet it is empty, and `felts` are the arguments of `entrypoint`. `spender_name`
+    is who is approved, empty for a swap.
     """
 
     to: str
@@ -75,17 +111,31 @@ class Transaction(NamedTuple):
     value: int = 0
     felts: tuple[int, ...] = ()
     entrypoint: str | None = None
+    purpose: Purpose = Purpose.SWAP
+    spender_name: str = ""
 
 
 class UnsignedTransaction(NamedTuple):
     """A call of a router, ready to sign.
 
     `calldata` is hex with 0x on an EVM network; on Starknet `felts` are the call's arguments and `calldata` is empty.
-    `value` is the native token to send with it, in wei.
+    `value` is the native token to send with it, in wei. `approvals` are the permissions that it needs, in the order to
+    grant them; on Starknet the account's calls contain them.
     """
 
-    call: RouterCall
+    call: RouterCall | EncodedCall
     to: str
     value: int
     calldata: str = ""
     felts: tuple[int, ...] = ()
+    approvals: tuple[Approval, ...] = ()
+
+    @property
+    def router_call(self) -> RouterCall:
+        """The call as the interface describes it. Raises `InvalidOption` for a router of another interface."""
+        if isinstance(self.call, EncodedCall):
+            raise InvalidOption(
+                "the calls of this router have no route and swap parameters",
+                hint="use a router dialect that the interface describes: --router-dialect fibrous",
+            )
+        return self.call

@@ -90,7 +90,7 @@ def _render_posted_calldata(payload: UnsignedTransaction, request: EndpointReque
         return render_felts(payload.felts)
     to = display_address(payload.to, request.network.kind)
     transaction = {"calldata": payload.calldata, "to": to, "value": str(payload.value)}
-    return {**render_call(payload.call, request.network), **transaction}
+    return {**render_call(payload.router_call, request.network), **transaction}
 
 
 def calldata_v2(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Kind, Network
-from swapcli.model.transaction import RouterCall, Transaction, UnsignedTransaction
+from swapcli.model.transaction import Purpose, RouterCall, Transaction, UnsignedTransaction
 from swapcli.networks.address import parse_address
 from swapcli.starknet.cairo_serde import serialise_call
 from swapcli.starknet.felts import felt_of_address, split_u256
@@ -26,7 +26,13 @@ def build_transaction(call: RouterCall, network: Network, router: str) -> Unsign
 def build_approval(token: str, spender: str, amount: int) -> Transaction:
     """Build the approval of `amount` base units of `token` for `spender`. Raises `InvalidAddress`, `InvalidInput`."""
     felts = (felt_of_address(spender), *split_u256("amount", amount))
-    return Transaction(parse_address(token, Kind.STARKNET), felts=felts, entrypoint=APPROVE)
+    return Transaction(
+        parse_address(token, Kind.STARKNET),
+        felts=felts,
+        entrypoint=APPROVE,
+        purpose=Purpose.APPROVE,
+        spender_name="the router",
+    )
 
 
 def build_account_calls(payload: UnsignedTransaction) -> tuple[Transaction, ...]:

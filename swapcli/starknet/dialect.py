@@ -9,7 +9,7 @@ from swapcli.errors import InvalidRoute
 from swapcli.model.network import FIBROUS, Network
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.model.router_dialect import RATES
+from swapcli.model.router_dialect import RATES, ReplayedSwap
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 from swapcli.starknet.account_calls import build_account_calls, build_transaction
@@ -23,6 +23,7 @@ class StarknetDialect:
     name: Final = FIBROUS
     pays_integrators: Final = False
     execution: Final = RATES
+    enforces_deadline: Final = False
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -31,16 +32,9 @@ class StarknetDialect:
         """Return the pool itself: the router executes every family by asking the pool."""
         return pool
 
-    def build_payload(
-        self,
-        route: RouterRouteParam,
-        steps: Sequence[Step],
-        pools: Mapping[str, Pool],
-        integrator: Integrator | None,
-        router: str,
-    ) -> UnsignedTransaction:
+    def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
         """As `RouterDialect.build_payload`."""
-        return self.build_transaction(self.build_call(route, steps, pools, integrator), router)
+        return self.build_transaction(self.build_call(swap.route, swap.steps, swap.pools, swap.integrator), router)
 
     def build_call(
         self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None
@@ -53,9 +47,11 @@ class StarknetDialect:
         """Serialise a call for the router at an address. Raises `InvalidAddress` and `InvalidInput`."""
         return build_transaction(call, self._network, router)
 
-    def build_transactions(self, payload: UnsignedTransaction, allowance: int = 0) -> tuple[Transaction, ...]:
-        """Return the approval and the swap, which an account executes together. The allowance is not used."""
-        del allowance
+    def build_transactions(
+        self, payload: UnsignedTransaction, allowances: Sequence[int] = ()
+    ) -> tuple[Transaction, ...]:
+        """Return the approval and the swap, which an account executes together. Allowances are not used."""
+        del allowances
         return build_account_calls(payload)
 
     def decode_call(self, calldata: str, felts: Sequence[int], amount_out: int) -> RouterCall:

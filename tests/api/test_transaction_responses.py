@@ -65,14 +65,14 @@ def as_json(document: object) -> Any:
 def transaction(payload: UnsignedTransaction) -> ParsedTransaction:
     """A response with everything but a route."""
     calldata = payload.calldata or None
-    return ParsedTransaction(payload.call, payload.to, calldata, payload.value, payload.felts)
+    return ParsedTransaction(payload.router_call, payload.to, calldata, payload.value, payload.felts)
 
 
 @given(st.data(), st.sampled_from(NETWORKS))
 def test_execute_is_read_as_it_was_written(data: st.DataObject, network: Network) -> None:
     payload = data.draw(payloads(network, integrator=False))
     read = parse_execute(as_json(render_execute(payload, network)), network)
-    assert read == (ParsedTransaction(payload.call) if network is HYPEREVM else transaction(payload))
+    assert read == (ParsedTransaction(payload.router_call) if network is HYPEREVM else transaction(payload))
 
 
 @pytest.mark.parametrize(
@@ -112,7 +112,7 @@ def test_hyperevm_gives_a_route_and_a_call(payload: UnsignedTransaction, result:
     document = as_json(render_network_calldata(result, payload, HYPEREVM))
     assert conforms(document, json_types.HyperevmCalldataJson)
     assert list(document) == ["route", "calldata"]
-    assert parse_network_calldata(document, HYPEREVM) == (result, ParsedTransaction(payload.call))
+    assert parse_network_calldata(document, HYPEREVM) == (result, ParsedTransaction(payload.router_call))
 
 
 def test_hyperevm_says_in_place_of_the_route_that_there_is_none() -> None:
@@ -142,8 +142,10 @@ def test_v2_calldata_is_read_as_it_was_written(data: st.DataObject, network: Net
     payload = data.draw(payloads(network))
     document = as_json(render_calldata_v2(payload, network, now_ms))
     assert conforms(document, json_types.CalldataV2Json)
-    assert ("integrator_data" in document) == bool(payload.call.integrator_data)
-    assert parse_calldata_v2(document, network) == ParsedTransaction(payload.call, payload.to, timestamp_ms=now_ms)
+    assert ("integrator_data" in document) == bool(payload.router_call.integrator_data)
+    assert parse_calldata_v2(document, network) == ParsedTransaction(
+        payload.router_call, payload.to, timestamp_ms=now_ms
+    )
 
 
 def test_v2_calldata_has_exactly_these_fields() -> None:
@@ -163,11 +165,11 @@ def test_route_and_calldata_is_read_as_it_was_written(
     document = as_json(render_route_and_calldata(result, payload, network, NOW_MS))
     assert list(document) == ["route", "calldata", "router_address", *(["meta"] if v2 else [])]
     assert list(document["calldata"]["route"]) == CALL_ROUTE
-    assert ("integrator_data" in document["calldata"]) == bool(payload.call.integrator_data)
+    assert ("integrator_data" in document["calldata"]) == bool(payload.router_call.integrator_data)
     assert conforms(document, json_types.RouteAndCalldataV2Json if v2 else json_types.RouteAndCalldataV1Json)
     assert parse_route_and_calldata(document, network) == (
         result,
-        ParsedTransaction(payload.call, payload.to, timestamp_ms=NOW_MS if v2 else None),
+        ParsedTransaction(payload.router_call, payload.to, timestamp_ms=NOW_MS if v2 else None),
     )
 
 

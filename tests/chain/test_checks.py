@@ -99,7 +99,7 @@ def test_a_quote_on_another_state_must_pay_its_minimum(trader: Trader, node: Rpc
     assert (past.block, past.matches) == (then.block, True)
     with pytest.raises(SimulationError, match=r"^the swap reverts at block \d+: ReceivedTooLittle \(received "):
         check_payload(node, checks, trade.payload, NOWHERE, ends)
-    generous = trade.payload.call
+    generous = trade.payload.router_call
     generous = generous._replace(route=generous.route._replace(min_received=trade.amount_due * 98 // 100))
     payload = build_transaction(generous, trader.world.network, trade.payload.to)
     # What a service says of its block is not proven.
@@ -137,7 +137,8 @@ def test_a_router_that_pays_less_is_caught_whatever_the_slippage(trader: Trader,
     trader.world.give("USDC", skimmer.address, 10**15)
     for sold in (tokens["DAI"], trader.world.network.native):
         trade = trader.quote_trade(Order(sold, tokens["USDC"], 10**18))
-        elsewhere = trade.payload._replace(to=skimmer.address)
+        approvals = tuple(each._replace(spender=skimmer.address) for each in trade.payload.approvals)
+        elsewhere = trade.payload._replace(to=skimmer.address, approvals=approvals)
         ends = ends_of(trader, trade)
         pays = r"^the swap pays \S+ USDC at block \d+, and "
         with pytest.raises(SimulationError, match=f"{pays}the quote says ") as caught:
@@ -155,8 +156,8 @@ def test_what_fails_before_the_swap_is_told_as_what_it_is(trader: Trader, node: 
     with pytest.raises(SimulationError, match=r"^nothing is deployed at the router's address 0x(77){20} at block \d+$"):
         check_payload(node, checks, nowhere, live(node), ends)
     unwilling = trader.chain.deploy(SOURCES["Unwilling"])
-    call = trade.payload.call
-    payload = trade.payload._replace(call=call._replace(route=call.route._replace(token_in=unwilling.address)))
+    (approval,) = trade.payload.approvals
+    payload = trade.payload._replace(approvals=(approval._replace(token=unwilling.address),))
     with pytest.raises(SimulationError, match=r"^DAI refuses to be approved at block \d+: an error with the selector"):
         check_payload(node, checks, payload, live(node), ends)
 
@@ -175,7 +176,7 @@ def test_holdings_are_read_at_the_block_of_the_quote(trader: Trader, node: RpcNo
     for origin in (now, NOWHERE):
         checked = check_payload(node, checks, trade.payload, origin, ends)
         assert checked.holdings
-        assert (checked.holdings.balance_in, checked.allowance, checked.simulation) == (10**18, 0, None)
+        assert (checked.holdings.balance_in, checked.allowances, checked.simulation) == (10**18, (0,), None)
 
 
 def test_native_currency_needs_no_allowance_and_counts_as_it_is(trader: Trader, node: RpcNode) -> None:
@@ -187,7 +188,7 @@ def test_native_currency_needs_no_allowance_and_counts_as_it_is(trader: Trader, 
     trader.chain.fund(POOR, 10**18)
     checked = check_payload(node, CheckOptions(simulate=True, sender=POOR), trade.payload, live(node), ends)
     assert checked.simulation
-    assert (checked.allowance, checked.simulation.assumed) == (None, ())
+    assert (checked.allowances, checked.simulation.assumed) == ((), ())
 
 
 def test_what_gas_costs_is_the_quotes_or_what_was_simulated(trader: Trader, node: RpcNode) -> None:
@@ -213,7 +214,7 @@ def test_a_node_that_ignores_block_numbers_is_an_upstream_error(trader: Trader) 
     """It simulates on a newer state than the one that was quoted on: there the swap must pay what it promises."""
     tokens = trader.world.tokens
     trade = trader.quote_trade(Order(tokens[WETH], tokens["USDC"], 10**19))
-    call = trade.payload.call
+    call = trade.payload.router_call
     generous = call._replace(route=call.route._replace(min_received=trade.amount_due * 98 // 100))
     payload = build_transaction(generous, trader.world.network, trade.payload.to)
     with open_proxy(trader.chain.node.port) as proxy, connect_without_pauses(proxy.url) as node:

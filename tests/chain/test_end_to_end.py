@@ -50,7 +50,7 @@ def check(trade: Trade, outcome: Outcome) -> None:
 
 def features(world: ContractFixture, trade: Trade) -> set[str]:
     """What a route has, for counting."""
-    call, result = trade.payload.call, trade.result
+    call, result = trade.payload.router_call, trade.result
     names = {protocol.id: protocol.amm_name for protocol in world.network.protocols}
     found = {"routes", trade.kind, call.route.swap_type.name, *(names[swap.protocol_id] for swap in call.swaps)}
     found |= {f"{len(result.segments)} segments", f"{max(len(segment.hops) for segment in result.segments)} hops"}

@@ -19,7 +19,7 @@ from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, Simulation
 from swapcli.evm import build_approval
 from swapcli.evm.simulation import SimulatedCall, SimulationStatus
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.transaction import SwapType, UnsignedTransaction
+from swapcli.model.transaction import Approval, SwapType, UnsignedTransaction
 from tests.chain.anvil import AnvilChain
 from tests.chain.node.server import Refused, node_of, says, serving
 from tests.chain.trader import USER, Trader, with_calldata, with_unreachable_minimum
@@ -110,7 +110,7 @@ def test_with_the_allowance_in_place_nothing_is_assumed(trader: Trader, node: Rp
 def test_the_router_refuses_a_token_that_takes_a_cut(trader: Trader, node: RpcNode) -> None:
     taxed = trader.chain.deploy(SOURCES["Taxed"])
     trade = trader.quote_trade(Order(trader.world.tokens["USDC"], trader.world.tokens["DAI"], 10**9))
-    call = trade.payload.call
+    call = trade.payload.router_call
     swaps = tuple(swap._replace(token_in=taxed.address) for swap in call.swaps)
     cut = call._replace(route=call.route._replace(token_in=taxed.address), swaps=swaps)
     simulation = simulated_payload(node, with_calldata(trade.payload._replace(call=cut), trader.world), POOR)
@@ -141,7 +141,8 @@ class Scene:
         """A thousand units for `paid`."""
         calldata = self.router.calldata("trade", sold, 1_000, bought, paid, recipient)
         value = 0 if sold != ZERO_ADDRESS else 1_000
-        return SimulatedCall(self.router.address, sold, bought, recipient, 1_000, value, calldata)
+        approvals = () if value else (Approval(sold, self.router.address, 1_000),)
+        return SimulatedCall(self.router.address, sold, bought, recipient, 1_000, value, calldata, approvals)
 
     def set_code(self, address: str, code: bytes) -> None:
         self.chain.node.ask("anvil_setCode", address, f"0x{code.hex()}")
@@ -300,7 +301,7 @@ def test_the_state_is_that_of_the_block(scene: Scene) -> None:
     then = scene.node.read_head().block
     bought.send("mint", BOB, 1)
     scene.router.send("trade", ZERO_ADDRESS, 0, bought.address, PLENTY, BOB)
-    nothing = SenderBalances(Account(0, b""), 0, None)
+    nothing = SenderBalances(Account(0, b""), 0)
     for at in (then, then.number):
         assert simulate_swap(scene.node, at, swap, POOR, nothing).run.received == PLENTY
     assert simulated(scene.node, swap, POOR).run.status is SimulationStatus.REVERTED
@@ -332,7 +333,7 @@ def test_overrides_change_what_they_name_and_nothing_else(scene: Scene) -> None:
 
 
 SWAP = SimulatedCall("0x" + "71" * 20, ZERO_ADDRESS, "0x" + "72" * 20, BOB, 5, 5, b"")
-NOTHING = SenderBalances(Account(0, b""), 0, None)
+NOTHING = SenderBalances(Account(0, b""), 0)
 
 
 @pytest.mark.parametrize(

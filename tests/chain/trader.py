@@ -230,7 +230,7 @@ def with_unreachable_minimum(trade: Trade) -> UnsignedTransaction:
 
 def with_calldata(payload: UnsignedTransaction, world: ContractFixture) -> UnsignedTransaction:
     """With the calldata of its call."""
-    return build_transaction(payload.call, world.network, payload.to)
+    return build_transaction(payload.router_call, world.network, payload.to)
 
 
 def random_amount(rng: Random, token: Token) -> int:

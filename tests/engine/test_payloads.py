@@ -70,7 +70,7 @@ def posted(answer: LocalQuote) -> RouteResult:
 
 def paid_out(payload: UnsignedTransaction, market: Market) -> int:
     """Return the router's output for a payload: each swap spends its share of the current balance."""
-    call = payload.call
+    call = payload.router_call
     balances = {call.route.token_in: call.route.amount_in}
     pools = dict(market.pools)
     for swap in call.swaps:
@@ -103,7 +103,7 @@ def test_building_later_equals_building_with_the_quote(data: st.DataObject) -> N
     if source.network.kind is Kind.EVM:
         assert evm.decode_call(direct.calldata) == direct.call
     else:
-        assert direct.felts == starknet.serialise_call(direct.call)
+        assert direct.felts == starknet.serialise_call(direct.router_call)
 
 
 @pytest.mark.parametrize("api_version", ApiVersion)
@@ -126,8 +126,8 @@ def test_the_native_token_is_wrapped_in_the_call() -> None:
         payload = source.quote_and_build(QuoteRequest(order, V2), terms(source))[1]
         route = payload.call.route
         assert (route.swap_type, route.token_in, route.token_out, payload.value) == ends
-        assert {swap.swap_type for swap in payload.call.swaps} == {route.swap_type}
-        assert ZERO_ADDRESS not in {address for swap in payload.call.swaps for address in swap[:2]}
+        assert {swap.swap_type for swap in payload.router_call.swaps} == {route.swap_type}
+        assert ZERO_ADDRESS not in {address for swap in payload.router_call.swaps for address in swap[:2]}
 
 
 @pytest.mark.parametrize("api_version", ApiVersion)
@@ -136,14 +136,14 @@ def test_wrapping_is_one_swap_of_the_wrapper(api_version: ApiVersion) -> None:
     for ends in ((source.network.native, source.token("WETH")), (source.token("WETH"), source.network.native)):
         answer, payload = source.quote_and_build(QuoteRequest(Order(*ends, 10**18), api_version), terms(source))
         assert source.build(posted(answer), terms(source)) == payload
-        assert [(s.protocol_id, s.pool_address, s.rate) for s in payload.call.swaps] == [(0, WETH, RATE_SCALE)]
+        assert [(s.protocol_id, s.pool_address, s.rate) for s in payload.router_call.swaps] == [(0, WETH, RATE_SCALE)]
         assert payload.call.route.amount_out == 10**18
 
 
 def test_a_fee_lowers_min_received_and_is_in_the_call() -> None:
     source = routed()
     answer = quoted(source, integrator=ACME)
-    call = source.build(posted(answer), terms(source)).call
+    call = source.build(posted(answer), terms(source)).router_call
     assert call.route.min_received == min_received(after_fee(call.route.amount_out, 30), HALF_PERCENT)
     assert evm.decode_integrator_data(call.integrator_data) == evm.IntegratorShares(ACME.address, 30, 0)
 

@@ -149,7 +149,7 @@ def test_an_integrator_earns_exactly_the_requested_fee(integrator: Integrator) -
         answer, payload = source.quote_and_build(request, SELL_V2.terms())
         assert source.build(answer.result, SELL_V2.terms()) == payload
     assert payload == expected
-    assert payload.call.integrator_data
+    assert payload.router_call.integrator_data
 
 
 @pytest.mark.parametrize(

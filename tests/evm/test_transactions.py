@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InvalidInput, InvalidRoute
 from swapcli.evm import build_approval, build_transaction, build_transactions, encode_call
-from swapcli.model.transaction import RouterCall, SwapType, Transaction, UnsignedTransaction
+from swapcli.model.transaction import Purpose, RouterCall, SwapType, Transaction, UnsignedTransaction
 from tests.api.build import EVM, WRAPPED
 from tests.evm.build import ADDRESSES, NUMBERS
 from tests.evm.test_calldata import CALL
@@ -24,7 +24,9 @@ NATIVE_OUT = CALL._replace(route=CALL.route._replace(token_out=WRAPPED.address, 
 @given(ADDRESSES, ADDRESSES, NUMBERS)
 def test_an_approval_calls_the_token_with_the_exact_amount(token: str, spender: str, amount: int) -> None:
     expected = "0x095ea7b3" + encode(["address", "uint256"], [spender, amount]).hex()
-    assert build_approval(token, spender, amount) == Transaction(token, expected, 0)
+    approval = build_approval(token, spender, amount)
+    assert (approval.to, approval.calldata, approval.value) == (token, expected, 0)
+    assert approval.purpose is (Purpose.APPROVE if amount else Purpose.REVOKE)
 
 
 @pytest.mark.parametrize(
@@ -61,7 +63,7 @@ def test_a_token_input_is_approved_first_and_sends_no_value(call: RouterCall) ->
 @given(st.integers(0, 2**256 - 1), st.integers(1, 2**256 - 1))
 def test_only_a_small_allowance_is_raised_after_a_reset_to_zero(allowance: int, amount: int) -> None:
     payload = build_transaction(CALL._replace(route=CALL.route._replace(amount_in=amount)), EVM, ROUTER)
-    *before, swap = build_transactions(payload, allowance)
+    *before, swap = build_transactions(payload, (allowance,))
     allowed = allowance
     for each in before:
         assert (allowed == 0) != (each == build_approval(CALL.route.token_in, ROUTER, 0)), (
@@ -76,7 +78,8 @@ def test_only_a_small_allowance_is_raised_after_a_reset_to_zero(allowance: int, 
 
 def test_native_input_needs_no_approval_at_any_allowance() -> None:
     payload = build_transaction(NATIVE_IN, EVM, ROUTER)
-    assert {build_transactions(payload, allowance) for allowance in (0, 1, 2**256 - 1)} == {build_transactions(payload)}
+    assert payload.approvals == ()
+    assert build_transactions(payload) == (Transaction(ROUTER, payload.calldata, payload.value),)
 
 
 @pytest.mark.parametrize("call", [NATIVE_IN, NATIVE_OUT])

@@ -129,7 +129,7 @@ def check_only_the_order_is_signed(case: Case, result: RouteResult, payload: Uns
     assert route.amount_in == result.input_amount
     assert route.min_received >= min_received(route.amount_out, terms.slippage_ppm)
     assert route.amount_out >= min_received(result.output_amount, terms.slippage_ppm)
-    assert payload.call.integrator_data == b""
+    assert payload.router_call.integrator_data == b""
 
 
 @pytest.mark.parametrize("with_route", [True, False], ids=["with route", "posted"])

@@ -17,7 +17,7 @@ STARKNET = find_network("starknet")
 @given(CALLS, ADDRESSES)
 def test_a_payload_has_the_felts_of_its_call_and_no_value(call: RouterCall, router: str) -> None:
     payload = build_transaction(call, STARKNET, router)
-    assert payload == (call, router, 0, "", serialise_call(call))
+    assert payload == (call, router, 0, "", serialise_call(call), ())
 
 
 @given(CALLS, ADDRESSES)

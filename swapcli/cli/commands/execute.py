@@ -22,6 +22,7 @@ from swapcli.cli.resolved_options import parse_address_option, require_swap_term
 from swapcli.cli.session import Session, open_session
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.dialects import router_dialect
 from swapcli.engine.warnings import check_impact, quote_warnings
 from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.model.network import Network
@@ -73,7 +74,7 @@ def execute(
     deadline_s = None if deadline is None else parse_deadline_s(deadline, SYSTEM_CLOCK.now_s())
     document = _read(file)
     quote_source = session.open(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
-    route = _parse_route(session, quote_source.network, document, destination)
+    route = _parse_route(session, quote_source.network, document, destination, deadline_s)
     checker = open_checker(session, quote_source.network, payload)
     transaction = quote_source.build(route.result, route.terms)
     settings, state_source = session.settings, quote_source.state_source
@@ -84,7 +85,7 @@ def execute(
         *quote_warnings(
             impact, state_source, ttl_s=settings.route_ttl_s, impact_warning_ppm=settings.impact_warning_ppm
         ),
-        *_deadline_warnings(deadline_s),
+        *_deadline_warnings(quote_source.network, deadline_s),
     )
     prepared = PreparedPayload(transaction, quote_source.network, checked)
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
@@ -92,8 +93,8 @@ def execute(
     return exit_codes.OK
 
 
-def _deadline_warnings(deadline_s: int | None) -> Iterator[QuoteWarning]:
-    if deadline_s is not None:
+def _deadline_warnings(network: Network, deadline_s: int | None) -> Iterator[QuoteWarning]:
+    if deadline_s is not None and not router_dialect(network).enforces_deadline:
         deadline = datetime.fromtimestamp(deadline_s, UTC).isoformat()
         yield QuoteWarning(
             WarningCode.DEADLINE_NOT_ENFORCED,
@@ -108,11 +109,13 @@ class _Route(NamedTuple):
     terms: SwapTerms
 
 
-def _parse_route(session: Session, network: Network, document: dict[str, object], destination: str | None) -> _Route:
+def _parse_route(
+    session: Session, network: Network, document: dict[str, object], destination: str | None, deadline_s: int | None
+) -> _Route:
     result = parse_result(document, network)
     slippage_ppm = SLIPPAGE_RANGE[result.api_version].check(session.settings.slippage_ppm)
     recipient = None if destination is None else parse_address_option(destination, network, "--destination")
-    return _Route(result, require_swap_terms(recipient, slippage_ppm, network))
+    return _Route(result, require_swap_terms(recipient, slippage_ppm, network)._replace(deadline_s=deadline_s))
 
 
 def _read(file: str) -> dict[str, object]:

@@ -15,7 +15,7 @@ from swapcli.errors import InvalidOption
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.state_source import StateSource
-from swapcli.model.transaction import UnsignedTransaction
+from swapcli.model.transaction import EncodedCall, UnsignedTransaction
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
 
@@ -26,17 +26,28 @@ if TYPE_CHECKING:
 def calldata_document(
     answer: QuoteResult, payload: UnsignedTransaction, swap: RenderedTransaction, warnings: Iterable[QuoteWarning] = ()
 ) -> dict[str, Any]:
-    """Return a route and its transaction as V2 or V1 calldata. `route` has the route and the call parameters."""
+    """Return a route and its transaction as V2 or V1 calldata. `route` has the route and the call parameters.
+
+    For a router that the interface does not describe, `quote` has the route and `swap` the amounts instead.
+    """
     result, network = answer.result, answer.network
     found: dict[str, Any] = render(result, network, unknown_price=None)
+    fields = swap.signed_fields | {"dialect": network.router_dialect}
+    if isinstance(payload.call, EncodedCall):
+        document = {"quote": found, **encoded_call_fields(payload.call, network)}
+        return document | fields | quote_fields(answer) | warnings_field(warnings)
     if result.api_version is ApiVersion.V2:
-        document: dict[str, Any] = {**render_calldata_v2(payload, network, answer.timestamp_ms)}
+        document = {**render_calldata_v2(payload, network, answer.timestamp_ms)}
     else:
         document = {**render_calldata_v1(result, payload, network)}
         found = {name: found[name] for name in render_short(result, network)}
     document["route"] = found | {**render_call_route(payload.call.route, network)}
-    fields = swap.signed_fields | {"dialect": network.router_dialect}
     return document | fields | quote_fields(answer) | warnings_field(warnings)
+
+
+def encoded_call_fields(call: EncodedCall, network: Network) -> dict[str, Any]:
+    """Return the field `swap`: the amounts and parties of a call that the interface does not describe."""
+    return {"swap": {**render_call_route(call.route, network), "deadline": call.deadline_s}}
 
 
 class PayloadContext(NamedTuple):
@@ -54,10 +65,12 @@ def execute_document(
     quoted: PayloadContext,
     warnings: Iterable[QuoteWarning] = (),
 ) -> dict[str, Any]:
-    """Return the transaction of a given route as V2 calldata or V1 execute."""
+    """Return the transaction of a given route as V2 calldata or V1 execute, or with `swap` as `calldata_document`."""
     network, origin, api_version, timestamp_ms = quoted
-    if api_version is ApiVersion.V2:
-        document: dict[str, Any] = {**render_calldata_v2(payload, network, timestamp_ms)}
+    if isinstance(payload.call, EncodedCall):
+        document = encoded_call_fields(payload.call, network)
+    elif api_version is ApiVersion.V2:
+        document = {**render_calldata_v2(payload, network, timestamp_ms)}
     else:
         document = {**render_execute(payload, network)}
     return (

@@ -8,11 +8,11 @@ from dataclasses import dataclass
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import format_percent
 from swapcli.cli.render.quote_facts import Fact, symbol
-from swapcli.cli.render.transactions import APPROVE, REVOKE, RenderedTransaction
+from swapcli.cli.render.transactions import RenderedTransaction
 from swapcli.encoding.text import printable
 from swapcli.model.network import Network
 from swapcli.model.token import Token, in_tokens
-from swapcli.model.transaction import SwapType, UnsignedTransaction
+from swapcli.model.transaction import Purpose, SwapType, UnsignedTransaction
 from swapcli.networks.address import display_address
 
 HEAD, TAIL = 18, 8
@@ -89,8 +89,9 @@ def _transaction_view(
     transaction: RenderedTransaction, number: int, allowance: str, numbered: bool, full: bool
 ) -> TransactionView:
     purposes = {
-        REVOKE: "revoke the present approval of the router",
-        APPROVE: f"approve the router to spend {allowance}",
+        Purpose.REVOKE: f"revoke the present approval of {transaction.spender_name}",
+        Purpose.APPROVE: f"approve {transaction.spender_name} to spend {allowance}",
+        Purpose.APPROVE_PERMIT2: f"approve {transaction.spender_name} in Permit2 to spend {allowance}",
     }
     purpose = purposes.get(transaction.purpose, "swap")
     title = f"{number}. {purpose[:1].upper()}{purpose[1:]}" if numbered else ""

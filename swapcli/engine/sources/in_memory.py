@@ -207,7 +207,7 @@ class InMemorySource:
         check_age(result, issued_ms, int(self._clock.now_s() * 1000), self._route_ttl_s)
         check_route(result, self.market)
         done, pools = replay_result(result, self._executable, terms.slippage_ppm)
-        return build_transaction(result, done.steps, done.amount_out, pools, self.network, terms)
+        return build_transaction(result, done.steps, done.amount_out, pools, self.network, self._with_deadline(terms))
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
@@ -230,8 +230,14 @@ class InMemorySource:
 
     def build_payload(self, answer: LocalQuote, terms: SwapTerms) -> UnsignedTransaction:
         """Return the payload of a quote of this source."""
-        steps, amount_out = answer.quote.steps, answer.quote.amount_out
-        return build_transaction(answer.result, steps, amount_out, answer.pools, self.network, terms)
+        steps, amount_out, timed = answer.quote.steps, answer.quote.amount_out, self._with_deadline(terms)
+        return build_transaction(answer.result, steps, amount_out, answer.pools, self.network, timed)
+
+    def _with_deadline(self, terms: SwapTerms) -> SwapTerms:
+        """Return the terms with a deadline: by default, the time when a route of this moment expires."""
+        if terms.deadline_s is not None:
+            return terms
+        return terms._replace(deadline_s=int(self._clock.now_s()) + self._route_ttl_s)
 
     def _source_after(self, answer: LocalQuote) -> InMemorySource:
         """Return a source over the market after the swaps of `answer`."""

@@ -12,7 +12,7 @@ from swapcli.evm.transactions import build_transaction, build_transactions
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.model.router_dialect import RATES
+from swapcli.model.router_dialect import RATES, ReplayedSwap
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 
@@ -22,6 +22,7 @@ class FibrousDialect:
 
     pays_integrators: Final = True
     execution: Final = RATES
+    enforces_deadline: Final = False
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -31,16 +32,9 @@ class FibrousDialect:
         """Return the pool itself: these routers execute every family by asking the pool."""
         return pool
 
-    def build_payload(
-        self,
-        route: RouterRouteParam,
-        steps: Sequence[Step],
-        pools: Mapping[str, Pool],
-        integrator: Integrator | None,
-        router: str,
-    ) -> UnsignedTransaction:
+    def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
         """As `RouterDialect.build_payload`."""
-        return self.build_transaction(self.build_call(route, steps, pools, integrator), router)
+        return self.build_transaction(self.build_call(swap.route, swap.steps, swap.pools, swap.integrator), router)
 
     def build_call(
         self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None
@@ -52,9 +46,11 @@ class FibrousDialect:
         """Encode a call for the router at an address. Raises `InvalidInput` and `InvalidRoute`."""
         return build_transaction(call, self._network, router)
 
-    def build_transactions(self, payload: UnsignedTransaction, allowance: int = 0) -> tuple[Transaction, ...]:
-        """Return the approvals that the router needs beyond its allowance, and the swap."""
-        return build_transactions(payload, allowance)
+    def build_transactions(
+        self, payload: UnsignedTransaction, allowances: Sequence[int] = ()
+    ) -> tuple[Transaction, ...]:
+        """As `RouterDialect.build_transactions`."""
+        return build_transactions(payload, allowances)
 
     def decode_call(self, calldata: str, felts: Sequence[int], amount_out: int) -> RouterCall:
         """Decode calldata. It contains the quoted output, and there are no felts. Raises `InvalidInput`."""

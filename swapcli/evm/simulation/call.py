@@ -4,18 +4,21 @@ from __future__ import annotations
 
 import json
 import os
+from collections.abc import Sequence
 from enum import IntEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from swapcli.encoding.abi import WORD, AbiReader, encode_address, encode_bytes, encode_uint, parse_hex
+from swapcli.evm.transactions import build_approvals
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.transaction import SwapType, UnsignedTransaction
+from swapcli.model.transaction import Approval, SwapType, Transaction, UnsignedTransaction
 
-SIMULATE: Final = "48383c52"
-"""`simulate((address,address,address,address,uint256,uint256,bytes))`."""
+SIMULATE: Final = "a4445c7c"
+"""`simulate((address,address,address,uint256,bytes,(address,bytes)[]))`."""
 
-_SWAP_WORDS: Final = 7
+_SWAP_WORDS: Final = 6
+_PREPARATION_WORDS: Final = 2
 _RUN_WORDS: Final = 5
 _TRANSACTION_GAS: Final = 21_000
 _ZERO_BYTE_GAS: Final = 4
@@ -36,7 +39,7 @@ class SimulationStatus(IntEnum):
 
 
 class SimulatedCall(NamedTuple):
-    """A swap to be simulated. `sold` and `token_out` are the zero address where they are the native currency."""
+    """A swap to be simulated. `token_in` and `token_out` are the zero address where they are the native currency."""
 
     router: str
     token_in: str
@@ -45,6 +48,7 @@ class SimulatedCall(NamedTuple):
     amount_in: int
     value_wei: int
     calldata: bytes
+    approvals: tuple[Approval, ...] = ()
 
     @classmethod
     def from_payload(cls, payload: UnsignedTransaction) -> SimulatedCall:
@@ -58,6 +62,7 @@ class SimulatedCall(NamedTuple):
             amount_in=route.amount_in,
             value_wei=payload.value,
             calldata=parse_hex(payload.calldata, "calldata"),
+            approvals=payload.approvals,
         )
 
 
@@ -79,38 +84,61 @@ def runtime_code(own: str) -> bytes:
     return _compiled() + bytes.fromhex(own[2:])
 
 
-def encode_simulate(swap: SimulatedCall) -> bytes:
-    """Calldata of `simulate`. Raises `InvalidInput` for a value that does not fit."""
+def encode_simulate(swap: SimulatedCall, allowances: Sequence[int] = ()) -> bytes:
+    """Return the calldata of `simulate`, which first makes the approvals that are missing beyond `allowances`.
+
+    Raises `InvalidInput` for a value that does not fit.
+    """
+    calldata = encode_bytes(swap.calldata)
     words = (
         f"{WORD:064x}",
         encode_address(swap.router, "router"),
-        encode_address(swap.token_in, "sold"),
         encode_address(swap.token_out, "bought"),
         encode_address(swap.recipient, "receiver"),
-        encode_uint(swap.amount_in, 256, "amount"),
         encode_uint(swap.value_wei, 256, "value"),
         f"{_SWAP_WORDS * WORD:064x}",
-        encode_bytes(swap.calldata),
+        f"{_SWAP_WORDS * WORD + len(calldata) // 2:064x}",
+        calldata,
+        _encode_preparations(build_approvals(swap.approvals, allowances)),
     )
     return bytes.fromhex(SIMULATE + "".join(words))
 
 
-def decode_run(answer: bytes, swap: SimulatedCall) -> SimulationRun:
-    """What `simulate` returned. Raises `InvalidInput` for anything else."""
+def _encode_preparations(transactions: Sequence[Transaction]) -> str:
+    """Encode the array: the length, the offset of each entry after the length, and the entries."""
+    entries = [
+        encode_address(each.to, "to")
+        + f"{_PREPARATION_WORDS * WORD:064x}"
+        + encode_bytes(parse_hex(each.calldata, "calldata"))
+        for each in transactions
+    ]
+    offsets, position = [], len(entries) * WORD
+    for entry in entries:
+        offsets.append(f"{position:064x}")
+        position += len(entry) // 2
+    return f"{len(entries):064x}{''.join(offsets)}{''.join(entries)}"
+
+
+def decode_run(answer: bytes, swap: SimulatedCall, allowances: Sequence[int] = ()) -> SimulationRun:
+    """Decode what `simulate` returned for a swap and its `allowances`. Raises `InvalidInput` for anything else."""
     reader = AbiReader(answer)
     outcome = SimulationStatus(reader.uint(2, "outcome"))
     found, left, gas = reader.uint(256, "found"), reader.uint(256, "left"), reader.uint(64, "gas")
     reader.offset(_RUN_WORDS * WORD, "output")
     output = reader.content("output")
     reader.end("answer")
-    return SimulationRun(outcome, left - found, _transaction_gas(gas, swap), output)
+    return SimulationRun(outcome, left - found, _transaction_gas(gas, swap, allowances), output)
 
 
-def _transaction_gas(call_gas: int, swap: SimulatedCall) -> int:
-    """Of a transaction that does what the call did."""
+def _transaction_gas(call_gas: int, swap: SimulatedCall, allowances: Sequence[int]) -> int:
+    """Return the gas of a transaction that does what the call did.
+
+    The contract has looked at the balance of the bought token and at each allowance that it has granted.
+    """
+    granted = sum(have < each.amount for each, have in zip(swap.approvals, allowances, strict=False))
     zeros = swap.calldata.count(0)
     carried = zeros * _ZERO_BYTE_GAS + (len(swap.calldata) - zeros) * _BYTE_GAS
-    looks = sum(_FIRST_LOOK_GAS for token in (swap.token_in, swap.token_out) if token != ZERO_ADDRESS)
+    looks = _FIRST_LOOK_GAS * (granted + (swap.token_out != ZERO_ADDRESS))
     return max(0, _TRANSACTION_GAS + carried + call_gas + looks - (_VALUE_GAS if swap.value_wei else 0))
 
 

@@ -18,7 +18,7 @@ from swapcli.cli.render.payload_view import build_payload_view
 from swapcli.cli.render.transactions import RenderedTransaction
 from swapcli.evm import decode_call, decode_integrator_data
 from swapcli.model.swap_terms import min_received
-from swapcli.model.transaction import RouterCall, SwapType
+from swapcli.model.transaction import Purpose, RouterCall, SwapType
 from swapcli.routing.replay import replay
 from swapcli.starknet import deserialise_call
 from tests.support.command import CommandResult, run_swapcli
@@ -400,7 +400,7 @@ def test_starknet_tells_calls_with_their_entry_points_and_felts() -> None:
 
 @pytest.mark.parametrize("full", [True, False])
 def test_only_on_request_is_calldata_without_its_middle(full: bool) -> None:
-    sending = RenderedTransaction("swap", ROUTER, "0x" + "ab" * 1000, "0")
+    sending = RenderedTransaction(Purpose.SWAP, ROUTER, "0x" + "ab" * 1000, "0")
     ((_, _), (_, _), (_, shown)) = build_payload_view([sending], "1 ETH", full=full).transactions[0].lines
     assert (shown == sending.calldata) == full
     if not full:
@@ -408,7 +408,7 @@ def test_only_on_request_is_calldata_without_its_middle(full: bool) -> None:
 
 
 def test_what_is_short_is_never_cut() -> None:
-    sending = RenderedTransaction("swap", ROUTER, "0x" + "ab" * 30, str(2**256 - 1))
+    sending = RenderedTransaction(Purpose.SWAP, ROUTER, "0x" + "ab" * 30, str(2**256 - 1))
     lines = dict(build_payload_view([sending], "1 ETH", full=False).transactions[0].lines)
     assert lines == {"to": ROUTER, "value": str(2**256 - 1), "calldata": sending.calldata}
 

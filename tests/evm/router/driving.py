@@ -30,7 +30,7 @@ class Built(NamedTuple):
 
     @property
     def call(self) -> RouterCall:
-        return self.payload.call
+        return self.payload.router_call
 
 
 def single(pool: str, token_in: str, token_out: str) -> Route:
@@ -82,7 +82,7 @@ def carry_out(fixture: ContractFixture, payload: UnsignedTransaction, sender: st
 def send(fixture: ContractFixture, payload: UnsignedTransaction, sender: str = ALICE) -> int:
     """Send the call without funding and check that the router's balances do not change. Raises `RevertedError`."""
     route = payload.call.route
-    bought, tokens = token_received(route), tokens_of(payload.call.swaps)
+    bought, tokens = token_received(route), tokens_of(payload.router_call.swaps)
     before, router_before = fixture.balance(bought, route.recipient), balances_of(fixture, payload.to, tokens)
     return_data = fixture.chain.send(
         payload.to, bytes.fromhex(payload.calldata[2:]), value=payload.value, sender=sender

@@ -18,19 +18,32 @@ from swapcli.evm.simulation import (
     encode_simulate,
     runtime_code,
 )
+from swapcli.evm.transactions import build_approvals
 from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.transaction import Approval
 from tests.contracts.build import SIMULATION, build
 from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, compile_solidity, selector
 from tests.evm.build import ADDRESSES, NUMBERS
 
 ALICE, BOB = "0x" + "a1" * 20, "0x" + "b0" * 20
 HOME = "0x" + "77" * 20
-SWAP_TYPE = "(address,address,address,address,uint256,uint256,bytes)"
+SWAP_TYPE = "(address,address,address,uint256,bytes,(address,bytes)[])"
 SOURCES = compile_solidity("simulated.sol", "world.sol")
 PLENTY = 10**24
 
 swap_calls = st.builds(
-    SimulatedCall, ADDRESSES, ADDRESSES, ADDRESSES, ADDRESSES, NUMBERS, NUMBERS, st.binary(max_size=200)
+    SimulatedCall,
+    *(ADDRESSES, ADDRESSES, ADDRESSES, ADDRESSES, NUMBERS, NUMBERS, st.binary(max_size=200)),
+    approvals=st.lists(
+        st.builds(
+            Approval,
+            ADDRESSES,
+            ADDRESSES,
+            st.integers(2, 2**160 - 1),
+            expiration_s=st.none() | st.integers(0, 2**48 - 1),
+        ),
+        max_size=3,
+    ).map(tuple),
 )
 
 
@@ -54,7 +67,12 @@ class Scene:
             self.chain.set_code(ALICE, runtime_code(HOME if own else ZERO_ADDRESS))
             if own:
                 self.chain.set_code(HOME, own)
-            return decode_run(self.chain.send(ALICE, encode_simulate(swap)), swap)
+            allowances = [self._allowance(each) for each in swap.approvals]
+            return decode_run(self.chain.send(ALICE, encode_simulate(swap, allowances)), swap, allowances)
+
+    def _allowance(self, approval: Approval) -> int:
+        arguments = encode(["address", "address"], [ALICE, approval.spender])
+        return int.from_bytes(self.chain.call(approval.token, selector("allowance(address,address)") + arguments))
 
     def swap(self, function: str, *arguments: Any, **changes: Any) -> SimulatedCall:
         """Return a call of the router; `changes` replace fields of a swap without tokens."""
@@ -64,7 +82,8 @@ class Scene:
 
     def trade(self, sold: str, bought: str, *, taken: int = 1_000, paid: int = 900, **changes: Any) -> SimulatedCall:
         value = 0 if sold != ZERO_ADDRESS else taken
-        tokens = {"token_in": sold, "token_out": bought}
+        approvals = (Approval(sold, self.router.address, changes.get("amount_in", taken)),) if value == 0 else ()
+        tokens = {"token_in": sold, "token_out": bought, "approvals": approvals}
         fields: dict[str, Any] = {**tokens, "amount_in": taken, "value_wei": value, "recipient": BOB}
         recipient = changes.get("recipient", BOB)
         return self.swap("trade", sold, taken, bought, paid, recipient, **fields | changes)
@@ -79,10 +98,13 @@ def test_the_source_compiles_to_the_committed_artifact() -> None:
     assert build(SIMULATION) == SIMULATION.artifact.read_text()
 
 
-@given(swap_calls)
-def test_a_simulated_call_is_encoded_as_eth_abi_does(swap: SimulatedCall) -> None:
-    signature = f"simulate({SWAP_TYPE})"
-    assert encode_simulate(swap) == selector(signature) + encode([SWAP_TYPE], [tuple(swap)])
+@given(swap_calls, st.integers(0, 2))
+def test_a_simulated_call_is_encoded_as_eth_abi_does(swap: SimulatedCall, allowance: int) -> None:
+    allowances = [allowance] * len(swap.approvals)
+    preparations = [(each.to, bytes.fromhex(each.calldata[2:])) for each in build_approvals(swap.approvals, allowances)]
+    fields = (swap.router, swap.token_out, swap.recipient, swap.value_wei, swap.calldata, preparations)
+    expected = selector(f"simulate({SWAP_TYPE})") + encode([SWAP_TYPE], [fields])
+    assert encode_simulate(swap, allowances) == expected
 
 
 @given(st.sampled_from(SimulationStatus), NUMBERS, NUMBERS, st.integers(0, 2**40), st.binary(max_size=100))

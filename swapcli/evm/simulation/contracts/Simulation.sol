@@ -3,8 +3,6 @@ pragma solidity 0.8.26;
 
 interface IToken {
     function balanceOf(address owner) external view returns (uint256);
-    function allowance(address owner, address spender) external view returns (uint256);
-    function approve(address spender, uint256 amount) external;
 }
 
 /// A swap, made by whoever's address this stands at. It is never deployed: a node is asked what would come of a call if
@@ -13,15 +11,21 @@ interface IToken {
 /// The last 20 bytes of the code, which follow what the compiler makes of this, are the address of the code that the
 /// sender has in truth, zero for none. It answers whatever else is called here, so that a wallet receives as it does.
 contract Simulation {
-    /// `sold` and `bought` are zero where they are the native currency. `input` is what the router is called with.
+    /// A call that the sender makes before the swap.
+    struct Preparation {
+        address to;
+        bytes input;
+    }
+
+    /// `bought` is zero where it is the native currency. `input` is what the router is called with, after all
+    /// `preparations`: the approvals that the sender has not given yet.
     struct Swap {
         address router;
-        address sold;
         address bought;
         address receiver;
-        uint256 amount;
         uint256 value;
         bytes input;
+        Preparation[] preparations;
     }
 
     enum Outcome {
@@ -39,8 +43,10 @@ contract Simulation {
     {
         if (swap.router.code.length == 0) return (Outcome.NO_ROUTER, 0, 0, 0, "");
         bool done;
-        (done, output) = _approve(swap.sold, swap.router, swap.amount);
-        if (!done) return (Outcome.NOT_APPROVED, 0, 0, 0, output);
+        for (uint256 k; k < swap.preparations.length; ++k) {
+            (done, output) = swap.preparations[k].to.call(swap.preparations[k].input);
+            if (!done) return (Outcome.NOT_APPROVED, 0, 0, 0, output);
+        }
         found = _held(swap.bought, swap.receiver);
         bytes memory input = swap.input;
         gasUsed = gasleft();
@@ -56,20 +62,6 @@ contract Simulation {
 
     fallback() external payable {
         _asEver();
-    }
-
-    /// Tokens may return nothing. Some refuse an allowance in the place of another: that one is taken back first.
-    function _approve(address token, address spender, uint256 amount)
-        private
-        returns (bool done, bytes memory output)
-    {
-        uint256 allowed = token == address(0) ? amount : IToken(token).allowance(address(this), spender);
-        if (allowed >= amount) return (true, "");
-        if (allowed != 0) {
-            (done, output) = token.call(abi.encodeCall(IToken.approve, (spender, 0)));
-            if (!done) return (false, output);
-        }
-        return token.call(abi.encodeCall(IToken.approve, (spender, amount)));
     }
 
     function _held(address token, address owner) private view returns (uint256) {
