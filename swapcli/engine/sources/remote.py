@@ -141,7 +141,8 @@ class RemoteSource:
         """As `QuoteSource.build`."""
         self._check_api_version(result.api_version)
         expected = self._expected_payload(terms, with_route=False)
-        parsed = self._service.payload(result, terms)
+        # The router takes no deadline, and V2 calldata neither.
+        parsed = self._service.payload(result, terms._replace(deadline_s=None))
         with self._service.mismatch_as_upstream_error():
             return validated_payload(parsed, result, expected)
 
