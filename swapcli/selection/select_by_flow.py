@@ -23,6 +23,7 @@ from heapq import nlargest
 from math import inf
 from typing import NamedTuple
 
+from swapcli.routing.graph.best_paths import best_labels
 from swapcli.selection.ranking_reader import TokenPair
 
 _BOUND_FACTOR = 1.2
@@ -125,16 +126,17 @@ def _path_costs(pair_costs: Mapping[TokenPair, float], start: int, max_hops: int
     out: dict[int, list[tuple[int, float]]] = defaultdict(list)
     for (i, j), cost in pair_costs.items():
         out[i].append((j, cost))
-    costs = frontier = {start: 0.0}
-    for _ in range(max_hops):
+
+    def extend(front: Mapping[int, float], best: Mapping[int, float], _: int) -> dict[int, float]:
         improved: dict[int, float] = {}
-        for i, cost_to_i in frontier.items():
+        for i, cost_to_i in front.items():
             for j, cost in out[i]:
                 total = cost_to_i + cost
-                if total < costs.get(j, inf) and total < improved.get(j, inf):
+                if total < best.get(j, inf) and total < improved.get(j, inf):
                     improved[j] = total
-        costs, frontier = costs | improved, improved
-    return costs
+        return improved
+
+    return best_labels({start: 0.0}, max_hops, extend)
 
 
 def _spread_flow(
