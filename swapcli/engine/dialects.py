@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.errors import InvalidOption
 from swapcli.model.market import Market
-from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, Kind, Network
+from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, SETTLER, Kind, Network
 from swapcli.model.router_dialect import RATES, Execution
 
 if TYPE_CHECKING:
@@ -17,8 +17,12 @@ if TYPE_CHECKING:
 def router_dialect(network: Network) -> RouterDialect:
     """Return the dialect of a network's router. Only the modules of that dialect are imported.
 
-    Raises `InvalidOption` if there are no routers of the dialect on that kind of network.
+    Raises `InvalidOption` if there are no routers of the dialect on that network.
     """
+    if network.router_dialect == SETTLER and network.kind is Kind.EVM:
+        from swapcli.evm.dialects.settler import SettlerDialect
+
+        return SettlerDialect(network)
     return interface_dialect(network)
 
 

@@ -60,12 +60,14 @@ INTERFACE_DIALECTS = (FIBROUS, OWN)
 class DialectRouter(NamedTuple):
     """The router of one dialect on a network: its address, or the registry contract that names it.
 
-    `version` distinguishes the encodings of different releases. `protocols` maps the `amm_name` of each protocol
-    that the router executes to the router's own name for it; empty if the router executes every protocol.
+    `spender` is the contract that takes the sender's tokens, None if that is the router. `version` distinguishes the
+    encodings of different releases. `protocols` maps the `amm_name` of each protocol that the router executes to the
+    router's own name for it; empty if the router executes every protocol.
     """
 
     address: str | None = None
     registry: str | None = None
+    spender: str | None = None
     version: str | None = None
     protocols: Mapping[str, str] = MappingProxyType({})
 

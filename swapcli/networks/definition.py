@@ -11,7 +11,7 @@
 | `deployments` | `[{protocols, name, addresses: {role: address}, init_code_hash, fee_tiers: {fee_ppm: tick spacing, 0 where there is none}, source, unconfirmed}]` |
 | `router`, `multicall`, `rpc_urls`, `explorer` | as named; absent or null where unknown |
 | `router_dialect` | how payloads for `router` are written; default `fibrous` |
-| `routers` | `{dialect: {address, registry, version, protocols: {amm_name: name in the router}}}`: the routers of other dialects |
+| `routers` | `{dialect: {address, registry, spender, version, protocols: {amm_name: name in the router}}}`: the routers of other dialects |
 | `l1_fee_oracle` | the `GasPriceOracle` of an OP-stack network; null where no fee for data on L1 is charged |
 | `stablecoins` | addresses of the tokens that are worth one dollar |
 | `gas_price_wei`, `block_time_s`, `has_v2` | defaults 0, null, true |
@@ -54,7 +54,7 @@ _PROTOCOL_KEYS = ("id", "amm_name", "display_name", "family", "extra_keys", "con
 _DEPLOYMENT_KEYS = (
     "protocols", "name", "addresses", "init_code_hash", "fee_tiers", "source", "unconfirmed",
 )  # fmt: skip
-_ROUTER_KEYS = ("address", "registry", "version", "protocols")
+_ROUTER_KEYS = ("address", "registry", "spender", "version", "protocols")
 _T = TypeVar("_T")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
 
@@ -263,6 +263,7 @@ def _parse_routers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, 
             DialectRouter(
                 address=router.optional_address("address", kind),
                 registry=router.optional_address("registry", kind),
+                spender=router.optional_address("spender", kind),
                 version=router.optional_text("version"),
                 protocols={
                     amm_name: router.parse(place, name, parse_printable)

@@ -3,7 +3,8 @@
 Uniswap V2 keeps the fee inside the reserves: the output is the largest with
 (x * 10^6 + in * (10^6 - fee)) * (y - out) >= x * y * 10^6, and reserves are 112 bits wide. Solidly, Velodrome and
 Aerodrome (`variant` "solidly") cut the fee off the input first, rounded down, and move it out of the pool, so that both
-the output and the reserves afterwards differ.
+the output and the reserves afterwards differ. Such a pool pays no more than is requested of it: `variant`
+"solidly_v2_output" is one whose trader requests the output of Uniswap's formula.
 """
 
 from __future__ import annotations
@@ -23,6 +24,7 @@ from swapcli.pools.state_fields import StateFields
 
 UNISWAP_V2: Final = "uniswap_v2"
 SOLIDLY: Final = "solidly"
+SOLIDLY_V2_OUTPUT: Final = "solidly_v2_output"
 
 _MAX_RESERVE = (1 << 112) - 1
 _WORD_BITS = 256
@@ -30,10 +32,11 @@ _WORD_BITS = 256
 
 @dataclass(frozen=True, slots=True)
 class ConstantProduct(Pool):
-    """`reserves` in base units of the two tokens; `is_solidly` selects the variant."""
+    """`reserves` in base units of the two tokens; `is_solidly` and `has_v2_output` select the variant."""
 
     reserves: tuple[int, int]
     is_solidly: bool = False
+    has_v2_output: bool = False
 
     family: ClassVar[str] = "constant_product"
     swap_gas: ClassVar[int] = 59_900
@@ -62,7 +65,7 @@ class ConstantProduct(Pool):
         """Return `reserves` and, for Solidly pools, `variant`."""
         state: dict[str, object] = {"reserves": [str(reserve) for reserve in self.reserves]}
         if self.is_solidly:
-            state["variant"] = SOLIDLY
+            state["variant"] = SOLIDLY_V2_OUTPUT if self.has_v2_output else SOLIDLY
         return state
 
     @classmethod
@@ -70,12 +73,20 @@ class ConstantProduct(Pool):
         """Read `reserves: [x, y]`, which may be zero, and the optional `variant`."""
         check_pair(identity)
         fields = StateFields(state)
-        solidly = fields.choice("variant", (UNISWAP_V2, SOLIDLY), default=UNISWAP_V2) == SOLIDLY
+        variant = fields.choice("variant", (UNISWAP_V2, SOLIDLY, SOLIDLY_V2_OUTPUT), default=UNISWAP_V2)
+        solidly = variant != UNISWAP_V2
         x, y = fields.uints("reserves", 2, _WORD_BITS if solidly else 112)
         if x * y >> _WORD_BITS:
             raise InvalidPoolState("reserves", "their product exceeds 256 bits")
         return cls(
-            identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm, (x, y), solidly
+            identity.address,
+            identity.protocol,
+            identity.tokens,
+            identity.decimals,
+            identity.fee_ppm,
+            (x, y),
+            solidly,
+            variant == SOLIDLY_V2_OUTPUT,
         )
 
     def gas_units(self, after: Pool) -> int:
@@ -148,6 +159,10 @@ def _swap_solidly(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tupl
     amount_in_after_fee = amount_in - amount_in * pool.fee_ppm // PPM
     x_after = x + amount_in_after_fee
     amount_out = amount_in_after_fee * y // x_after
+    if pool.has_v2_output:
+        # The fee is not rounded down here, so this is at most what the pool would pay.
+        scaled_in_after_fee = amount_in * (PPM - pool.fee_ppm)
+        amount_out = scaled_in_after_fee * y // (x * PPM + scaled_in_after_fee)
     if (amount_in_after_fee * y | x_after * (y - amount_out)) >> _WORD_BITS:
         raise SwapReverts(f"pool {pool.key}: {amount_in} overflows the contract's arithmetic")
     return amount_out, x_after

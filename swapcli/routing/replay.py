@@ -67,8 +67,9 @@ def _merge_segments(route: Route, execution: Execution) -> tuple[FlatSwap, ...]:
                 spent = weights.setdefault(swap.token_in, {})
                 key = (swap.pool, swap.token_out)
                 spent[key] = spent.get(key, 0) + segment.share * swap.share
+    rates = _nearest_rates if execution.rounds_to_nearest else _rates
     order, scale = _execution_order(weights, appearance), execution.rate_scale
-    return tuple(swap for token in order for swap in _rates(token, weights[token], scale))
+    return tuple(swap for token in order for swap in rates(token, weights[token], scale))
 
 
 def _join_paths(route: Route, execution: Execution) -> tuple[FlatSwap, ...]:
@@ -161,6 +162,24 @@ def _rates(token: str, weights: Mapping[tuple[str, str], int], scale: int) -> Se
     for (pool, token_out), weight in weights.items():
         swaps.append(FlatSwap(pool, token, token_out, scale * weight // remaining))
         remaining -= weight
+    return swaps
+
+
+def _nearest_rates(token: str, weights: Mapping[tuple[str, str], int], scale: int) -> Sequence[FlatSwap]:
+    """Return the swaps of a token, each with the rate that is closest to its share of what earlier rates leave.
+
+    The largest shares come first: what they leave is small, and so is a rate's unit of it. No pool is left without a
+    unit of the rate, and the last one spends the rest.
+    """
+    total, left, whole = sum(weights.values()), 1, 1  # left / whole is the part of the balance that is left
+    swaps = []
+    by_share = sorted(weights.items(), key=lambda entry: -entry[1])
+    for number, ((pool, token_out), weight) in enumerate(by_share, 1):
+        is_last = number == len(by_share)
+        nearest = (2 * scale * weight * whole + total * left) // (2 * total * left)
+        rate = scale if is_last else min(max(nearest, 1), scale - 1)
+        swaps.append(FlatSwap(pool, token, token_out, rate))
+        left, whole = left * (scale - rate), whole * scale
     return swaps
 
 
