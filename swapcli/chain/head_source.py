@@ -162,6 +162,7 @@ class SubscribedHeads:
                 heads = self._heads
                 self._changed.wait_for(lambda: self._is_stopped, self.poll_s)
                 self._changed.wait_for(lambda: self._is_stopped or self._heads > heads, pause_s - self.poll_s)
+                self._handled = self._events
                 return
             if not self._is_live:
                 is_behind = self._had_head and reached is not None and reached > self._announced

@@ -141,14 +141,21 @@ class _Exchanging(PersistentConnectionProvider):
         assert self._response
         return cast(RPCResponse, await asyncio.wait_for(self._response, self.request_timeout))
 
+    async def disconnect(self) -> None:
+        """As web3's, which does not close a connection whose last message was invalid before it is called again."""
+        try:
+            await super().disconnect()
+        except Exception:
+            await super().disconnect()
+
     async def socket_recv(self) -> RPCResponse:
         """Return the next announcement. Other messages are responses."""
         while True:
             try:
                 message = await super().socket_recv()  # type: ignore[safe-super]
-            except BaseException:
+            except BaseException as error:
                 if self._response and not self._response.done():
-                    self._response.set_exception(ConnectionError())
+                    self._response.set_exception(error if isinstance(error, Exception) else ConnectionError())
                 raise
             if isinstance(message, dict) and message.get("method") == "eth_subscription":
                 return message
@@ -194,15 +201,15 @@ class _Connector:
         self._attempt: _Attempt = self._loop.create_future()
         failures = 0
         while True:
-            provider = self._new_provider()
-            self._session = self._loop.create_task(self._connect(provider))
+            provider, attempt = self._new_provider(), self._attempt
+            self._session = self._loop.create_task(self._connect(provider, attempt))
             is_running.set()
             try:
                 await asyncio.wait((self._session,))
             finally:  # also if `run` is cancelled: the session closes its connection
                 self._session.cancel()
                 await asyncio.wait((self._session,))
-            self._end_attempt(None if self._session.cancelled() else self._session.exception())
+            self._end_attempt(attempt, None if self._session.cancelled() else self._session.exception())
             failures = 1 if provider.was_useful else failures + 1
             with suppress(TimeoutError):
                 await asyncio.wait_for(self._is_needed.wait(), backoff_s(failures, _FIRST_PAUSE_S, _MAX_PAUSE_S))
@@ -239,21 +246,29 @@ class _Connector:
         """Return the error of a connection that cannot be used."""
         return Unreachable(f"no connection to {self._redacted_url}", hint=_HINT)
 
-    def _end_attempt(self, error: BaseException | None) -> None:
-        """Begin another attempt after a connection was lost, or could not be opened."""
-        ended, self._attempt = self._attempt, self._loop.create_future()
-        self._is_needed.clear()
+    def _end_attempt(self, attempt: _Attempt, error: BaseException | None) -> None:
+        """Report why a connection was lost, or could not be opened."""
         failure = self._describe(error)
         if self._heads:
             self._heads.record_loss(failure.message)
-        if not ended.done():
-            ended.set_result(failure)
+        if not attempt.done():
+            attempt.set_result(failure)
+        if self._attempt is attempt:
+            self._attempt = self._loop.create_future()
+            self._is_needed.clear()
 
-    async def _connect(self, provider: _Exchanging) -> None:
+    def _drop(self, attempt: _Attempt) -> None:
+        """End the connection of an attempt: later exchanges wait for the next one."""
+        if self._attempt is attempt:
+            self._attempt = self._loop.create_future()
+            self._is_needed.clear()
+            self._session.cancel()
+
+    async def _connect(self, provider: _Exchanging, attempt: _Attempt) -> None:
         """Connect, and handle announcements until the connection ends."""
         async with AsyncWeb3(provider) as web3:
             problem = await self._subscribe(web3, self._heads) if self._heads else None
-            self._attempt.set_result(provider)
+            attempt.set_result(provider)
             if self._heads:
                 self._heads.record_connection(problem)
             await web3.subscription_manager.handle_subscriptions(run_forever=True)
@@ -287,12 +302,12 @@ class _Connector:
                 content = await provider.exchange(body)
         except UpstreamError:
             raise
-        except (TimeoutError, CancelledError):
+        except (TimeoutError, CancelledError) as error:
             # A response that arrives later must not be taken for that of the next exchange.
-            self._session.cancel()
-            raise self._late() from None
+            self._drop(attempt)
+            raise (self._late() if isinstance(error, TimeoutError) else self.unreachable()) from None
         except Exception as error:
-            self._session.cancel()
+            self._drop(attempt)
             if _is_too_large(error):
                 return RpcResponse(_TOO_LARGE, None)
             raise self._describe(error) from None

@@ -23,6 +23,11 @@ def url_of(chain: AnvilChain) -> str:
     return f"http://127.0.0.1:{chain.node.port}"
 
 
+def websocket_url(port: int) -> str:
+    """Return the WebSocket URL of a port of this machine."""
+    return f"ws://127.0.0.1:{port}"
+
+
 def describe_network(network: Network, rpc_url: str | None = None) -> dict[str, object]:
     """Return the mapping that settings describe a network with."""
     wrapped = network.wrapped_native

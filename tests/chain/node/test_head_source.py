@@ -1,0 +1,184 @@
+"""When a head source wakes a follower: at once on an announcement, after a pause without a subscription."""
+
+from __future__ import annotations
+
+import time
+from threading import Timer
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.chain.head_source import FollowMode, HeadSource, PollingHeads, SubscribedHeads
+
+POLL_S = 0.08
+NEVER_S = 30.0
+"""A pause that no test waits for."""
+
+
+class RecordingConnection:
+    """A connection that records how it is used."""
+
+    def __init__(self) -> None:
+        self.calls: list[str] = []
+
+    def open(self) -> None:
+        self.calls.append("open")
+
+    def restart(self) -> None:
+        self.calls.append("restart")
+
+    def close(self) -> None:
+        self.calls.append("close")
+
+
+def subscribed(poll_s: float = POLL_S) -> SubscribedHeads:
+    """Return heads whose connection is open, without a block so far."""
+    heads = SubscribedHeads(poll_s)
+    heads.record_connection(None)
+    heads.wait(poll_s)
+    return heads
+
+
+def seconds(heads: HeadSource, pause_s: float, reached: int | None = None) -> float:
+    started_s = time.monotonic()
+    heads.wait(pause_s, reached)
+    return time.monotonic() - started_s
+
+
+def test_an_announcement_ends_the_wait_and_shows_the_mode() -> None:
+    heads = subscribed(POLL_S)
+    modes = [heads.mode]
+    timer = Timer(0.02, heads.record_head, (7,))
+    timer.start()
+    heads.poll_s = NEVER_S
+    assert seconds(heads, NEVER_S, 6) < 5
+    timer.join()
+    assert [*modes, heads.mode] == [FollowMode.POLLING, FollowMode.SUBSCRIPTION]
+
+
+@pytest.mark.parametrize("make", [PollingHeads, SubscribedHeads, subscribed])
+def test_without_announcements_a_wait_lasts_its_pause(make: type[PollingHeads] | type[SubscribedHeads]) -> None:
+    heads = make(POLL_S)
+    assert seconds(heads, POLL_S) >= POLL_S
+    assert heads.mode is FollowMode.POLLING
+
+
+@pytest.mark.parametrize("make", [PollingHeads, SubscribedHeads])
+def test_a_stop_ends_this_and_all_later_waits(make: type[PollingHeads] | type[SubscribedHeads]) -> None:
+    heads = make(1.0)
+    timer = Timer(0.02, heads.stop)
+    timer.start()
+    assert seconds(heads, NEVER_S) < 5
+    assert seconds(heads, NEVER_S) < 5
+    timer.join()
+
+
+def test_blocks_announced_during_a_step_end_the_next_wait() -> None:
+    heads = subscribed(POLL_S)
+    heads.poll_s = NEVER_S
+    for number in (5, 6, 7):
+        heads.record_head(number)
+    assert seconds(heads, NEVER_S, 7) < 5
+
+
+def test_a_reader_behind_the_announced_block_looks_again_soon() -> None:
+    heads = subscribed(0.4)
+    heads.record_head(9)
+    heads.wait(0.4, 8)
+    waits = [seconds(heads, 0.4, 8) for _ in range(6)]
+    assert waits[0] < 0.2
+    assert waits[-1] >= 0.4
+
+
+def test_a_lost_connection_ends_the_wait_and_polls() -> None:
+    heads = subscribed(POLL_S)
+    heads.record_head(3)
+    heads.wait(POLL_S, 3)
+    heads.record_loss("no connection to a node")
+    assert seconds(heads, POLL_S, 3) < POLL_S
+    assert (heads.mode, heads.problem) == (FollowMode.POLLING, "no connection to a node")
+    assert seconds(heads, POLL_S, 3) >= POLL_S
+    heads.record_connection(None)
+    assert seconds(heads, POLL_S, 3) < POLL_S
+    assert (heads.mode, heads.problem) == (FollowMode.POLLING, None)
+
+
+def test_failed_attempts_to_connect_do_not_end_a_wait() -> None:
+    heads = SubscribedHeads(POLL_S)
+    timers = [Timer(delay_s, heads.record_loss, ("no connection",)) for delay_s in (0.01, 0.02, 0.03)]
+    for timer in timers:
+        timer.start()
+    assert seconds(heads, POLL_S) >= POLL_S
+    for timer in timers:
+        timer.join()
+
+
+def test_after_a_failure_a_new_block_ends_the_pause_late() -> None:
+    heads = subscribed(POLL_S)
+    heads.record_head(3)
+    heads.wait(POLL_S, 3)
+    timer = Timer(0.01, heads.record_head, (4,))
+    timer.start()
+    assert POLL_S <= seconds(heads, NEVER_S, 3) < 5
+    timer.join()
+
+
+def test_after_a_failure_a_reconnection_does_not_end_the_pause() -> None:
+    heads = subscribed(POLL_S)
+    timers = [Timer(0.01, heads.record_loss, ("lost",)), Timer(0.02, heads.record_connection, (None,))]
+    for timer in timers:
+        timer.start()
+    assert seconds(heads, 3 * POLL_S, 3) >= 3 * POLL_S
+    for timer in timers:
+        timer.join()
+
+
+def test_a_silent_subscription_polls_and_restarts_if_behind(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr("swapcli.chain.head_source._MIN_SILENCE_S", 0.0)
+    heads, connection = subscribed(0.02), RecordingConnection()
+    heads.attach(connection)
+    heads.record_head(3)
+    heads.wait(0.02, 3)
+    assert seconds(heads, 0.02, 3) >= 5 * 0.02
+    assert heads.mode is FollowMode.POLLING
+    heads.wait(0.02, 3)
+    assert "restart" not in connection.calls, "the chain is as silent as the subscription"
+    heads.wait(0.02, 4)
+    assert connection.calls.count("restart") == 1
+    heads.wait(0.02, 5)
+    assert connection.calls.count("restart") == 1
+    heads.close()
+    assert connection.calls[-1] == "close"
+
+
+events = st.lists(
+    st.one_of(
+        st.integers(0, 9).map(lambda number: ("head", number)),
+        st.just(("open", 0)),
+        st.just(("loss", 0)),
+        st.integers(0, 9).map(lambda reached: ("wait", reached)),
+    ),
+    max_size=30,
+)
+
+
+@given(events)
+@settings(max_examples=50, deadline=None)
+def test_no_announcement_is_missed_in_any_order(steps: list[tuple[str, int]]) -> None:
+    """After a block is announced, the next wait returns at once, whatever came before."""
+    heads, has_news = SubscribedHeads(NEVER_S), False
+    for kind, number in steps:
+        if kind == "head":
+            heads.record_head(number)
+            has_news = True
+        elif kind == "open":
+            heads.record_connection(None)
+        elif kind == "loss":
+            heads.record_loss("lost")
+        elif has_news:
+            assert seconds(heads, NEVER_S, number) < 5
+            has_news = False
+    heads.record_head(10)
+    assert seconds(heads, NEVER_S, 10) < 5
+    assert heads.mode is FollowMode.SUBSCRIPTION
