@@ -137,6 +137,13 @@ def test_heavy_libraries_are_imported_on_demand(file: Path) -> None:
         assert not {name.split(".")[0] for name in top_level_imports(file)} & HEAVY
 
 
+def test_one_module_imports_web3() -> None:
+    """It also imports what web3 depends on. Other modules import it on demand."""
+    found = {file for file in modules() if {name.split(".")[0] for name in imports(file)} & {"web3", "websockets"}}
+    assert found == {PACKAGE / "chain" / "live_connection.py"}
+    assert not [file for file in modules() if "swapcli.chain.live_connection" in top_level_imports(file)]
+
+
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))
 def test_on_demand_packages_are_not_imported_at_start(file: Path) -> None:
     on_demand_packages = {name.rstrip("/") for name in LOADED_ON_DEMAND if name.endswith("/")}

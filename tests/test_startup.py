@@ -6,8 +6,10 @@ import json
 import os
 import subprocess
 import sys
+from collections.abc import Mapping
 from functools import cache
 from importlib.util import find_spec
+from types import MappingProxyType
 
 import pytest
 
@@ -20,6 +22,8 @@ BANNED = {
     "web3", "eth_abi", "eth_utils", "eth_account", "pydantic", "httpx", "starlette", "uvicorn", "numpy", "scipy",
     "rich", "yaml", "msgspec", "asyncio", "unittest", "decimal",
 }  # fmt: skip
+LASTING = {"web3", "websockets", "aiohttp", "eth_abi", "eth_utils", "eth_account"}
+"""Libraries of lasting connections."""
 UNNEEDED = {
     "what people see": (
         "cli.render.route_view", "cli.render.plain", "cli.render.terminal", "cli.render.list_view", "cli.errors",
@@ -48,14 +52,19 @@ ONE_SHOT = {
 
 def loaded_after(*arguments: str, stdin: str = "") -> set[str]:
     """The modules of a fresh interpreter after a command line without settings."""
-    script = (
+    return modules_after(
         "import sys, json\n"
         "from swapcli.cli.app import run\n"
         f"status = run({list(arguments)!r})\n"
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
-        "sys.exit(status)"
+        "sys.exit(status)",
+        stdin=stdin,
     )
-    env = {"HOME": "/nonexistent", "PATH": os.defpath}
+
+
+def modules_after(script: str, *, stdin: str = "", env: Mapping[str, str] = MappingProxyType({})) -> set[str]:
+    """The modules that a script in a fresh interpreter prints as the last line of its stderr."""
+    env = {"HOME": "/nonexistent", "PATH": os.defpath, **env}
     ran = subprocess.run(
         [sys.executable, "-I", "-c", script], env=env, input=stdin, capture_output=True, text=True, check=True
     )
@@ -103,6 +112,39 @@ def test_a_json_quote_loads_no_unneeded_module(loaded: frozenset[str], reason: s
 
 def test_a_quote_on_an_embedded_market_hashes_nothing(loaded: frozenset[str]) -> None:
     assert not {name.split(".")[0] for name in loaded} & {"Crypto", "ctypes"}
+
+
+@pytest.mark.parametrize("command", ["route", "health"])
+@pytest.mark.parametrize("url", ["ws://127.0.0.1:9", "wss://node.example/key", "/run/node.ipc"])
+def test_one_shot_commands_need_no_websocket_client(command: str, url: str) -> None:
+    """They refuse a node that they cannot read over http, in one sentence, before anything heavy is loaded."""
+    script = (
+        "import sys, json\n"
+        "from swapcli.cli.app import run\n"
+        f"assert run({list(ONE_SHOT[command])!r}) in (1, 2)\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
+    )
+    modules = modules_after(script, env={"SWAPCLI_NETWORKS_BASE_RPC_URL": url})
+    assert not {name.split(".")[0] for name in modules} & LASTING
+
+
+@pytest.mark.parametrize(
+    ("url", "is_needed"),
+    [("http://127.0.0.1:9", False), ("ws://127.0.0.1:9", True), ("/run/node.ipc", True), (None, False)],
+)
+def test_a_service_loads_web3_for_websocket_and_ipc_only(url: str | None, is_needed: bool) -> None:
+    script = (
+        "import sys, json\n"
+        "from swapcli.cli.options import OutputOptions\n"
+        "from swapcli.cli.session import open_session\n"
+        "from swapcli.cli.service_sources import open_service_sources\n"
+        "import swapcli.service.app, swapcli.service.server, swapcli.service.market_followers\n"
+        "sources = open_service_sources(open_session(OutputOptions()), ['base'], skip_bad_pools=False)\n"
+        f"assert len(sources.followed) == {int(url is not None)}\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
+    )
+    modules = modules_after(script, env={"SWAPCLI_NETWORKS_BASE_RPC_URL": url} if url else {})
+    assert bool({name.split(".")[0] for name in modules} & LASTING) == is_needed
 
 
 def test_the_overview_loads_no_command_and_no_layer_below() -> None:
