@@ -166,7 +166,7 @@ events = st.lists(
 @given(events)
 @settings(max_examples=50, deadline=None)
 def test_no_announcement_is_missed_in_any_order(steps: list[tuple[str, int]]) -> None:
-    """After a block is announced, the next wait returns at once, whatever came before."""
+    """After a block is announced, the next wait returns at once, after any other events."""
     heads, has_news = SubscribedHeads(NEVER_S), False
     for kind, number in steps:
         if kind == "head":
