@@ -59,6 +59,7 @@ SELECTORS: Final[dict[str, str]] = {
     "liquidity()": "1a686502",
     "name()": "06fdde03",
     "offpeg_fee_multiplier()": "8edfdd5f",
+    "ownerOf(uint256)": "6352211e",
     "poolByPair(address,address)": "d9a641e1",
     "slot0()": "3850c7bd",
     "stable()": "22be3de1",

@@ -11,20 +11,22 @@ from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ChainHead, Node
 from swapcli.chain.pool_ref import ref_of_pool
+from swapcli.chain.router_registry import RegisteredRouter, read_registered_router
+from swapcli.errors import InvalidOption, InvalidUpstreamResponse
 from swapcli.evm.l1_fee import L1FeeParams
 from swapcli.model.market import Market, Provenance
-from swapcli.model.network import Network
+from swapcli.model.network import FIBROUS, Network
 from swapcli.model.pool import Pool
 
-_ReadValue = Pool | L1FeeParams | None
+_ReadValue = Pool | L1FeeParams | RegisteredRouter | None
 
 
 @dataclass
 class BlockSnapshot:
     """The pools that were read at one block, by key; None for a pool that could not be read.
 
-    `read_at_s` is the monotonic time at which the node returned the block. `is_pinned` is false once a node has
-    answered from another block.
+    `registered_router` is the router of a dialect whose registry names it. `read_at_s` is the monotonic time at which
+    the node returned the block. `is_pinned` is false once a node has answered from another block.
     """
 
     node: Node
@@ -33,19 +35,50 @@ class BlockSnapshot:
     read_at_s: float
     pools: dict[str, Pool | None] = field(default_factory=dict)
     l1_fee_params: L1FeeParams | None = None
+    registered_router: RegisteredRouter | None = None
     is_pinned: bool = True
 
     def read(self, pools: Iterable[Pool]) -> None:
         """Read the pools that have not been read yet, all in the same batches. Raise `UpstreamError`."""
         refs = [place for pool in pools if pool.key not in self.pools and (place := ref_of_pool(pool))]
         reads: list[tuple[str, BatchRead[_ReadValue]]] = [(each.key, import_loader(each.kind)(each)) for each in refs]
-        oracle = self.network.l1_fee_oracle if not self.pools else None
-        if oracle:
+        oracle, registry = self.network.l1_fee_oracle, self.network.router_registry
+        if oracle and not self.pools:
             reads.append((oracle, read_l1_fee_params(oracle)))
+        if registry and not self.pools:
+            reads.append((registry, read_registered_router(registry)))
         results = self._read(reads)
         self.pools.update({each.key: _pool(found) for each, found in zip(refs, results, strict=False)})
-        if oracle and isinstance(results[-1], L1FeeParams):
-            self.l1_fee_params = results[-1]
+        for value in results[len(refs) :]:
+            if isinstance(value, L1FeeParams):
+                self.l1_fee_params = value
+            elif isinstance(value, RegisteredRouter):
+                self.registered_router = value
+
+    def with_router(self, network: Network) -> Network:
+        """Return a network with the router that its registry names, which is read if it has not been.
+
+        Raise `UpstreamError` if it cannot be read, `InvalidOption` if the registry names none.
+        """
+        registry = network.router_registry
+        if registry is None:
+            return network
+        if self.registered_router is None:
+            (result,) = self._read([(registry, read_registered_router(registry))])
+            if not isinstance(result, RegisteredRouter):
+                reason = f": {result.reason}" if isinstance(result, SkippedItem) else ""
+                raise InvalidUpstreamResponse(
+                    f"the registry {registry} of {network.name} does not name a router{reason}",
+                    details={"registry": registry},
+                )
+            self.registered_router = result
+        if self.registered_router.address is None:
+            raise InvalidOption(
+                f"swaps by {network.router_dialect} are paused on {network.name}: its registry names no router",
+                hint=f"try again later, or use --router-dialect {FIBROUS}",
+                details={"dialect": network.router_dialect},
+            )
+        return replace(network, router=self.registered_router.address)
 
     def _read(self, reads: Sequence[tuple[str, BatchRead[_ReadValue]]]) -> list[_ReadValue | SkippedItem]:
         reader = BlockReader(self.node, self.head.block, self.network.multicall)
@@ -54,11 +87,14 @@ class BlockSnapshot:
         return results
 
     def market(self, known: Market, keys: Collection[str]) -> Market:
-        """Return `known` with only the pools of these keys, as they are at the block."""
+        """Return `known` with only the pools of these keys, and the router, as they are at the block."""
         pools = {key: pool for key in keys if (pool := self.pools.get(key))}
+        router = self.registered_router
+        network = self.with_router(known.network) if router and router.address else known.network
         unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""
         return replace(
             known,
+            network=network,
             pools=pools,
             provenance=Provenance.LIVE,
             source=f"{self.node.redacted_url}: {len(pools)} pools considered{unread}",

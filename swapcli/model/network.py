@@ -118,6 +118,11 @@ class Network:
         """What is known of the router that payloads are built for."""
         return self.routers.get(self.router_dialect, DialectRouter())._replace(address=self.router)
 
+    @property
+    def router_registry(self) -> str | None:
+        """The registry that names the router; None if the router's address is known, or there is no registry."""
+        return None if self.router else self.dialect_router.registry
+
     def for_dialect(self, dialect: str) -> Network:
         """Return the network with the router of another dialect, whose address may be unknown."""
         if dialect == self.router_dialect:

@@ -15,8 +15,8 @@ class Execution(NamedTuple):
     """How a router executes a route. A replay does the same, so that its amounts are exact.
 
     A router with rates spends `floor(balance * rate / rate_scale)` of its balance of a token in each pool that sells
-    it; segments that pass through the same token share that balance. With `rounds_to_nearest` each rate is the closest
-    one to what earlier rates leave of the pool's share, which a coarse scale needs, instead of the share rounded down.
+    it; segments that pass through the same token share that balance. With `rounds_to_nearest`, which a coarse
+    scale needs, larger shares come first and rates are rounded to the nearest instead of down.
     A router that `executes_paths` runs one path of
     single pools after the other, each with an absolute amount of the input token, and passes on all that a pool pays.
     """

@@ -166,20 +166,18 @@ def _rates(token: str, weights: Mapping[tuple[str, str], int], scale: int) -> Se
 
 
 def _nearest_rates(token: str, weights: Mapping[tuple[str, str], int], scale: int) -> Sequence[FlatSwap]:
-    """Return the swaps of a token, each with the rate that is closest to its share of what earlier rates leave.
+    """Return the swaps of a token with rates rounded to the nearest.
 
-    The largest shares come first: what they leave is small, and so is a rate's unit of it. No pool is left without a
-    unit of the rate, and the last one spends the rest.
+    The largest shares come first: what they leave is small, and so is a rate's unit of it. Every pool gets at least a
+    unit, and the last one spends the rest.
     """
-    total, left, whole = sum(weights.values()), 1, 1  # left / whole is the part of the balance that is left
+    remaining = sum(weights.values())
     swaps = []
-    by_share = sorted(weights.items(), key=lambda entry: -entry[1])
-    for number, ((pool, token_out), weight) in enumerate(by_share, 1):
-        is_last = number == len(by_share)
-        nearest = (2 * scale * weight * whole + total * left) // (2 * total * left)
-        rate = scale if is_last else min(max(nearest, 1), scale - 1)
+    for (pool, token_out), weight in sorted(weights.items(), key=lambda entry: -entry[1]):
+        nearest = (2 * scale * weight + remaining) // (2 * remaining)
+        rate = scale if weight == remaining else min(max(nearest, 1), scale - 1)
         swaps.append(FlatSwap(pool, token, token_out, rate))
-        left, whole = left * (scale - rate), whole * scale
+        remaining -= weight
     return swaps
 
 

@@ -87,14 +87,14 @@ class LiveSource:
     def quote_and_build(self, ask: QuoteRequest, terms: SwapTerms) -> tuple[LocalQuote, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
         source, answer = self._quote_live(ask)
-        payload = source.build_payload(answer, terms)
+        payload = self._with_router(source).build_payload(answer, terms)
         return self._with_l1_fee(answer, payload), payload
 
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`, with the route's pools at the newest block."""
         known = self._pool_source.source_with(result.pool_keys)
         market = _PoolReader(self, known.market).read(result.pool_keys)
-        return self._use(known.with_market(market)).build(result, terms)
+        return self._with_router(self._use(known.with_market(market))).build(result, terms)
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
@@ -156,6 +156,13 @@ class LiveSource:
         self._last_source = source
         check_fresh(source.state_source, self.network, self._max_age_s)
         return source
+
+    def _with_router(self, source: InMemorySource) -> InMemorySource:
+        """Return a source with the address of the router, which a registry may name. Raise as its `with_router`."""
+        market = source.market
+        if market.network.router_registry is None:
+            return source
+        return source.with_market(replace(market, network=self.newest_snapshot().with_router(market.network)))
 
     def _with_probed_transfers(self, source: InMemorySource) -> InMemorySource:
         """Return `source` with the transfers that were probed since; itself unless they change what is routable."""
