@@ -6,16 +6,24 @@ and grows while it succeeds; `NodeLimits` remembers it. If the node rejects even
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator, Sequence
+from operator import attrgetter
 from typing import Final, NamedTuple
 
 from swapcli.chain.json_rpc_client import TooManyRequests
-from swapcli.chain.node import Log, LogFilter, Node
+from swapcli.chain.load_sharing import WorkQueue, run_shared
+from swapcli.chain.node import BlockHeader, BlockId, Log, LogFilter, Node
 from swapcli.chain.node_limits import LearnedLimit
 from swapcli.errors import UpstreamRejected, UpstreamTimeout
 
 _MANY: Final = 2_000
 """Events in one response after which a wider range may be too much for the node."""
+
+_RANGES_PER_NODE: Final = 4
+"""Ranges that each node reads, on average, before the events are used."""
+
+Verify = Callable[[Node, LogFilter, Sequence[Log]], object]
+"""Raises `UpstreamError` if a node's response to a query is wrong."""
 
 
 class ScannedRange(NamedTuple):
@@ -25,14 +33,44 @@ class ScannedRange(NamedTuple):
     logs: list[Log]
 
 
-def scan_logs(node: Node, query: LogFilter) -> Iterator[ScannedRange]:
+def scan_logs(
+    node: Node, query: LogFilter, *, at: BlockId | None = None, verify: Verify | None = None
+) -> Iterator[ScannedRange]:
     """Yield all events of the query, range by range in order; a later scan resumes at `last + 1`.
 
-    Raises `UpstreamError`, also if the node rejects a single block: then the reason is not the size of the range.
+    If `at` is the header of a block, the helpers of the node read ranges up to that block in parallel. `verify` checks
+    each response. Raises `UpstreamError`, also if the node rejects a single block: then the reason is not the size of
+    the range.
     """
     first = query.from_block
-    before_rejection: LearnedLimit | None = None
     while first <= query.to_block:
+        scanned = scan_first_range(node, query._replace(from_block=first), at=at, verify=verify)
+        yield scanned
+        first = scanned.last + 1
+
+
+def scan_first_range(
+    node: Node, query: LogFilter, *, at: BlockId | None = None, verify: Verify | None = None
+) -> ScannedRange:
+    """Return the events from the query's first block on, as far as one request of each node reaches.
+
+    Parameters and errors are those of `scan_logs`. The query must have a block.
+    """
+    is_wide = query.to_block - query.from_block >= node.limits.log_blocks.size
+    if is_wide and isinstance(at, BlockHeader) and query.to_block <= at.number:
+        helpers = node.helpers(at)
+        if len(helpers) > 1:
+            scan = _SharedScan(query, len(helpers), verify)
+            node.report_helpers(run_shared(helpers, scan, scan.read), helpers)
+            if scanned := scan.result():
+                return scanned
+    return _scan_alone(node, query, verify)
+
+
+def _scan_alone(node: Node, query: LogFilter, verify: Verify | None) -> ScannedRange:
+    first = query.from_block
+    before_rejection: LearnedLimit | None = None
+    while True:
         limits = node.limits
         last = min(first + limits.log_blocks.size - 1, query.to_block)
         try:
@@ -48,8 +86,74 @@ def scan_logs(node: Node, query: LogFilter) -> Iterator[ScannedRange]:
             limits.log_blocks.reject(last - first + 1, now_s=limits.now_s)
             continue
         limits.log_blocks.accept(last - first + 1, now_s=limits.now_s, may_grow=len(logs) < _MANY)
-        yield ScannedRange(last, logs)
-        first, before_rejection = last + 1, None
+        if verify:
+            verify(node, query._replace(to_block=last), logs)
+        return ScannedRange(last, logs)
+
+
+class _SharedScan(WorkQueue[LogFilter]):
+    """Ranges of one query that several nodes read: a few per node, in any order."""
+
+    def __init__(self, query: LogFilter, node_count: int, verify: Verify | None) -> None:
+        self._query, self._verify = query, verify
+        self._next_block, self._ranges_left = query.from_block, _RANGES_PER_NODE * node_count
+        self._gaps: list[LogFilter] = []
+        self._ranges: dict[int, ScannedRange] = {}
+        self._log_count = 0
+        self._before_rejection: dict[Node, LearnedLimit] = {}
+
+    def take(self, node: Node) -> LogFilter | None:
+        """Return the lowest range that is left, no wider than this node accepts."""
+        if self._gaps:
+            part = min(self._gaps, key=attrgetter("from_block"))
+            self._gaps.remove(part)
+        elif self._ranges_left > 0 and self._log_count < _MANY and self._next_block <= self._query.to_block:
+            part = self._query._replace(from_block=self._next_block)
+            self._ranges_left -= 1
+        else:
+            return None
+        last = min(part.from_block + node.limits.log_blocks.size - 1, part.to_block)
+        if part.from_block == self._next_block:
+            self._next_block = last + 1
+        elif last < part.to_block:
+            self._gaps.append(part._replace(from_block=last + 1))
+        return part._replace(to_block=last)
+
+    def put_back(self, part: LogFilter) -> None:
+        """Add a range that a node has not read."""
+        self._gaps.append(part)
+
+    def read(self, node: Node, part: LogFilter) -> bool:
+        """Read a range from a node. Return whether it was not too wide for it. Raises `UpstreamError`."""
+        limits = node.limits
+        width = part.to_block - part.from_block + 1
+        try:
+            logs = node.read_logs(part)
+        except TooManyRequests:
+            raise
+        except (UpstreamRejected, UpstreamTimeout):
+            if width == 1 or node.read_block(part.to_block) is None:
+                limits.log_blocks = self._before_rejection.pop(node, limits.log_blocks)
+                raise
+            self._before_rejection.setdefault(node, limits.log_blocks.copy())
+            limits.log_blocks.reject(width, now_s=limits.now_s)
+            return False
+        self._before_rejection.pop(node, None)
+        limits.log_blocks.accept(width, now_s=limits.now_s, may_grow=len(logs) < _MANY)
+        if self._verify:
+            self._verify(node, part, logs)
+        self._ranges[part.from_block] = ScannedRange(part.to_block, logs)
+        self._log_count += len(logs)
+        return True
+
+    def result(self) -> ScannedRange | None:
+        """Return what was read without a gap, from the first block on; None if nothing was."""
+        logs: list[Log] = []
+        first = self._query.from_block
+        while scanned := self._ranges.get(first):
+            logs += scanned.logs
+            first = scanned.last + 1
+        return ScannedRange(first - 1, logs) if first > self._query.from_block else None
 
 
 def find_first_available_block(node: Node, query: LogFilter) -> int:

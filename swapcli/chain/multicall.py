@@ -14,17 +14,20 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from operator import itemgetter
-from typing import Final
+from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
 from swapcli.chain.contract_functions import encode_call, invalid_response
 from swapcli.chain.json_rpc_client import TooManyRequests
+from swapcli.chain.load_sharing import WorkQueue, run_shared
 from swapcli.chain.node import BlockHeader, BlockId, ContractCall, Node, ReturnData, block_number
 from swapcli.chain.node_limits import MIN_AGGREGATE_CALLS, LearnedLimit
 from swapcli.encoding.abi import WORD, decode_bytes, decode_word, encode_word
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
+_PART_REQUESTS: Final = 4
+"""Requests that a node takes at once, as each exchange also needs a request for the block."""
 _TRUE: Final = encode_word(1)
 _CALL_OFFSET: Final = encode_word(3 * WORD)
 _PREFIX: Final = encode_call(_NAME) + encode_word(WORD)
@@ -51,19 +54,68 @@ class BlockReader:
     `contracts_without_output` holds the contracts that returned no data while nothing proved that the node ran them.
 
     With `allow_later_blocks`, results from later blocks are accepted too: `answering_blocks` holds the blocks that the
-    results came from, and the caller has to check that nothing changed between them.
+    results came from, and the caller has to check that nothing changed between them. If it `requires_multicall`, a node
+    without that contract is wrong.
     """
 
-    def __init__(self, node: Node, at: BlockId, multicall: str | None, *, allow_later_blocks: bool = False) -> None:
+    def __init__(
+        self,
+        node: Node,
+        at: BlockId,
+        multicall: str | None,
+        *,
+        allow_later_blocks: bool = False,
+        requires_multicall: bool = False,
+    ) -> None:
         self.node, self.block = node, block_number(at)
         self.contracts_without_output: set[str] = set()
         self.answering_blocks: set[int] = set()
         self._may_run_ahead = allow_later_blocks
         self.at, self._multicall = at, multicall
-        self._is_verified = True
+        self._is_verified = self._are_helpers_verified = True
+        self._requires_multicall = requires_multicall
+        self._helper_readers: dict[Node, BlockReader] = {}
+
+    @property
+    def width(self) -> int:
+        """How many nodes share large reads: callers read so many times as much at once."""
+        return max(len(self._find_helpers()), 1)
 
     def call(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
-        """Return the answers in the order of the calls. Raises `UpstreamError`."""
+        """Return the answers in the order of the calls. Raises `UpstreamError`.
+
+        Calls that need many requests are shared among the helpers of the node.
+        """
+        if len(calls) > _PART_REQUESTS and len(helpers := self._find_helpers()) > 1:
+            queue = _CallQueue(calls, len(helpers))
+            if queue.requests_left(self.node) <= _PART_REQUESTS:
+                return self._call_alone(calls)
+            failures = run_shared(helpers, queue, self._run_part)
+            self.node.report_helpers(failures, helpers)
+            if len(failures) < len(helpers):
+                return queue.answers()
+        return self._call_alone(calls)
+
+    def _find_helpers(self) -> Sequence[Node]:
+        """Return the nodes that share reads: none before a response has shown that there is a Multicall3."""
+        if not isinstance(self.at, BlockHeader) or self._multicall not in _MULTICALLS.get(self.node, ()):
+            return ()
+        return self.node.helpers(self.at)
+
+    def _run_part(self, helper: Node, part: _CallPart) -> bool:
+        """Have a helper answer some calls. Raises `UpstreamError`, also if it answers from another block."""
+        reader = self._helper_readers.get(helper)
+        if reader is None:
+            reader = BlockReader(helper, self.at, self._multicall, requires_multicall=True)
+            self._helper_readers[helper] = reader
+        answers = reader._call_alone(part.calls)
+        if not reader.verify_block():
+            self._are_helpers_verified = False
+        self.answering_blocks |= reader.answering_blocks
+        part.answers.extend(answers)
+        return True
+
+    def _call_alone(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         order = sorted(range(len(calls)), key=lambda at: calls[at].may_revert)
         grouped = self._call_in_batches([calls[at] for at in order])
         answers = [answer for _, answer in sorted(zip(order, grouped, strict=True), key=itemgetter(0))]
@@ -83,7 +135,7 @@ class BlockReader:
 
         Raises `BlockMismatch` if the node ignores block numbers, so that the block of the answers is unknown.
         """
-        if self.has_later_answers:
+        if self.has_later_answers or not self._are_helpers_verified:
             return False
         if self._is_verified or self.block == 0 or _PINNING.get(self.node) == self.node.redacted_url:
             return self._is_verified or self.block > 0
@@ -129,7 +181,8 @@ class BlockReader:
         batches = [calls[at : min(at + size, shared)] for at in range(0, shared, size)]
         batches += [[call] for call in calls[shared:]]
         results = self._run_aggregates(batches, multicall)
-        if b"" in results and not any(results) and multicall not in _MULTICALLS.get(self.node, ()):
+        is_missing = b"" in results and not any(results) and not self._requires_multicall
+        if is_missing and multicall not in _MULTICALLS.get(self.node, ()):
             return None
         answers: list[ReturnData] = []
         if batches:
@@ -214,6 +267,55 @@ class BlockReader:
             hint="try again; a node that ignores block numbers cannot always be read: set another one",
             details={"block": expected, "answered": number},
         )
+
+
+class _CallPart(NamedTuple):
+    """Some of the calls, and the answers of the node that has taken them."""
+
+    calls: Sequence[ContractCall]
+    answers: list[ReturnData]
+
+
+class _CallQueue(WorkQueue[_CallPart]):
+    """Calls that several nodes answer."""
+
+    def __init__(self, calls: Sequence[ContractCall], node_count: int) -> None:
+        self._calls, self._node_count = calls, node_count
+        self._parts: list[_CallPart] = []
+        self._returned: list[_CallPart] = []
+        self._next = 0
+
+    def take(self, node: Node) -> _CallPart | None:
+        """Return the next calls: first many, to save requests, at the end few, so that no node waits for another."""
+        if self._returned:
+            return self._returned.pop()
+        if self._next == len(self._calls):
+            return None
+        max_requests = max(_PART_REQUESTS, self.requests_left(node) / (2 * self._node_count))
+        first, requests = self._next, 0.0
+        while self._next < len(self._calls) and requests < max_requests:
+            requests += _request_share(self._calls[self._next], node)
+            self._next += 1
+        part = _CallPart(self._calls[first : self._next], [])
+        self._parts.append(part)
+        return part
+
+    def requests_left(self, node: Node) -> float:
+        """Return how many requests to this node the rest of the calls needs, about."""
+        return sum([_request_share(call, node) for call in self._calls[self._next :]])
+
+    def put_back(self, part: _CallPart) -> None:
+        """Add calls that a node has not answered."""
+        self._returned.append(part)
+
+    def answers(self) -> list[ReturnData]:
+        """Return all answers in the order of the calls."""
+        return [answer for part in self._parts for answer in part.answers]
+
+
+def _request_share(call: ContractCall, node: Node) -> float:
+    """Return the share of a request to this node that a call needs: all of it if the call is sent alone."""
+    return 1.0 if call.may_revert else 1.0 / node.limits.aggregate_calls.size
 
 
 def find_answering_block(node: Node, number: int) -> int | None:

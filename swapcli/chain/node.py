@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol, runtime_checkable
 
 from swapcli.chain.node_limits import NodeLimits
@@ -95,6 +95,14 @@ class Node(Protocol):
 
     def use_spare(self, error: UpstreamError) -> bool:
         """Switch to another node because of this error. Return whether there is one."""
+
+    def helpers(self, at: BlockHeader) -> Sequence[Node]:
+        """Return the single nodes that share large reads of this block's chain, in parallel; none if it works alone.
+
+        They are only valid until the next call of this or any other method."""
+
+    def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
+        """Take note which of these helpers have failed."""
 
     def read_blooms(self, first: int, last: int) -> list[int]:
         """Return the bloom filters of the events of blocks `first` to `last`, 0 where the network does not fill them.

@@ -79,7 +79,7 @@ def find_pair_pools(
     queries = [query for each in factory_queries if not isinstance(each, SkippedItem) for query in each]
     pending = _pair_reads(queries, ordered, wrapped_native)
     seen: set[str] = set()
-    while batch := list(islice(pending, _BATCH_SIZE)):
+    while batch := list(islice(pending, _BATCH_SIZE * reader.width)):
         for refs_or_skipped in run_batched(batch, reader.call):
             if isinstance(refs_or_skipped, SkippedItem):
                 yield refs_or_skipped

@@ -132,8 +132,9 @@ def read_listed_pools(reader: BlockReader, listing: PoolList, first: int, last: 
     """Yield the pools of a factory's list from `first` to `last - 1`, in order. Raises `UpstreamError`."""
     factory, length, entry = listing
     last = min(last, length)
-    for start in range(first, last, _BATCH_SIZE):
-        numbers = range(start, min(start + _BATCH_SIZE, last))
+    size = _BATCH_SIZE * reader.width
+    for start in range(first, last, size):
+        numbers = range(start, min(start + size, last))
         yield from run_batched(
             [(f"{factory.address} {n}", _read_entry(factory, entry, n)) for n in numbers], reader.call
         )
@@ -182,8 +183,9 @@ def read_created_pools(
 
     Only Balancer's pools need more calls. Raises `UpstreamError`.
     """
-    for start in range(0, len(logs), _BATCH_SIZE):
-        batch = [log for log in logs[start : start + _BATCH_SIZE] if log.address in factories]
+    size = _BATCH_SIZE * reader.width
+    for start in range(0, len(logs), size):
+        batch = [log for log in logs[start : start + size] if log.address in factories]
         reads = [(_event_key(log), _read_created(factories[log.address], log, wrapped_native)) for log in batch]
         yield from run_batched(reads, reader.call)
 

@@ -11,6 +11,7 @@ from typing import Final, NamedTuple, NoReturn
 from swapcli.chain.failover import FailoverClient
 from swapcli.chain.http_connection import HttpConnection
 from swapcli.chain.json_rpc_client import ConsistencyCheck, JsonRpcClient, NullResult, RpcError, RpcRequest, RpcResult
+from swapcli.chain.load_sharing import NodeGroup
 from swapcli.chain.node import (
     Account,
     BlockHeader,
@@ -20,6 +21,7 @@ from swapcli.chain.node import (
     HypotheticalCall,
     Log,
     LogFilter,
+    Node,
     ReturnData,
     StateOverride,
     block_number,
@@ -57,45 +59,11 @@ class RpcEndpoint(NamedTuple):
         return self.connection or HttpConnection(self.url, self.redacted_url, self.headers, self.proxy)
 
 
-class RpcNode:
-    """A `Node`. `redacted_url` is `url` without credentials; `chain_id` is the expected chain id.
+class SingleRpcNode:
+    """A `Node` that sends its requests through `rpc`; `chain_id` is the expected chain id. Not thread-safe."""
 
-    `timeout_s` bounds one exchange; each is tried at most `attempts` times, twice if it times out. `pause` sleeps for
-    the given seconds between them. `spares` replace the node, in turn, once it fails; `report` takes a sentence at each
-    switch. A `connection` replaces the HTTP connection to `url`. Limits of the nodes are read from `limits_file` and
-    written to it when the node is closed; `burst` is as in `NodeLimits`. Not thread-safe.
-    """
-
-    def __init__(
-        self,
-        url: str,
-        *,
-        redacted_url: str,
-        chain_id: int,
-        timeout_s: float = TIMEOUT_S,
-        attempts: int = ATTEMPTS,
-        pause: Callable[[float], object] = sleep,
-        headers: Mapping[str, str] | None = None,
-        proxy: str | None = None,
-        connection: RpcConnection | None = None,
-        spares: Sequence[RpcEndpoint] = (),
-        report: Callable[[str], object] = bool,
-        limits_file: NodeLimitsFile | None = None,
-        burst: int = 0,
-    ) -> None:
-        """Prepare the connections without opening them. Raises `ConfigError` for an invalid URL."""
-        if spares:
-            attempts = min(attempts, _ATTEMPTS_WITH_SPARES)
-        endpoints = (RpcEndpoint(url, redacted_url, headers or {}, proxy, connection), *spares)
-        self._limits_file = limits_file
-        self._limits = {
-            each.url: limits_file.load(each.url, burst=burst) if limits_file else NodeLimits(burst=burst)
-            for each in endpoints
-        }
-        clients = [
-            JsonRpcClient(each.connect(), timeout_s, attempts, pause, self._limits[each.url]) for each in endpoints
-        ]
-        self._rpc = FailoverClient(clients, chain_id, report)
+    def __init__(self, rpc: JsonRpcClient | FailoverClient, chain_id: int) -> None:
+        self._rpc: JsonRpcClient | FailoverClient = rpc
         self._chain_id = chain_id
         self._newest: BlockHeader | None = None
         self._newest_bloom = 0
@@ -115,23 +83,26 @@ class RpcNode:
         """The number of exchanges so far."""
         return self._rpc.round_trips
 
-    def close(self) -> None:
-        """Close the connections, and write what was learned about limits."""
-        self._rpc.close()
-        self.save_limits()
-
-    def save_limits(self) -> None:
-        """Write what was learned about limits."""
-        if self._limits_file:
-            self._limits_file.save(self._limits)
-
     def use_spare(self, error: UpstreamError) -> bool:
-        """As `Node.use_spare`."""
-        return self._rpc.fail_over(error)
+        """As `Node.use_spare`: there is none."""
+        del error
+        return False
+
+    def helpers(self, at: BlockHeader) -> Sequence[Node]:
+        """As `Node.helpers`: there are none."""
+        del at
+        return ()
+
+    def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
+        """As `Node.report_helpers`: there are none."""
+        del failures, helpers
+
+    def _send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
+        return self._rpc.send(requests, check)
 
     def read_head(self) -> ChainHead:
         """As `Node.head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain."""
-        chain, block, gas_price = self._rpc.send(
+        chain, block, gas_price = self._send(
             [RpcRequest("eth_chainId", ()), RpcRequest(_BLOCK, ("latest", False)), RpcRequest("eth_gasPrice", ())]
         )
         self._check_chain(self._number(chain, "eth_chainId"))
@@ -143,7 +114,7 @@ class RpcNode:
         """As `Node.block`. Retries for a block that it had before: behind a load balancer, some nodes may lag."""
         is_new = self._newest is None or number > self._newest.number
         try:
-            (found,) = self._rpc.send([_block_request(number, may_be_null=is_new)])
+            (found,) = self._send([_block_request(number, may_be_null=is_new)])
         except NullResult:
             return None
         if found is None:
@@ -165,7 +136,7 @@ class RpcNode:
     def read_account(self, address: str, at: BlockId) -> Account:
         """As `SimulatingNode.account`, in one round trip."""
         methods, params = ("eth_getBalance", "eth_getCode"), (address, hex(block_number(at)))
-        balance, code = self._rpc.send([RpcRequest(method, params) for method in methods], self._block_check(at))
+        balance, code = self._send([RpcRequest(method, params) for method in methods], self._block_check(at))
         return Account(self._number(balance, methods[0]), self._bytes(code, methods[1]))
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
@@ -178,7 +149,7 @@ class RpcNode:
         """As `Node.blooms`. The filter of the newest block is cached."""
         blooms = {self._newest.number: self._newest_bloom} if self._newest else {}
         numbers = [number for number in range(first, last + 1) if number not in blooms]
-        found = self._rpc.send([_block_request(number, may_be_null=False) for number in numbers]) if numbers else []
+        found = self._send([_block_request(number, may_be_null=False) for number in numbers]) if numbers else []
         for number, each in zip(numbers, found, strict=True):
             if self._block(each).number != number:
                 self._fail(_BLOCK, f"another block than {number}")
@@ -199,7 +170,7 @@ class RpcNode:
             parameters["topics"] = [list(query.topics)]
         if query.addresses:
             parameters["address"] = list(query.addresses)
-        (found,) = self._rpc.send([RpcRequest(_LOGS, (parameters,))], self._block_known(query.to_block))
+        (found,) = self._send([RpcRequest(_LOGS, (parameters,))], self._block_known(query.to_block))
         if not isinstance(found, list):
             self._fail(_LOGS, "no list")
         logs = [self._log(entry) for entry in found]
@@ -208,7 +179,7 @@ class RpcNode:
         return sorted(logs, key=lambda log: (log.block_number, log.log_index))
 
     def _answers(self, requests: Sequence[RpcRequest], at: BlockId) -> list[ReturnData]:
-        results = self._rpc.send(requests, self._block_check(at))
+        results = self._send(requests, self._block_check(at))
         return [None if isinstance(each, RpcError) else self._bytes(each, _CALL) for each in results]
 
     def _block_check(self, at: BlockId) -> ConsistencyCheck | None:
@@ -302,6 +273,102 @@ def wrong_chain(redacted_url: str, found: int, expected: int) -> InvalidUpstream
         hint="set a node of the requested network",
         details={"expected": expected, "found": found},
     )
+
+
+class HelperNode(SingleRpcNode):
+    """One of several nodes that share reads. It is used only if its chain is the expected one.
+
+    Events count only if it has the block `pinned_to` on its chain, as the state of that block does.
+    """
+
+    def __init__(self, rpc: JsonRpcClient, chain_id: int) -> None:
+        super().__init__(rpc, chain_id)
+        self._is_chain_checked = False
+        self.pinned_to: BlockHeader | None = None
+
+    def _send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
+        if not self._is_chain_checked:
+            (chain,) = super()._send([RpcRequest("eth_chainId", ())])
+            self._check_chain(self._number(chain, "eth_chainId"))
+            self._is_chain_checked = True
+        return super()._send(requests, check)
+
+    def _block_known(self, number: int) -> ConsistencyCheck:
+        if self.pinned_to and number <= self.pinned_to.number:
+            return self._same_block(self.pinned_to)
+        return super()._block_known(number)
+
+
+class RpcNode(SingleRpcNode):
+    """A `Node`. `redacted_url` is `url` without credentials; `chain_id` is the expected chain id.
+
+    `timeout_s` bounds one exchange; each is tried at most `attempts` times, twice if it times out. `pause` sleeps for
+    the given seconds between them. `spares` replace the node, in turn, once it fails; with `shares_load` they also read
+    parts of large reads, in parallel. `report` takes a sentence at each switch and failure. A `connection` replaces the
+    HTTP connection to `url`. Limits of the nodes are read from `limits_file` and written to it when the node is closed;
+    `burst` is as in `NodeLimits`. Not thread-safe.
+    """
+
+    def __init__(
+        self,
+        url: str,
+        *,
+        redacted_url: str,
+        chain_id: int,
+        timeout_s: float = TIMEOUT_S,
+        attempts: int = ATTEMPTS,
+        pause: Callable[[float], object] = sleep,
+        headers: Mapping[str, str] | None = None,
+        proxy: str | None = None,
+        connection: RpcConnection | None = None,
+        spares: Sequence[RpcEndpoint] = (),
+        report: Callable[[str], object] = bool,
+        limits_file: NodeLimitsFile | None = None,
+        burst: int = 0,
+        shares_load: bool = False,
+    ) -> None:
+        """Prepare the connections without opening them. Raises `ConfigError` for an invalid URL."""
+        if spares and not shares_load:
+            attempts = min(attempts, _ATTEMPTS_WITH_SPARES)
+        endpoints = (RpcEndpoint(url, redacted_url, headers or {}, proxy, connection), *spares)
+        self._limits_file = limits_file
+        self._limits = {
+            each.url: limits_file.load(each.url, burst=burst) if limits_file else NodeLimits(burst=burst)
+            for each in endpoints
+        }
+        clients = [
+            JsonRpcClient(each.connect(), timeout_s, attempts, pause, self._limits[each.url]) for each in endpoints
+        ]
+        self._failover = FailoverClient(clients, chain_id, report)
+        super().__init__(self._failover, chain_id)
+        helpers = [HelperNode(client, chain_id) for client in clients] if shares_load and spares else []
+        self._group = NodeGroup(helpers, report)
+
+    def close(self) -> None:
+        """Close the connections, and write what was learned about limits."""
+        self._failover.close()
+        self.save_limits()
+
+    def save_limits(self) -> None:
+        """Write what was learned about limits."""
+        if self._limits_file:
+            self._limits_file.save(self._limits)
+
+    def use_spare(self, error: UpstreamError) -> bool:
+        """As `Node.use_spare`. For a minute, that node is the only one in use."""
+        self._group.rest_all()
+        return self._failover.fail_over(error)
+
+    def helpers(self, at: BlockHeader) -> Sequence[Node]:
+        """As `Node.helpers`."""
+        helpers = self._group.available()
+        for helper in helpers:
+            helper.pinned_to = at
+        return helpers
+
+    def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
+        """As `Node.report_helpers`."""
+        self._group.record(failures, helpers)
 
 
 def _read_hex(text: str) -> bytes | None:

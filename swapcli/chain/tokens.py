@@ -27,7 +27,7 @@ _BATCH_SIZE: Final = 500
 def load_tokens(reader: BlockReader, addresses: Sequence[str]) -> Iterator[Token | SkippedItem]:
     """Yield the tokens at canonical addresses, in order, or why one was skipped. Raises `UpstreamError`."""
     remaining = iter(addresses)
-    while batch := list(islice(remaining, _BATCH_SIZE)):
+    while batch := list(islice(remaining, _BATCH_SIZE * reader.width)):
         yield from run_batched([(address, _token(address)) for address in batch], reader.call)
 
 

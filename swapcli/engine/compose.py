@@ -286,28 +286,32 @@ class QuoteSources:
         return self._connect(http_urls, network, headers, warn)
 
     def lasting_node(
-        self, network: Network, warn: Warn | None = None, *, is_followed: bool = True
+        self, network: Network, warn: Warn | None = None, *, is_followed: bool = True, shares_load: bool = False
     ) -> LastingNode | None:
         """Return the node of a network for a command that lasts; None if none is set, or offline.
 
         Besides those of `node` it uses WebSocket and IPC nodes: the first of these announces new blocks unless nothing
-        `is_followed`, and all replace http nodes that fail, or are read if there are none. Raises as `node`.
+        `is_followed`, and all replace http nodes that fail, or are read if there are none. With `shares_load`, all
+        nodes share large reads, each within its limits. Raises as `node`.
         """
         urls, headers = self._node_urls(network)
-        return self._connect_lasting(urls, network, headers, warn, is_followed) if urls else None
+        if not urls:
+            return None
+        return self._connect_lasting(urls, network, headers, warn, is_followed=is_followed, shares_load=shares_load)
 
     def any_lasting_node(self, network: Network) -> LastingNode:
         """Return the lasting node of a network, else the public nodes of the catalogue, with a warning.
 
-        Raises as `node`, and `InvalidOption` if there is no node at all.
+        Its nodes share large reads. Raises as `node`, and `InvalidOption` if there is no node at all.
         """
-        lasting = self.lasting_node(network)
+        lasting = self.lasting_node(network, shares_load=True)
         if lasting is not None:
             return lasting
         setting = f"networks.{network.name}.rpc_url"
         if not network.rpc_urls:
             raise InvalidOption(f"no node of {network.name} is known", hint=f"give --rpc-url, or set {setting}")
-        lasting = self._connect_lasting([node_url(setting, url) for url in network.rpc_urls], network, {})
+        urls = [node_url(setting, url) for url in network.rpc_urls]
+        lasting = self._connect_lasting(urls, network, {}, shares_load=True)
         shown = lasting.node.redacted_url
         self._warn(f"{network.name} has no node in the settings; using a public one, which may limit requests: {shown}")
         return lasting
@@ -328,7 +332,9 @@ class QuoteSources:
         network: Network,
         headers: Mapping[str, str],
         warn: Warn | None = None,
+        *,
         is_followed: bool = True,
+        shares_load: bool = False,
     ) -> LastingNode:
         from swapcli.chain.head_source import PollingHeads, SubscribedHeads, poll_interval_s
 
@@ -336,7 +342,8 @@ class QuoteSources:
         has_live = any(not is_http_url(url.reveal()) for url in urls)
         heads = SubscribedHeads(poll_s) if has_live and is_followed else None
         in_order = sorted(urls, key=lambda url: not is_http_url(url.reveal()))
-        return LastingNode(self._connect(in_order, network, headers, warn, heads), heads or PollingHeads(poll_s))
+        node = self._connect(in_order, network, headers, warn, heads, shares_load=shares_load)
+        return LastingNode(node, heads or PollingHeads(poll_s))
 
     def _connect(
         self,
@@ -345,6 +352,8 @@ class QuoteSources:
         headers: Mapping[str, str],
         warn: Warn | None = None,
         heads: SubscribedHeads | None = None,
+        *,
+        shares_load: bool = False,
     ) -> RpcNode:
         check_has_nodes(network)
         from swapcli.chain.http_proxy import find_proxy
@@ -372,7 +381,8 @@ class QuoteSources:
             spares=spares,
             report=warn or self._warn,
             limits_file=NodeLimitsFile(self.data_dir / _LIMITS_FILE),
-            burst=_QUOTE_REQUESTS,
+            burst=0 if shares_load else _QUOTE_REQUESTS,
+            shares_load=shares_load,
         )
 
     def _open_live(self, endpoint: RpcEndpoint, chain_id: int, heads: SubscribedHeads | None) -> LiveConnection:

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
+from swapcli.chain.node import BlockHeader, Node
 from swapcli.chain.node_limits import NodeLimits
 from swapcli.errors import UpstreamError
 
@@ -16,3 +19,13 @@ class SingleNode:
         """There is no other node."""
         del error
         return False
+
+    def helpers(self, at: BlockHeader) -> Sequence[Node]:
+        """There are none."""
+        del at
+        return ()
+
+    def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
+        """There are none."""
+        assert not failures
+        assert not helpers

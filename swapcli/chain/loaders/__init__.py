@@ -40,5 +40,5 @@ def load_pools(reader: BlockReader, refs: Sequence[PoolRef]) -> Iterator[Pool | 
     Reads one batch at a time, so that memory stays bounded and progress can be shown.
     """
     remaining = iter(refs)
-    while batch := list(islice(remaining, _BATCH_SIZE)):
+    while batch := list(islice(remaining, _BATCH_SIZE * reader.width)):
         yield from run_batched([(ref.key, import_loader(ref.kind)(ref)) for ref in batch], reader.call)

@@ -6,16 +6,16 @@ tokens, factories are queried for pairs of these first, and lists and events onl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
 from swapcli.chain.json_rpc_client import TooManyRequests
 from swapcli.chain.lockstep_reads import SkippedItem
-from swapcli.chain.log_scan import ScannedRange, find_first_available_block, scan_logs
+from swapcli.chain.log_scan import find_first_available_block, scan_first_range
 from swapcli.chain.log_verification import MAX_HEADERS, find_missing_logs, find_withheld_block
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import LogFilter
+from swapcli.chain.node import Log, LogFilter, Node
 from swapcli.chain.pair_lookup import find_pair_pools
 from swapcli.chain.pool_discovery import (
     Factory,
@@ -217,7 +217,7 @@ class _BatchDiscovery:
         """Read as many blocks from the query's first as the node returns at once. Return False if it returns none."""
         cursor, names = self._discovery.cursor, [source.name for source in group]
         try:
-            scanned = self._scan_verified(query)
+            scanned = scan_first_range(self._reader.node, query, at=self._reader.at, verify=self._verify_logs)
         except TooManyRequests:
             raise
         except (UpstreamRejected, UpstreamTimeout) as error:
@@ -244,20 +244,17 @@ class _BatchDiscovery:
         )
         return True
 
-    def _scan_verified(self, query: LogFilter) -> ScannedRange:
-        """Return the first range that the node returns. Raises `_EventsWithheld` if it omits events."""
-        node, head = self._reader.node, self._reader.block
-        scanned = next(scan_logs(node, query))
-        withheld = find_withheld_block(node, head)
-        if scanned.last - query.from_block < MAX_HEADERS:
+    def _verify_logs(self, node: Node, query: LogFilter, logs: Sequence[Log]) -> None:
+        """Raise `_EventsWithheld` if a node omits events from its response."""
+        withheld = find_withheld_block(node, self._reader.block)
+        if query.to_block - query.from_block < MAX_HEADERS:
             emitters = dict.fromkeys(query.addresses, query.topics)
-            blooms = node.read_blooms(query.from_block, scanned.last)
-            missing = find_missing_logs(node, query.from_block, blooms, emitters, scanned.logs)
+            blooms = node.read_blooms(query.from_block, query.to_block)
+            missing = find_missing_logs(node, query.from_block, blooms, emitters, logs)
             if missing is None or missing:
-                withheld = scanned.last
+                withheld = query.to_block
         if withheld is not None:
             raise _EventsWithheld(f"{node.redacted_url} omits events that the headers of its blocks announce")
-        return scanned
 
     def _recheck_lost(self) -> bool:
         """Take pools that were stored before, or that their factory lists."""

@@ -23,7 +23,7 @@ from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.log_verification import MAX_HEADERS, find_withheld_block
 from swapcli.chain.logs_bloom import is_selective
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import BlockHeader, LogFilter
+from swapcli.chain.node import BlockHeader, Log, LogFilter, Node
 from swapcli.chain.pool_change_events import (
     change_topics,
     changed_pool,
@@ -189,7 +189,8 @@ class Refresher:
         max_ranges = max(_MIN_RANGES, self._inventory.count_pools_and_tokens()[0] // _POOLS_PER_RANGE)
         changed: dict[str, int] = {}
         try:
-            for scanned in islice(scan_logs(self._reader.node, query), max_ranges):
+            scan = scan_logs(self._reader.node, query, at=self._reader.at, verify=self._verify_node)
+            for scanned in islice(scan, max_ranges):
                 changed.update({key: log.block_number for log in scanned.logs if (key := changed_pool(log))})
                 if scanned.last == query.to_block:
                     return changed
@@ -198,6 +199,12 @@ class Refresher:
         except (UpstreamRejected, UpstreamTimeout):
             pass
         return None
+
+    def _verify_node(self, node: Node, query: LogFilter, logs: Sequence[Log]) -> None:
+        """Raise `UpstreamRejected` if a node omits events from its responses."""
+        del query, logs
+        if find_withheld_block(node, self._block.number) is not None:
+            raise UpstreamRejected(f"{node.redacted_url} omits events that the headers of its blocks announce")
 
     def _event_filter(self, first: int, last: int) -> LogFilter:
         """Return the filter for changes of stored and of skipped pools, by contract if these are few enough.

@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from threading import Thread
-from time import sleep
+from time import monotonic, sleep
 from typing import Any
 
 from swapcli.chain.rpc_node import RpcNode
@@ -152,6 +152,27 @@ def closes_afterwards(handler: Handler) -> bool:
     """Close the connection after the response, as servers do with idle connections."""
     handler.close_connection = True
     return False
+
+
+def limits_requests(per_s: float, rejections: list[int] | None = None) -> Failure:
+    """Answer 429 to an exchange with which there would be more than `per_s` requests in a second.
+
+    The number of requests of each such exchange is appended to `rejections`.
+    """
+    accepted: list[tuple[float, int]] = []
+
+    def failure(handler: Handler) -> bool:
+        now_s, count = monotonic(), len(handler.requests)
+        recent = sum(each for at_s, each in accepted if now_s - at_s < 1.0)
+        if recent + count <= per_s:
+            accepted.append((now_s, count))
+            return False
+        if rejections is not None:
+            rejections.append(count)
+        handler.send(b"", 429)
+        return True
+
+    return failure
 
 
 @contextmanager

@@ -17,7 +17,7 @@ from swapcli.chain.node_limits import LearnedLimit, NodeLimits
 from swapcli.chain.node_limits_file import NodeLimitsFile
 from swapcli.chain.rpc_node import RpcNode
 from tests.chain.node.responses import NUMBER, answer, echo_calls
-from tests.chain.node.server import CHAIN_ID, SECRET, Handler, Pauses, Server, serving
+from tests.chain.node.server import CHAIN_ID, SECRET, Pauses, Server, limits_requests, serving
 
 ECHOED = [call.calldata for call in echo_calls(400)]
 HOUR_S = 3_600.0
@@ -73,24 +73,6 @@ def test_many_events_in_some_blocks_do_not_limit_others() -> None:
     assert limit.size >= 0.7 * before
 
 
-def limits_requests(per_s: float, window_s: float = 1.0) -> tuple[object, list[int]]:
-    """Return a failure that answers 429 to requests beyond `per_s`, and a list of its rejections."""
-    sent: list[tuple[float, int]] = []
-    rejections: list[int] = []
-
-    def failure(handler: Handler) -> bool:
-        now_s, count = time.monotonic(), len(handler.requests)
-        recent = sum(each for at_s, each in sent if now_s - at_s < window_s)
-        if recent + count > per_s * window_s:
-            rejections.append(count)
-            handler.send(b"", 429)
-            return True
-        sent.append((now_s, count))
-        return False
-
-    return failure, rejections
-
-
 def node_at(server: Server, folder: Path | None = None) -> RpcNode:
     url = f"http://user:{SECRET}@127.0.0.1:{server.server_port}/{SECRET}?key={SECRET}"
     file = NodeLimitsFile(folder / "limits.json") if folder else None
@@ -98,7 +80,8 @@ def node_at(server: Server, folder: Path | None = None) -> RpcNode:
 
 
 def test_requests_a_second_are_learned_and_remembered(server: Server, tmp_path: Path) -> None:
-    server.always, rejections = limits_requests(40)  # type: ignore[assignment]
+    rejections: list[int] = []
+    server.always = limits_requests(40, rejections)
     with closing(node_at(server, tmp_path)) as node:
         assert node.call_many(echo_calls(100), NUMBER) == ECHOED[:100]
         learned = node.limits.requests_per_s.value

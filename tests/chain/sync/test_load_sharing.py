@@ -1,0 +1,238 @@
+"""Several nodes share the reads of a sync: each its part, and none can make the store wrong."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import ExitStack, closing, contextmanager
+from itertools import pairwise
+from pathlib import Path
+from random import Random
+from typing import NamedTuple
+
+import pytest
+
+from swapcli.chain.node_limits_file import NodeLimitsFile
+from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
+from swapcli.engine.sync import count_skipped
+from swapcli.store import Store
+from tests.chain import proxy as failures
+from tests.chain.anvil import CHAIN_ID, running_anvil
+from tests.chain.node.server import Failure, Handler, hangs_up, limits_requests, says
+from tests.chain.proxy import Proxy, open_proxy
+from tests.chain.sync.expected_state import check_true, store_at, synced
+from tests.chain.sync.factory_chain import EVERY_PROTOCOL, TestChain
+from tests.support.chain import connected, restored
+
+BLOCKS = 150
+NODES = 3
+REQUESTS_PER_S = 60
+
+
+@pytest.fixture(scope="module")
+def prepared_chain(factory_chain: TestChain) -> Iterator[TestChain]:
+    """A chain with pools early and late in its many blocks."""
+    rng = Random("sharing")
+    with restored(factory_chain) as local_chain:
+        for _ in range(3):
+            for name in EVERY_PROTOCOL:
+                local_chain.create_pool(rng, name)
+            local_chain.chain.node.ask("anvil_mine", hex(BLOCKS // 3))
+        yield local_chain
+
+
+@pytest.fixture
+def proxies(local_chain: TestChain) -> Iterator[list[Proxy]]:
+    with ExitStack() as stack:
+        yield [stack.enter_context(open_proxy(local_chain.chain.node.port)) for _ in range(NODES)]
+
+
+@pytest.fixture
+def store(local_chain: TestChain, tmp_path: Path) -> Iterator[Store]:
+    with store_at(tmp_path / "store", local_chain.network) as made:
+        yield made
+
+
+@contextmanager
+def sharing(urls: Sequence[str], folder: Path, reported: list[str] | None = None) -> Iterator[RpcNode]:
+    """Connect to several nodes that share reads; small aggregates and ranges make parts even of this small chain."""
+    file = NodeLimitsFile(folder / "limits.json")
+    for url in urls:
+        limits = file.load(url)
+        if not limits.document():
+            limits.aggregate_calls.reject(24, now_s=time.time())
+            limits.log_blocks.value, limits.log_blocks.rejected_at_s = 8.0, time.time()
+            file.save({url: limits})
+    first, *spares = (RpcEndpoint(url, f"node {at}") for at, url in enumerate(urls, 1))
+    report: Callable[[str], object] = bool if reported is None else reported.append
+    with closing(
+        RpcNode(
+            first.url,
+            redacted_url=first.redacted_url,
+            chain_id=CHAIN_ID,
+            spares=spares,
+            report=report,
+            limits_file=file,
+            shares_load=True,
+            pause=lambda seconds: time.sleep(min(seconds, 0.05)),
+        )
+    ) as node:
+        yield node
+
+
+def urls_of(proxies: Sequence[Proxy]) -> list[str]:
+    return [proxy.url for proxy in proxies]
+
+
+def count(proxy: Proxy, method: str) -> int:
+    return proxy.methods.count(method)
+
+
+def check_complete(store: Store, local_chain: TestChain) -> None:
+    """Check that the store has every pool in its state, read by a single honest node."""
+    with connected(local_chain.chain) as honest:
+        check_true(store, honest, local_chain.pools)
+    assert count_skipped(store) == ()
+
+
+def test_each_node_reads_a_part(local_chain: TestChain, proxies: list[Proxy], store: Store, tmp_path: Path) -> None:
+    for proxy in proxies:
+        proxy.always = failures.late(0.01)
+    with sharing(urls_of(proxies), tmp_path) as node:
+        synced(store, node)
+    check_complete(store, local_chain)
+    for method, share in (("eth_call", 0.05), ("eth_getLogs", 0.15)):  # few calls are left after the first of each kind
+        parts = [count(proxy, method) for proxy in proxies]
+        assert min(parts) >= share * sum(parts), method
+
+
+def test_nothing_is_read_twice(proxies: list[Proxy], store: Store, tmp_path: Path) -> None:
+    ranges: list[tuple[int, int]] = []
+
+    def records(handler: Handler) -> bool:
+        for request in handler.requests:
+            if request["method"] == "eth_getLogs" and "topics" in request["params"][0]:
+                first, last = (int(request["params"][0][name], 16) for name in ("fromBlock", "toBlock"))
+                ranges.append((first, last))
+        return False
+
+    for proxy in proxies:
+        proxy.always = records
+    with sharing(urls_of(proxies), tmp_path) as node:
+        synced(store, node)
+    ends = sorted(ranges)
+    assert ends[0][0] == 0
+    assert all(last + 1 == first for (_, last), (first, _) in pairwise(ends))
+
+
+def sync_duration_s(proxies: Sequence[Proxy], network_store: Store, folder: Path) -> float:
+    started_s = time.monotonic()
+    first, *spares = (RpcEndpoint(url, f"node {at}") for at, url in enumerate(urls_of(proxies), 1))
+    with closing(
+        RpcNode(
+            first.url,
+            redacted_url=first.redacted_url,
+            chain_id=CHAIN_ID,
+            spares=spares,
+            limits_file=NodeLimitsFile(folder / "limits.json"),
+            shares_load=True,
+        )
+    ) as node:
+        synced(network_store, node)
+    return time.monotonic() - started_s
+
+
+def test_nodes_with_limits_are_faster_together(local_chain: TestChain, proxies: list[Proxy], tmp_path: Path) -> None:
+    rejections: list[list[int]] = [[] for _ in proxies]
+    durations_s: list[float] = []
+    for run, nodes in enumerate((NODES, 1, NODES)):
+        for proxy, rejected in zip(proxies, rejections, strict=True):
+            rejected.clear()
+            limited_logs, limited_requests = failures.limits_logs(16), limits_requests(REQUESTS_PER_S, rejected)
+            proxy.always = lambda handler, a=limited_requests, b=limited_logs: a(handler) or b(handler)
+        with store_at(tmp_path / f"store-{run}", local_chain.network) as store:
+            durations_s.append(sync_duration_s(proxies[:nodes], store, tmp_path))
+            check_complete(store, local_chain)
+        if run == 0:
+            assert all(rejections), "every node has limits"
+        time.sleep(1.0)
+    assert durations_s[1] >= 1.7 * durations_s[2], durations_s
+    assert sum(map(len, rejections)) <= NODES, "what the first sync has learned is remembered"
+
+
+class Fault(NamedTuple):
+    """A way in which one of the nodes fails."""
+
+    name: str
+    failure: Failure
+    is_reported: bool = True
+
+
+def after(count: int, failure: Failure) -> Failure:
+    """Fail after a number of exchanges, for good."""
+    turn = iter(range(1 << 62))
+    return lambda handler: next(turn) >= count and failure(handler)
+
+
+FAULTS = (
+    Fault("is dead", hangs_up),
+    Fault("dies in the middle", after(12, hangs_up)),
+    Fault("has no credit", says(403)),
+    Fault("is busy from some time on", after(20, says(503))),
+    Fault("rejects everything as too much", says(429)),
+    Fault("is behind", failures.stale(100), is_reported=False),
+    Fault("is of another chain", failures.moves_to(1)),
+    Fault("answers from other blocks", failures.ignores_block_numbers(), is_reported=False),
+    Fault("answers calls with nothing", failures.empties_calls(Random(1))),
+    Fault("answers some calls with nothing", failures.empties_calls(Random(2), 0.2)),
+    Fault("has no events", failures.without("eth_getLogs")),
+    Fault("omits all events", failures.withholds_logs(Random(3), 1.0)),
+    Fault("sends no JSON", says(200, b"<html>")),
+)
+
+
+@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
+@pytest.mark.parametrize("faulty", [1, 2])
+def test_the_others_read_the_share_of_a_bad_node(
+    local_chain: TestChain, proxies: list[Proxy], store: Store, tmp_path: Path, fault: Fault, faulty: int
+) -> None:
+    reported: list[str] = []
+    for proxy in proxies[NODES - faulty :]:
+        proxy.always = fault.failure
+    if fault.name == "answers from other blocks":
+        local_chain.chain.node.ask("evm_mine")
+    with sharing(urls_of(proxies), tmp_path, reported) as node:
+        synced(store, node)
+    check_complete(store, local_chain)
+    if fault.is_reported:
+        assert reported
+        assert all(each.endswith("; the other nodes read its share") for each in reported)
+        assert len(reported) <= faulty, "each node is reported once"
+
+
+def test_a_fork_of_the_chain_at_the_same_height_is_not_read(
+    local_chain: TestChain, store: Store, tmp_path: Path
+) -> None:
+    """Another chain with the same id, of the same length."""
+    with running_anvil() as other:
+        head = local_chain.height()
+        other.node.ask("anvil_mine", hex(head))
+        with open_proxy(local_chain.chain.node.port) as honest, open_proxy(other.node.port) as forked:
+            with sharing([honest.url, forked.url], tmp_path) as node:
+                synced(store, node)
+            assert forked.methods
+    check_complete(store, local_chain)
+
+
+def test_without_any_healthy_helper_the_sync_fails_as_before(
+    local_chain: TestChain, proxies: list[Proxy], store: Store, tmp_path: Path
+) -> None:
+    for proxy in proxies:
+        proxy.always = after(8, hangs_up)
+    with sharing(urls_of(proxies), tmp_path) as node, pytest.raises(Exception, match="no connection to node 1"):
+        synced(store, node)
+    for proxy in proxies:
+        proxy.always = None
+    with sharing(urls_of(proxies), tmp_path) as node:
+        synced(store, node)
+    check_complete(store, local_chain)
