@@ -132,7 +132,7 @@ class NodeLimits:
 
     def __init__(self, now_s: Callable[[], float] = time.time, *, burst: int = 0) -> None:
         self._now_s, self._burst = now_s, burst
-        self.requests_per_s = LearnedLimit(inf, _MIN_REQUESTS_PER_S, _MAX_REQUESTS_PER_S, grow_after=24)
+        self.requests_per_s = LearnedLimit(inf, _MIN_REQUESTS_PER_S, _MAX_REQUESTS_PER_S, grow_after=12)
         self.batch_requests = LearnedLimit(MAX_BATCH_REQUESTS, 1, MAX_BATCH_REQUESTS, grow_after=256)
         self.log_blocks = LearnedLimit(FIRST_LOG_BLOCKS, 1, MAX_LOG_BLOCKS, grow_after=8, is_constant=False)
         self.aggregate_calls = LearnedLimit(
@@ -184,6 +184,9 @@ class NodeLimits:
         if rate < (2.0 * _MIN_REQUESTS_PER_S if self.requests_per_s.is_learned else _MIN_REJECTED_RATE):
             return False
         self.requests_per_s.reject(rate, now_s=self.now_s)
+        # Until this second is over, the node would reject even fewer requests, which would say nothing about its limit.
+        self._sent.pop()
+        self._next_free_s = self._elapsed_s() + _RATE_WINDOW_S
         return True
 
     def document(self) -> dict[str, list[float | None]]:

@@ -160,7 +160,7 @@ def test_nodes_with_limits_are_faster_together(local_chain: TestChain, proxies: 
     assert sum(map(len, rejections)) <= NODES, "what the first sync has learned is remembered"
 
 
-class Fault(NamedTuple):
+class Misbehaviour(NamedTuple):
     """A way in which one of the nodes fails."""
 
     name: str
@@ -174,40 +174,45 @@ def after(count: int, failure: Failure) -> Failure:
     return lambda handler: next(turn) >= count and failure(handler)
 
 
-FAULTS = (
-    Fault("is dead", hangs_up),
-    Fault("dies in the middle", after(12, hangs_up)),
-    Fault("has no credit", says(403)),
-    Fault("is busy from some time on", after(20, says(503))),
-    Fault("rejects everything as too much", says(429)),
-    Fault("is behind", failures.stale(100), is_reported=False),
-    Fault("is of another chain", failures.moves_to(1)),
-    Fault("answers from other blocks", failures.ignores_block_numbers(), is_reported=False),
-    Fault("answers calls with nothing", failures.empties_calls(Random(1))),
-    Fault("answers some calls with nothing", failures.empties_calls(Random(2), 0.2)),
-    Fault("has no events", failures.without("eth_getLogs")),
-    Fault("omits all events", failures.withholds_logs(Random(3), 1.0)),
-    Fault("sends no JSON", says(200, b"<html>")),
+MISBEHAVIOURS = (
+    Misbehaviour("is dead", hangs_up),
+    Misbehaviour("dies in the middle", after(12, hangs_up)),
+    Misbehaviour("has no credit", says(403)),
+    Misbehaviour("is busy from some time on", after(20, says(503))),
+    Misbehaviour("rejects everything as too much", says(429)),
+    Misbehaviour("is behind", failures.stale(100), is_reported=False),
+    Misbehaviour("is of another chain", failures.moves_to(1)),
+    Misbehaviour("answers from other blocks", failures.ignores_block_numbers(), is_reported=False),
+    Misbehaviour("answers calls with nothing", failures.empties_calls(Random(1))),
+    Misbehaviour("answers some calls with nothing", failures.empties_calls(Random(2), 0.2)),
+    Misbehaviour("has no events", failures.without("eth_getLogs")),
+    Misbehaviour("omits all events", failures.withholds_logs(Random(3), 1.0)),
+    Misbehaviour("sends no JSON", says(200, b"<html>")),
 )
 
 
-@pytest.mark.parametrize("fault", FAULTS, ids=lambda fault: fault.name)
-@pytest.mark.parametrize("faulty", [1, 2])
+@pytest.mark.parametrize("misbehaviour", MISBEHAVIOURS, ids=lambda each: each.name)
+@pytest.mark.parametrize("bad_count", [1, 2])
 def test_the_others_read_the_share_of_a_bad_node(
-    local_chain: TestChain, proxies: list[Proxy], store: Store, tmp_path: Path, fault: Fault, faulty: int
+    local_chain: TestChain,
+    proxies: list[Proxy],
+    store: Store,
+    tmp_path: Path,
+    misbehaviour: Misbehaviour,
+    bad_count: int,
 ) -> None:
     reported: list[str] = []
-    for proxy in proxies[NODES - faulty :]:
-        proxy.always = fault.failure
-    if fault.name == "answers from other blocks":
+    for proxy in proxies[NODES - bad_count :]:
+        proxy.always = misbehaviour.failure
+    if misbehaviour.name == "answers from other blocks":
         local_chain.chain.node.ask("evm_mine")
     with sharing(urls_of(proxies), tmp_path, reported) as node:
         synced(store, node)
     check_complete(store, local_chain)
-    if fault.is_reported:
+    if misbehaviour.is_reported:
         assert reported
         assert all(each.endswith("; the other nodes read its share") for each in reported)
-        assert len(reported) <= faulty, "each node is reported once"
+        assert len(reported) <= bad_count, "each node is reported once"
 
 
 def test_a_fork_of_the_chain_at_the_same_height_is_not_read(
