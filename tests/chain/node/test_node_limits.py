@@ -83,7 +83,7 @@ def test_requests_a_second_are_learned_and_remembered(server: Server, tmp_path: 
     rejections: list[int] = []
     server.always = limits_requests(40, rejections)
     with closing(node_at(server, tmp_path)) as node:
-        assert node.call_many(echo_calls(100), NUMBER) == ECHOED[:100]
+        assert node.call_many(echo_calls(60), NUMBER) == ECHOED[:60]
         learned = node.limits.requests_per_s.value
     assert 10 <= learned <= 40
     assert 1 <= len(rejections) <= 6
@@ -91,7 +91,7 @@ def test_requests_a_second_are_learned_and_remembered(server: Server, tmp_path: 
     time.sleep(1.0)
     with closing(node_at(server, tmp_path)) as node:
         assert node.limits.requests_per_s.value == learned
-        assert node.call_many(echo_calls(60), NUMBER) == ECHOED[:60]
+        assert node.call_many(echo_calls(45), NUMBER) == ECHOED[:45]
     assert rejections == [], "the limit applies from the first request on"
 
 
