@@ -47,11 +47,16 @@ _TRANSIENT: Final = re.compile(
 
 
 class RpcRequest(NamedTuple):
-    """A method with its JSON parameters. A null result is retried unless `may_be_null`."""
+    """A method with its JSON parameters. A null result is retried unless `may_be_null`.
+
+    Errors of the node are raised, except that a call's revert is a result, and so is any error of a request that
+    `is_optional`, since the caller can do without it.
+    """
 
     method: str
     params: Sequence[object]
     may_be_null: bool = False
+    is_optional: bool = False
 
 
 class RpcError(NamedTuple):
@@ -136,7 +141,10 @@ class JsonRpcClient:
         self._connection.close()
 
     def send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
-        """Return the result of each request: an `RpcError` only for a call that reverts. Raises `UpstreamError`."""
+        """Return the result of each request: an `RpcError` for a call that reverts or an optional request.
+
+        Raises `UpstreamError`.
+        """
         progress = _Progress({})
         failures = 0
         while True:
@@ -277,6 +285,8 @@ class JsonRpcClient:
             raise _TransientError(InvalidUpstreamResponse(f"{self._connection.redacted_url} left requests unanswered"))
         if result is None and not request.may_be_null:  # as from nodes that do not have the block yet
             raise _TransientError(NullResult(f"{self._connection.redacted_url} answered {request.method} with nothing"))
+        if isinstance(result, RpcError) and request.is_optional and not result.is_rate_limit:
+            return RpcError(result.code, self._reason(result))
         if isinstance(result, RpcError) and not (request.method == "eth_call" and result.is_revert):
             is_limit = result.code == _LIMIT_EXCEEDED_CODE and request.method != _LOGS
             failure = self._rejection(result, is_rate_limit=is_limit or result.is_rate_limit)
@@ -285,10 +295,12 @@ class JsonRpcClient:
 
     def _rejection(self, refusal: RpcError, *, is_rate_limit: bool) -> UpstreamRejected:
         kind = TooManyRequests if is_rate_limit else UpstreamRejected
+        return kind(f"{self._connection.redacted_url} refused: {self._reason(refusal)}", details={"code": refusal.code})
+
+    def _reason(self, refusal: RpcError) -> str:
+        """Return the node's message, short and without credentials."""
         reason = self._connection.redact(refusal.message[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS]
-        return kind(
-            f"{self._connection.redacted_url} refused: {reason or 'it gives no reason'}", details={"code": refusal.code}
-        )
+        return reason or "it gives no reason"
 
     def _bad_status(self, reply: RpcResponse, hint: str) -> UpstreamRejected:
         kind = TooManyRequests if reply.status == _TOO_MANY_STATUS else UpstreamRejected

@@ -145,6 +145,13 @@ class SingleRpcNode:
         requests = [RpcRequest(_CALL, (_message(c.call, c.sender), tag, _state(c.overrides))) for c in calls]
         return self._answers(requests, at)
 
+    def send_optional(self, requests: Sequence[RpcRequest]) -> list[RpcResult]:
+        """Return the result of each request that the caller can do without: an `RpcError` if the node rejects it.
+
+        All of them are sent in one round trip. Raises `UpstreamError` if the node does not answer.
+        """
+        return self._rpc.send([each._replace(may_be_null=True, is_optional=True) for each in requests])
+
     def read_blooms(self, first: int, last: int) -> list[int]:
         """As `Node.blooms`. The filter of the newest block is cached."""
         blooms = {self._newest.number: self._newest_bloom} if self._newest else {}

@@ -11,6 +11,7 @@ from swapcli.cli.options import PayloadOptions
 from swapcli.cli.resolved_options import parse_address_option
 from swapcli.cli.session import Session
 from swapcli.encoding.text import printable
+from swapcli.engine.dialects import router_dialect
 from swapcli.engine.quote_results import QuoteResult, RemoteQuote
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.errors import InvalidOption
@@ -23,6 +24,7 @@ from swapcli.model.warning import QuoteWarning, WarningCode
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode
     from swapcli.engine.presign_checks import CheckOptions, PayloadCheck
+    from swapcli.engine.signing_fields import SigningPlan
 
 
 class PayloadChecker(NamedTuple):
@@ -30,7 +32,7 @@ class PayloadChecker(NamedTuple):
 
     requested: CheckOptions
     node: RpcNode
-    native: Token
+    network: Network
 
     def check_quoted(self, answer: QuoteResult, payload: UnsignedTransaction) -> PayloadCheck:
         """Check the transaction of a quote. Raises the errors of `check_payload`."""
@@ -62,8 +64,19 @@ class PayloadChecker(NamedTuple):
         from swapcli.engine.presign_checks import TradedTokens, check_payload
 
         with closing(self.node):
-            ends = TradedTokens(*tokens, self.native)
-            return check_payload(self.node, self.requested, payload, origin, ends, gas_wei, is_rounded=rounded)
+            ends = TradedTokens(*tokens, self.network.native)
+            checked = check_payload(self.node, self.requested, payload, origin, ends, gas_wei, is_rounded=rounded)
+            return checked._replace(signing=self._plan_signing(payload, checked))
+
+    def _plan_signing(self, payload: UnsignedTransaction, checked: PayloadCheck) -> SigningPlan | None:
+        """Read the nonce, gas and fees of the transactions; None without a sender."""
+        from swapcli.engine.signing_fields import read_signing_plan
+
+        sender = self.requested.sender
+        if sender is None:
+            return None
+        transactions = router_dialect(self.network).build_transactions(payload, checked.allowances)
+        return read_signing_plan(self.node, sender, transactions, self.network, payload.gas_units)
 
 
 def open_checker(session: Session, network: Network, options: PayloadOptions) -> PayloadChecker | None:
@@ -81,7 +94,7 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
         raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=hint)
     from swapcli.engine.presign_checks import CheckOptions
 
-    return PayloadChecker(CheckOptions(options.simulate, sender), node, network.native)
+    return PayloadChecker(CheckOptions(options.simulate, sender), node, network)
 
 
 def check_warnings(
@@ -105,8 +118,15 @@ def check_warnings(
             WarningCode.ALLOWANCE_TOO_LOW,
             f"the sender has approved {allowed}, but the swap spends {sold}: add --with-approval",
         )
-    if checked.gas_wei is not None and holdings.account.balance_wei < payload.value + checked.gas_wei:
-        balance, gas = (_format_amount(wei, native) for wei in (holdings.account.balance_wei, checked.gas_wei))
+    if checked.signing and checked.signing.failure:
+        yield QuoteWarning(
+            WarningCode.GAS_NOT_ESTIMATED,
+            "the node cannot estimate the gas, and the transaction may fail: " + printable(checked.signing.failure),
+        )
+    upfront_wei = sum(fields.max_cost_wei for fields in checked.signing.fields) if checked.signing else 0
+    gas_wei = max(checked.gas_wei or 0, upfront_wei)
+    if holdings.account.balance_wei < payload.value + gas_wei:
+        balance, gas = (_format_amount(wei, native) for wei in (holdings.account.balance_wei, gas_wei))
         extra = " on top of the amount sold" if payload.value else ""
         yield QuoteWarning(
             WarningCode.GAS_BALANCE_TOO_LOW, f"the sender has {balance}, too little for gas of about {gas}{extra}"

@@ -9,10 +9,10 @@ from swapcli.cli.options import PayloadOptions
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.payload_checker import check_warnings
 from swapcli.cli.render.payload_json import select_field, simulation_field, transactions_field
-from swapcli.cli.render.transactions import RenderedTransaction, render_transactions
+from swapcli.cli.render.transactions import RenderedTransaction, missing_fields, render_transactions
 from swapcli.cli.session import Session
 from swapcli.engine.warnings import payload_warnings
-from swapcli.model.network import OWN, Network
+from swapcli.model.network import OWN, Kind, Network
 from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.model.warning import QuoteWarning
 
@@ -56,17 +56,18 @@ def print_payload(
     """Print a transaction in the requested format: one field, the JSON document, or a table or plain text."""
     output = session.output
     payload, network, checked, warnings = prepared
-    *approvals, swap = render_transactions(payload, network, checked.allowances if checked else ())
-    transactions = [*approvals, swap] if options.with_approval else [swap]
+    transactions = render_transactions(payload, network, checked)
+    swap = transactions[-1]
     output.warn(warnings)
     if options.get is None and output.format is not OutputFormat.JSON:
         if _is_allowance_unchecked(prepared) and not options.with_approval:
             output.note("the router must be approved first: --with-approval adds the approval transaction")
-        print_view(transactions)
+        print_view(transactions if options.with_approval else [swap])
         return
     document = build_document(swap)
-    if options.with_approval:
-        document["transactions"] = transactions_field(transactions)
+    document["transactions"] = transactions_field(transactions)
+    if network.kind is Kind.EVM:
+        document["missing"] = missing_fields(transactions)
     if checked and checked.simulation:
         document["simulation"] = simulation_field(checked.simulation, network)
     if options.get is None:

@@ -15,6 +15,7 @@ from swapcli.chain.node import BlockId, ChainHead, StateOverrideNode, block_numb
 from swapcli.chain.revert_reason import describe_revert
 from swapcli.chain.sender_balances import SenderBalances, read_sender_balances
 from swapcli.chain.simulation import SimulationGrant, SwapSimulation, simulate_swap
+from swapcli.engine.signing_fields import SigningPlan
 from swapcli.errors import InsufficientBalance, SimulationError
 from swapcli.evm import decode_integrator_data
 from swapcli.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
@@ -67,7 +68,8 @@ class PayloadCheck(NamedTuple):
 
     `holdings` are the balances of the sender, None if no sender was given. `gas_wei` estimates the cost of the
     transaction, None if unknown. `is_rounded` means that a token stores balances as shares, so that the quote is not
-    exact.
+    exact. `signing` has the fields that only a node knows. `sender` and
+    `signing` are None if no sender was given.
     """
 
     tokens: TradedTokens
@@ -75,6 +77,8 @@ class PayloadCheck(NamedTuple):
     simulation: Simulation | None
     gas_wei: int | None
     is_rounded: bool = False
+    sender: str | None = None
+    signing: SigningPlan | None = None
 
     @property
     def allowances(self) -> tuple[int, ...]:
@@ -119,7 +123,7 @@ def check_payload(
             is_exact = answering_block is None or answering_block == simulation.block - 1
         _require_expected(swap_simulation.run, simulation, payload, tokens, is_exact and not is_rounded)
         gas_wei = simulation.gas_used * head.gas_price_wei if gas_wei is None else gas_wei
-    return PayloadCheck(tokens, holdings if options.sender else None, simulation, gas_wei, is_rounded)
+    return PayloadCheck(tokens, holdings if options.sender else None, simulation, gas_wei, is_rounded, options.sender)
 
 
 def _block_to_check(origin: StateSource, head: ChainHead) -> tuple[BlockId, bool]:

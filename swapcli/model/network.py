@@ -80,7 +80,8 @@ class Network:
     nor the market has a gas price. `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an
     OP-stack network), None if there is no such fee. `transfers` are the tokens, by address, whose transfers the user's
     settings describe; settings override probes. `head_is_proposed` says that nodes call a block the newest
-    before the network has agreed on it. `router` is the address of the router that payloads are built for, of the
+    before the network has agreed on it. `block_gas_limit` is the most gas that a transaction can use, None if routes
+    never come near it. `router` is the address of the router that payloads are built for, of the
     dialect `router_dialect`; `routers` has what is known of each dialect's router. `unconfirmed` names facts that
     should be checked before use.
     """
@@ -104,6 +105,7 @@ class Network:
     has_v2: bool = True
     transfers: Mapping[str, TransferBehaviour] = field(default_factory=dict)
     head_is_proposed: bool = False
+    block_gas_limit: int | None = None
     router_dialect: str = FIBROUS
     routers: Mapping[str, DialectRouter] = field(default_factory=dict)
     sources: dict[str, str] = field(default_factory=dict)

@@ -18,6 +18,7 @@
 | `transfer_fees_ppm` | `{address: fee_ppm}`: tokens that take a fee of every transfer; 0 says that one does not |
 | `share_tokens` | addresses of tokens that keep shares, as stETH: a transfer can lose up to two units |
 | `head_is_proposed` | true where the newest block of a node may still be replaced by another proposal; default false |
+| `block_gas_limit` | gas that a transaction can use at most; null where routes never come near it |
 | `sources`, `unconfirmed` | where facts come from (a quoted key spells out a short name that other sources use); facts to check before use |
 """  # noqa: E501 - a table cannot be wrapped
 
@@ -40,12 +41,12 @@ NETWORK_KEYS = (
     "name", "kind", "chain_id", "native", "wrapped_native", "tokens", "unconfirmed_tokens", "protocols", "deployments",
     "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
     "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed", "router_dialect",
-    "routers",
+    "routers", "block_gas_limit",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
     "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "router_dialect",
-    "routers",
+    "routers", "block_gas_limit",
 )  # fmt: skip
 """Keys that may be added to a network of the catalogue."""
 
@@ -62,6 +63,7 @@ _MAX_CHAIN_ID = 2**256 - 1
 _MAX_DECIMALS = 77  # 10**77 is the greatest power of ten below 2^256
 _MAX_PROTOCOL_ID = 2**23 - 1  # int24 in the router's ABI
 _MAX_GAS_PRICE_WEI = 2**128 - 1
+_MIN_BLOCK_GAS, _MAX_BLOCK_GAS = 100_000, 2**63 - 1  # an approval must fit
 _MAX_FEE_PPM = 999_999
 _MAX_TICK_SPACING = 32_767
 
@@ -95,6 +97,7 @@ def parse_network(mapping: object, where: str) -> Network:
         has_v2=fields.boolean("has_v2", default=kind is Kind.EVM),
         transfers=dict(_read_transfers(fields, kind)),
         head_is_proposed=fields.boolean("head_is_proposed", default=False),
+        block_gas_limit=_parse_block_gas_limit(fields),
         router_dialect=_parse_dialect(fields) or FIBROUS,
         routers=dict(_parse_routers(fields, kind)),
         sources={key: fields.parse(path, value, parse_printable) for key, path, value in fields.members("sources")},
@@ -130,6 +133,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         block_time_s=fields.optional_positive_number("block_time_s") or network.block_time_s,
         transfers={**network.transfers, **dict(_read_transfers(fields, kind))},
         head_is_proposed=fields.boolean("head_is_proposed", default=network.head_is_proposed),
+        block_gas_limit=_parse_block_gas_limit(fields) or network.block_gas_limit,
     )
 
 
@@ -248,6 +252,12 @@ def _read_fee_tiers(deployment: DefinitionFields) -> Iterator[tuple[int, int]]:
             deployment.parse(path, fee_ppm, parse_integer, 0, _MAX_FEE_PPM),
             deployment.parse(path, spacing, parse_integer, 0, _MAX_TICK_SPACING),
         )
+
+
+def _parse_block_gas_limit(fields: DefinitionFields) -> int | None:
+    if not fields.has("block_gas_limit"):
+        return None
+    return fields.whole("block_gas_limit", _MIN_BLOCK_GAS, _MAX_BLOCK_GAS)
 
 
 def _parse_dialect(fields: DefinitionFields) -> str | None:

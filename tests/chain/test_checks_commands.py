@@ -57,9 +57,9 @@ class Client:
 
     def mine(self, document: dict[str, Any], sender: str = USER) -> bool:
         """Has what was printed mined, without a signature."""
-        fields = {name: document[name] for name in ("to", "value")}
-        fields["value"] = hex(int(fields["value"]))
-        call = {"from": sender, "data": document["calldata"], "gas": hex(12_000_000), **fields}
+        value = document["value"]
+        value = value if isinstance(value, str) else hex(value)
+        call = {"from": sender, "to": document["to"], "data": document["data"], "value": value, "gas": hex(12_000_000)}
         return self.trader.chain.receipt(self.trader.chain.node.ask("eth_sendTransaction", call)).succeeded
 
     def block(self) -> int:
@@ -189,7 +189,7 @@ def test_a_low_allowance_warns_and_approval_fixes_it(client: Client) -> None:
 
 
 def document_of(transaction: Transaction) -> dict[str, Any]:
-    return {"to": transaction.to, "value": str(transaction.value), "calldata": transaction.calldata}
+    return {"to": transaction.to, "value": transaction.value, "data": transaction.calldata}
 
 
 def test_people_read_what_is_taken_back_first(client: Client) -> None:

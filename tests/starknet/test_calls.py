@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 
 from swapcli.errors import InvalidAddress, InvalidInput
-from swapcli.model.transaction import RouterCall, Transaction
+from swapcli.model.transaction import RouterCall, Transaction, UnsignedTransaction
 from swapcli.networks.catalogue import find_network
 from swapcli.starknet import build_account_calls, build_approval, build_transaction, serialise_call
 from tests.starknet.strategies import ADDRESSES, CALLS, U256
@@ -17,7 +17,7 @@ STARKNET = find_network("starknet")
 @given(CALLS, ADDRESSES)
 def test_a_payload_has_the_felts_of_its_call_and_no_value(call: RouterCall, router: str) -> None:
     payload = build_transaction(call, STARKNET, router)
-    assert payload == (call, router, 0, "", serialise_call(call), ())
+    assert payload == UnsignedTransaction(call, router, 0, felts=serialise_call(call))
 
 
 @given(CALLS, ADDRESSES)

@@ -95,8 +95,8 @@ def simulation_field(simulation: Simulation, network: Network) -> dict[str, obje
 
 
 def transactions_field(transactions: list[RenderedTransaction]) -> list[dict[str, object]]:
-    """Return the transactions in order, each with its purpose."""
-    return [{**each.signed_fields, "what": each.purpose} for each in transactions]
+    """Return the transactions in order, each with its purpose: what libraries sign, or the calls on Starknet."""
+    return [{**(each.request or each.signed_fields), "what": each.purpose} for each in transactions]
 
 
 def select_field(document: object, path: str) -> str:

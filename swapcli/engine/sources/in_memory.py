@@ -31,7 +31,7 @@ from swapcli.model.token import Token
 from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.routing import Router
-from swapcli.routing.gas import NATIVE_GAS
+from swapcli.routing.gas import NATIVE_GAS, route_gas
 from swapcli.routing.replay import replay
 
 if TYPE_CHECKING:
@@ -207,7 +207,9 @@ class InMemorySource:
         check_age(result, issued_ms, int(self._clock.now_s() * 1000), self._route_ttl_s)
         check_route(result, self.market)
         done, pools = replay_result(result, self._executable, terms.slippage_ppm)
-        return build_transaction(result, done.steps, done.amount_out, pools, self.network, self._with_deadline(terms))
+        timed = self._with_deadline(terms)
+        payload = build_transaction(result, done.steps, done.amount_out, pools, self.network, timed)
+        return payload._replace(gas_units=route_gas(pools, done) + NATIVE_GAS[result.swap_type])
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
@@ -231,7 +233,8 @@ class InMemorySource:
     def build_payload(self, answer: LocalQuote, terms: SwapTerms) -> UnsignedTransaction:
         """Return the payload of a quote of this source."""
         steps, amount_out, timed = answer.quote.steps, answer.quote.amount_out, self._with_deadline(terms)
-        return build_transaction(answer.result, steps, amount_out, answer.pools, self.network, timed)
+        payload = build_transaction(answer.result, steps, amount_out, answer.pools, self.network, timed)
+        return payload._replace(gas_units=answer.quote.gas_units)
 
     def _with_deadline(self, terms: SwapTerms) -> SwapTerms:
         """Return the terms with a deadline: by default, the time when a route of this moment expires."""

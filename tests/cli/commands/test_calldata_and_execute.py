@@ -132,8 +132,8 @@ def test_the_json_of_v2_is_v2_calldata_with_what_is_signed(
     at_once = build("ETH", "USDC", "1", "--json").json
     replayed = execute(found("ETH", "USDC", "1"), "--json").json
     shared = ["route", "swap_parameters", "router_address", "meta", "to", "calldata", "value"]
-    shared += ["dialect", "network", "market"]
-    assert list(at_once) == list(replayed) == [*shared, "warnings"]
+    shared += ["dialect", "network", "market", "warnings"]
+    assert list(at_once) == list(replayed) == [*shared, "transactions", "missing"]
     assert at_once["router_address"] == at_once["to"]
     assert at_once["swap_parameters"] == replayed["swap_parameters"]
     assert at_once["route"].items() >= replayed["route"].items()
@@ -356,25 +356,42 @@ def test_an_unknown_field_is_refused_with_those_that_are_there(build: Run, field
 
 
 def test_approval_comes_first_where_a_token_is_sold(build: Run) -> None:
-    document = build("USDC", "ETH", "2000", "--with-approval", "--json").json
+    document = build("USDC", "ETH", "2000", "--json").json
     approve, swap = document["transactions"]
-    assert list(swap) == ["to", "calldata", "value", "what"]
+    assert list(approve) == list(swap) == ["to", "data", "value", "chainId", "what"]
     assert [approve["what"], swap["what"]] == ["approve", "swap"]
-    assert {name: swap[name] for name in ("to", "calldata", "value")} == {
-        name: document[name] for name in ("to", "calldata", "value")
-    }
-    words = approve["calldata"][10:]
-    assert (approve["to"].lower(), approve["value"], approve["calldata"][:10]) == (USDC, "0", "0x095ea7b3")
+    assert (swap["to"], swap["data"], str(swap["value"])) == tuple(
+        document[name] for name in ("to", "calldata", "value")
+    )
+    words = approve["data"][10:]
+    assert (approve["to"].lower(), approve["value"], approve["data"][:10]) == (USDC, 0, "0x095ea7b3")
     assert (int(words[:64], 16), int(words[64:], 16)) == (int(ROUTER, 16), 2000 * 10**6)
 
 
 def test_the_native_token_needs_no_approval(build: Run) -> None:
-    assert [each["what"] for each in build("ETH", "USDC", "1", "--with-approval", "--json").json["transactions"]] == [
-        "swap"
-    ]
+    (swap,) = build("ETH", "USDC", "1", "--json").json["transactions"]
+    assert (swap["what"], swap["value"], swap["chainId"]) == (
+        "swap",
+        hex(10**18),
+        build_testnet_market().network.chain_id,
+    )
     assert "allowance" not in build("ETH", "USDC", "1").stderr
     assert "the router must be approved first: --with-approval" in build("USDC", "ETH", "1").stderr
     assert "allowance" not in build("USDC", "ETH", "1", "--with-approval").stderr
+
+
+@pytest.mark.parametrize(("amount", "value"), [("0.001", 10**15), ("0.01", hex(10**16))])
+def test_large_quantities_are_hex(build: Run, amount: str, value: object) -> None:
+    """JavaScript reads integers beyond 2^53 inexactly, and viem encodes the hex of zero wrongly."""
+    assert build("ETH", "USDC", amount, "--json").json["transactions"][-1]["value"] == value
+
+
+def test_offline_output_names_the_missing_fields(build: Run) -> None:
+    for document in (build("USDC", "ETH", "1", "--json").json, build("ETH", "USDC", "1", "--json", "--offline").json):
+        (missing,) = document["missing"]
+        assert missing == "from, nonce, gas and fees are left out: they need --from ADDRESS and a node"
+        names = ("from", "nonce", "gas", "maxFeePerGas", "maxPriorityFeePerGas", "type", "calldata")
+        assert not any(name in each for each in document["transactions"] for name in names)
 
 
 @pytest.mark.parametrize("form", ["--plain", "--table"])
@@ -382,13 +399,15 @@ def test_people_read_the_transactions_in_order(build: Run, form: str) -> None:
     out = build("USDC", "ETH", "2000", "--with-approval", form).stdout
     assert out.index("1. Approve the router to spend 2,000 USDC") < out.index("0x095ea7b3") < out.index("2. Swap")
     document = build("USDC", "ETH", "2000", "--with-approval", "--json").json
-    assert all(each["calldata"] in out.split() for each in document["transactions"])
+    assert all(each["data"] in out.split() for each in document["transactions"])
 
 
 def test_starknet_tells_calls_with_their_entry_points_and_felts() -> None:
     words = ("starknet", "STRK", "USDC", "100", "--destination", "0x1234", "--with-approval")
     document = run_swapcli("calldata", *words, "--json").json
+    assert "missing" not in document
     approve, swap = document["transactions"]
+    assert list(swap) == ["to", "entrypoint", "calldata", "value", "what"]
     assert [(each["what"], each["entrypoint"]) for each in (approve, swap)] == [("approve",) * 2, ("swap",) * 2]
     call = deserialise_call([int(felt) for felt in swap["calldata"]])
     assert call.route.min_received == int(document["route"]["min_received"])

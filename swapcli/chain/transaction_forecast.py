@@ -1,0 +1,164 @@
+"""Reads from a node what only it knows of transactions before they are signed: nonce, gas and fees.
+
+Everything is read in one round trip, and nothing is required: a node that lacks a method leaves its value unknown.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from typing import Final, NamedTuple, Protocol
+
+from swapcli.chain.json_rpc_client import RpcError, RpcRequest, RpcResult
+from swapcli.model.transaction import Transaction
+
+_FEE_BLOCKS: Final = 20
+"""Blocks whose fees are read: as many as go-ethereum's own suggestion considers (`eth/gasprice`)."""
+_MEDIAN: Final = 50
+_is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
+_is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
+_is_slot = re.compile(r"0x[0-9a-fA-F]{64}").fullmatch
+
+AccessList = tuple[tuple[str, tuple[str, ...]], ...]
+"""Addresses with the storage slots that a transaction uses (EIP-2930); slots are hex of 32 bytes."""
+
+
+class OptionalRequests(Protocol):
+    """A node that answers requests which the caller can do without."""
+
+    def send_optional(self, requests: Sequence[RpcRequest]) -> list[RpcResult]:
+        """Return the results, an `RpcError` for each request that the node rejects. Raises `UpstreamError`."""
+
+
+class FeeHistory(NamedTuple):
+    """The base fee of the next block, and the median priority fee of each recent block with transactions, in wei."""
+
+    next_base_fee_wei: int
+    priority_fees_wei: tuple[int, ...]
+
+
+class GasForecast(NamedTuple):
+    """The gas of one transaction: `used` after refunds, `peak` before them; None if unknown.
+
+    `peak` is the least gas limit of the transaction. `failure` is the node's message if the transaction would fail.
+    """
+
+    used: int | None = None
+    peak: int | None = None
+    failure: str = ""
+
+
+class TransactionForecast(NamedTuple):
+    """What a node knows of transactions that a sender is about to send in a row; None if unknown.
+
+    `nonce` is the first one's. `gas` has one entry for each transaction, on the state after those before it.
+    `access_list` is that of a transaction that is sent alone, empty unless it saves gas.
+    """
+
+    nonce: int | None
+    fees: FeeHistory | None
+    gas: tuple[GasForecast, ...]
+    access_list: AccessList = ()
+
+
+def read_transaction_forecast(
+    node: OptionalRequests, sender: str, transactions: Sequence[Transaction], *, with_access_list: bool
+) -> TransactionForecast:
+    """Return the forecast of `transactions`, in one round trip. Raises `UpstreamError` if the node does not answer.
+
+    The first transaction's gas is that of `eth_estimateGas`, that of the others comes from `eth_simulateV1`, which
+    executes all of them in a row. Few nodes have it: without it, the gas of the others is unknown.
+    """
+    calls = [_call(sender, each) for each in transactions]
+    simulation = {"blockStateCalls": [{"calls": calls}], "validation": False}
+    requests = [
+        RpcRequest("eth_getTransactionCount", (sender, "pending")),
+        RpcRequest("eth_feeHistory", (hex(_FEE_BLOCKS), "latest", (_MEDIAN,))),
+        RpcRequest("eth_estimateGas", (calls[0], "latest")),
+        RpcRequest("eth_simulateV1", (simulation, "latest")),
+    ]
+    if with_access_list and len(calls) == 1:
+        requests.append(RpcRequest("eth_createAccessList", (calls[0], "latest")))
+    nonce, fees, estimate, simulated, *listed = node.send_optional(requests)
+    gas = _simulated_gas(simulated, len(calls))
+    access_list = _saving_access_list(listed[0], gas[0].used) if listed else ()
+    return TransactionForecast(
+        _quantity(nonce), _fee_history(fees), (_estimated(estimate, gas[0]), *gas[1:]), access_list
+    )
+
+
+def _call(sender: str, transaction: Transaction) -> dict[str, str]:
+    fields = {"from": sender, "to": transaction.to, "data": transaction.calldata}
+    return fields | {"value": hex(transaction.value)}
+
+
+def _estimated(result: RpcResult, simulated: GasForecast) -> GasForecast:
+    """Return the forecast of the first transaction, whose simulation is known."""
+    if isinstance(result, RpcError):
+        return simulated if simulated.peak else GasForecast(failure=result.message)
+    return simulated._replace(peak=_quantity(result) or simulated.peak, failure="")
+
+
+def _simulated_gas(result: RpcResult, count: int) -> tuple[GasForecast, ...]:
+    """Parse the result of `eth_simulateV1`: unknown gas if it is malformed or the node rejected the request."""
+    blocks = result if isinstance(result, list) else []
+    calls = blocks[0].get("calls") if len(blocks) == 1 and isinstance(blocks[0], dict) else None
+    if not isinstance(calls, list) or len(calls) != count:
+        return (GasForecast(),) * count
+    return tuple(map(_simulated_call, calls))
+
+
+def _simulated_call(entry: object) -> GasForecast:
+    if not isinstance(entry, dict):
+        return GasForecast()
+    if _quantity(entry.get("status")) != 1:
+        error = entry.get("error")
+        message = error.get("message") if isinstance(error, dict) else None
+        return GasForecast(failure=message if isinstance(message, str) and message else "execution reverted")
+    used = _quantity(entry.get("gasUsed"))
+    if not used:
+        return GasForecast()
+    # Refunds are at most a fifth of the gas before them (EIP-3529). Recent versions of go-ethereum return that gas.
+    return GasForecast(used, _quantity(entry.get("maxUsedGas")) or -(-used * 5 // 4))
+
+
+def _fee_history(result: RpcResult) -> FeeHistory | None:
+    if not isinstance(result, dict):
+        return None
+    base_fees, rewards, ratios = (result.get(name) for name in ("baseFeePerGas", "reward", "gasUsedRatio"))
+    if not (isinstance(base_fees, list) and isinstance(rewards, list) and isinstance(ratios, list)) or not base_fees:
+        return None
+    next_base_fee = _quantity(base_fees[-1])
+    medians = [
+        _quantity(reward[0]) if isinstance(reward, list) and reward else None
+        for reward, ratio in zip(rewards, ratios, strict=False)
+        if ratio
+    ]
+    if next_base_fee is None or None in medians:
+        return None
+    return FeeHistory(next_base_fee, tuple(each for each in medians if each is not None))
+
+
+def _saving_access_list(result: RpcResult, used_without: int | None) -> AccessList:
+    """Return the access list if the node says that the transaction uses less gas with it."""
+    if not isinstance(result, dict) or result.get("error") or used_without is None:
+        return ()
+    used_with, entries = _quantity(result.get("gasUsed")), result.get("accessList")
+    if used_with is None or used_with >= used_without or not isinstance(entries, list):
+        return ()
+    parsed = [_access_list_entry(entry) for entry in entries]
+    return tuple(each for each in parsed if each) if all(parsed) else ()
+
+
+def _access_list_entry(entry: object) -> tuple[str, tuple[str, ...]] | None:
+    if not isinstance(entry, dict):
+        return None
+    address, slots = entry.get("address"), entry.get("storageKeys")
+    if not isinstance(slots, list) or not _is_address(str(address)) or not all(_is_slot(str(slot)) for slot in slots):
+        return None
+    return str(address).lower(), tuple(str(slot).lower() for slot in slots)
+
+
+def _quantity(value: object) -> int | None:
+    """Parse a quantity of JSON-RPC; None if it is not one."""
+    return int(value, 16) if isinstance(value, str) and _is_quantity(value) else None

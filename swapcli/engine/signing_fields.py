@@ -1,0 +1,95 @@
+"""The fields of a transaction that only a node knows before it is signed: nonce, gas limit, fees and access list."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, NamedTuple
+
+from swapcli.chain.transaction_forecast import (
+    AccessList,
+    FeeHistory,
+    GasForecast,
+    OptionalRequests,
+    read_transaction_forecast,
+)
+from swapcli.model.network import Network
+from swapcli.model.transaction import Transaction
+from swapcli.routing.gas import before_refunds, with_margin
+
+_APPROVAL_GAS: Final = 60_000
+"""Gas of an approval where the node cannot estimate it: a plain ERC-20 uses 46,000, and one behind a proxy, such as
+USDC, up to 60,000."""
+_BASE_FEE_FACTOR: Final = 2
+"""Of the next block's base fee, for which `maxFeePerGas` leaves room besides the priority fee. The base fee rises by at
+most an eighth a block (EIP-1559), so twice is enough for five full blocks in a row. go-ethereum's bindings, ethers and
+web3.py use the same factor."""
+_MIN_PRIORITY_FEE_WEI: Final = 1
+"""The least priority fee that go-ethereum's pool accepts by default (`--txpool.pricelimit`)."""
+
+
+class SigningFields(NamedTuple):
+    """What a transaction needs beside target, value and data; None if unknown.
+
+    `gas` is the gas limit with a margin; fees are in wei per unit of gas.
+    """
+
+    nonce: int | None
+    gas: int | None
+    max_fee_wei: int | None
+    max_priority_fee_wei: int | None
+    access_list: AccessList = ()
+
+    @property
+    def max_cost_wei(self) -> int:
+        """The most that the gas can cost; the sender needs that much. 0 if unknown."""
+        return (self.gas or 0) * (self.max_fee_wei or 0)
+
+
+class SigningPlan(NamedTuple):
+    """The fields of each transaction in order. `failure` says why the node could not estimate the gas of the last."""
+
+    fields: tuple[SigningFields, ...]
+    failure: str = ""
+
+
+def read_signing_plan(
+    node: OptionalRequests, sender: str, transactions: Sequence[Transaction], network: Network, swap_gas: int | None
+) -> SigningPlan:
+    """Return the fields of `transactions`, of which the last is the swap, in one round trip.
+
+    `swap_gas` is our own estimate of the swap's gas after refunds, used if the node has none; None if unknown. Raises
+    `UpstreamError` if the node does not answer.
+    """
+    # On an OP-stack network a listed slot saves 100 gas, about as much as its 32 bytes cost on L1.
+    forecast = read_transaction_forecast(node, sender, transactions, with_access_list=network.l1_fee_oracle is None)
+    max_fee_wei, priority_fee_wei = _fees(forecast.fees)
+    estimates = [_APPROVAL_GAS] * (len(transactions) - 1) + [swap_gas and before_refunds(swap_gas)]
+    fields = tuple(
+        SigningFields(
+            nonce=None if forecast.nonce is None else forecast.nonce + position,
+            gas=_gas_limit(gas, estimate, network.block_gas_limit),
+            max_fee_wei=max_fee_wei,
+            max_priority_fee_wei=priority_fee_wei,
+            access_list=forecast.access_list,
+        )
+        for position, (gas, estimate) in enumerate(zip(forecast.gas, estimates, strict=True))
+    )
+    return SigningPlan(fields, next((gas.failure for gas in forecast.gas if gas.failure), ""))
+
+
+def _gas_limit(forecast: GasForecast, own_estimate: int | None, block_gas_limit: int | None) -> int | None:
+    """Return the gas limit with its margin, at most that of a block if the gas alone fits; None if unknown."""
+    needed = forecast.peak or own_estimate
+    if needed is None:
+        return None
+    limit = with_margin(needed)
+    return max(needed, min(limit, block_gas_limit)) if block_gas_limit else limit
+
+
+def _fees(history: FeeHistory | None) -> tuple[int | None, int | None]:
+    """Return the maximum fee and the priority fee: the median of recent blocks, and room for a rising base fee."""
+    if history is None:
+        return None, None
+    recent = sorted(history.priority_fees_wei) or [0]
+    priority_fee = max(recent[(len(recent) - 1) // 2], _MIN_PRIORITY_FEE_WEI)
+    return _BASE_FEE_FACTOR * history.next_base_fee_wei + priority_fee, priority_fee
