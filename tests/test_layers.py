@@ -16,8 +16,8 @@ from swapcli.model.pool import Pool
 PACKAGE = Path(pools.__file__).parents[1]
 REMOTE_STATE_MODULES = (
     "engine/sources/remote.py", "engine/sources/stored.py", "engine/sources/live.py", "engine/block_snapshot.py",
-    "engine/sync/", "engine/presign_checks.py", "engine/market_follower.py", "cli/commands/market.py",
-    "cli/commands/sync.py", "cli/sync_filter_options.py", "cli/render/store_view.py",
+    "engine/sync/", "engine/presign_checks.py", "engine/signing_fields.py", "engine/market_follower.py",
+    "cli/commands/market.py", "cli/commands/sync.py", "cli/sync_filter_options.py", "cli/render/store_view.py",
     "cli/render/sync_view.py",
 )  # fmt: skip
 """Modules that load only when a quote uses a service, a store or a node."""

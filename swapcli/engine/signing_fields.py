@@ -55,7 +55,7 @@ class SigningPlan(NamedTuple):
 def read_signing_plan(
     node: OptionalRequests, sender: str, transactions: Sequence[Transaction], network: Network, swap_gas: int | None
 ) -> SigningPlan:
-    """Return the fields of `transactions`, of which the last is the swap, in one round trip.
+    """Return the fields of `transactions`, in one round trip. The last one is the swap.
 
     `swap_gas` is our own estimate of the swap's gas after refunds, used if the node has none; None if unknown. Raises
     `UpstreamError` if the node does not answer.

@@ -16,8 +16,8 @@ from swapcli.routing.replay import replay
 WRAPPER = "wrapper"
 """The family of a wrapped native token's own contract, and the usual name of its protocol."""
 
-_WRAP_GAS_UNITS = 69_300
-_UNWRAP_GAS_UNITS = 78_300
+WRAP_GAS_UNITS = 69_300
+UNWRAP_GAS_UNITS = 78_300
 """The gas of whole transactions with only this call, measured as `routing.gas` describes."""
 
 
@@ -54,7 +54,7 @@ def wrap_quote(
         steps=replayed.steps,
         amount_in=order.amount,
         amount_out=replayed.amount_out,
-        gas_units=_WRAP_GAS_UNITS if order.token_in.address == ZERO_ADDRESS else _UNWRAP_GAS_UNITS,
+        gas_units=WRAP_GAS_UNITS if order.token_in.address == ZERO_ADDRESS else UNWRAP_GAS_UNITS,
         gas_price_wei=gas_price_wei,
         wei_usd=None if price_usd is None else price_usd / 10**order.token_in.decimals,
         price_in_usd=price_usd,

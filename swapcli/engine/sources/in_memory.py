@@ -16,7 +16,14 @@ from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import require_different_tokens
 from swapcli.engine.transfer_rules import check_route, check_token, routable_market, transfers_of_steps
-from swapcli.engine.wrap import check_wrapper_allowed, is_wrapping, wrap_quote
+from swapcli.engine.wrap import (
+    UNWRAP_GAS_UNITS,
+    WRAP_GAS_UNITS,
+    WRAPPER,
+    check_wrapper_allowed,
+    is_wrapping,
+    wrap_quote,
+)
 from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
@@ -32,7 +39,7 @@ from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.routing import Router
 from swapcli.routing.gas import NATIVE_GAS, route_gas
-from swapcli.routing.replay import replay
+from swapcli.routing.replay import Replay, replay
 
 if TYPE_CHECKING:
     from swapcli.routing.competing_routes import KnownRoute
@@ -209,7 +216,7 @@ class InMemorySource:
         done, pools = replay_result(result, self._executable, terms.slippage_ppm)
         timed = self._with_deadline(terms)
         payload = build_transaction(result, done.steps, done.amount_out, pools, self.network, timed)
-        return payload._replace(gas_units=route_gas(pools, done) + NATIVE_GAS[result.swap_type])
+        return payload._replace(gas_units=_transaction_gas(result.swap_type, pools, done))
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
@@ -326,3 +333,10 @@ class InMemorySource:
                 details={"token": wrapped.address},
             )
         return wrapped._replace(symbol=token.symbol)
+
+
+def _transaction_gas(swap_type: SwapType, pools: Mapping[str, Pool], done: Replay) -> int:
+    """Return the gas units of a transaction from the pools before it and its replay, as in its quote."""
+    if pools[done.steps[0].pool].family == WRAPPER:
+        return WRAP_GAS_UNITS if swap_type is SwapType.NATIVE_TO_TOKEN else UNWRAP_GAS_UNITS
+    return route_gas(pools, done) + NATIVE_GAS[swap_type]
