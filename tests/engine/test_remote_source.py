@@ -148,7 +148,7 @@ def test_an_integrator_earns_exactly_the_requested_fee(integrator: Integrator) -
     with remote_source("base") as (source, _):
         answer, payload = source.quote_and_build(request, SELL_V2.terms())
         assert source.build(answer.result, SELL_V2.terms()) == payload
-    assert payload == expected
+    assert payload == expected._replace(gas_units=None)
     assert payload.router_call.integrator_data
 
 
