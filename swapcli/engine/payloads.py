@@ -17,6 +17,7 @@ from swapcli.model.quote import Step
 from swapcli.model.router_dialect import ReplayedSwap
 from swapcli.model.swap_terms import SwapTerms, after_fee, min_received
 from swapcli.model.transaction import RouterRouteParam, SwapType, UnsignedTransaction
+from swapcli.routing.gas import before_refunds, with_margin
 from swapcli.routing.replay import Replay, replay
 
 CLOCK_SKEW_MS = 5_000
@@ -39,6 +40,18 @@ def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: in
             f"the route is {age_ms // 1000} seconds old, and routes are good for {ttl_s}",
             hint="fetch a fresh route",
             details={"age_s": age_ms // 1000, "ttl_s": ttl_s},
+        )
+
+
+def check_block_limit(gas_units: int, network: Network) -> None:
+    """Raise `InvalidRoute` if the gas limit of a transaction that uses `gas_units` does not fit a block."""
+    limit, needed = network.block_gas_limit, with_margin(before_refunds(gas_units))
+    if limit is not None and needed > limit:
+        raise InvalidRoute(
+            f"the route takes up to {needed:,} gas, more than the {limit:,} of a block of {network.name}",
+            hint="fetch a fresh route, which will fit; if your account uses bigger blocks, set"
+            f" networks.{network.name}.block_gas_limit",
+            details={"gas": needed, "block_gas_limit": limit},
         )
 
 

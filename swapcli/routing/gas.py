@@ -40,6 +40,14 @@ def with_margin(gas_units: int) -> int:
     return gas_units + -(-gas_units // 5)
 
 
+def fits_block(gas_units: int, block_gas_limit: int) -> bool:
+    """Return whether the gas limit of a transaction that uses `gas_units` between two ERC-20 tokens fits a block.
+
+    It then fits with the native token too.
+    """
+    return with_margin(before_refunds(gas_units + max(NATIVE_GAS.values()))) <= block_gas_limit
+
+
 def route_gas(pools: Mapping[str, Pool], result: Replay) -> int:
     """Return the gas units of a transaction between two tokens, from the `pools` before it by key and its replay."""
     swaps = sum(pools[key].gas_units(pool) for key, pool in result.pools_after.items())

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence, Set
 from contextlib import suppress
-from functools import cached_property
+from functools import cached_property, partial
 from itertools import pairwise
 from math import inf
 from typing import TYPE_CHECKING
@@ -158,7 +158,7 @@ class Router:
         dust_filter = self._dust_filter(order.excluded_protocols)
         gas_value = gas_price_wei * self._native_value(dust_filter, target, max_hops, gas_price_wei)
 
-        def search_for(amount: int) -> RouteSearch:
+        def search_for(amount: int, gas_value: float = gas_value) -> RouteSearch:
             market = dust_filter.filtered_market(source, target, float(amount), max_hops)
             spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step)
             return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self.market.pools, self._execution)
@@ -170,18 +170,22 @@ class Router:
             raise tokens_not_connected(order, graph)
         with suppress(SearchTimeUp):
             _check_liquidity(order, graph, path, max_hops, check)
-        answer: SearchResult | Shortfall | None
-        if order.reverse:
-            answer = _for_output(search_for, order.amount, dust_filter.equivalent_amount(order.amount, target, source))
-        else:
-            answer = search_for(order.amount).run() or self._search_unfiltered(search_for(order.amount).problem, graph)
+
+        def find_best(gas_value: float) -> SearchResult | Shortfall | None:
+            search = partial(search_for, gas_value=gas_value)
+            if order.reverse:
+                first = dust_filter.equivalent_amount(order.amount, target, source)
+                return _for_output(search, order.amount, first)
+            return search(order.amount).run() or self._search_unfiltered(search(order.amount).problem, graph)
+
+        answer = find_best(gas_value)
         if known_routes:
             from swapcli.routing.competing_routes import best_of
 
             result = answer if isinstance(answer, SearchResult) else None
             answer = best_of(order, result, known_routes, search_for) or answer
         if isinstance(answer, SearchResult):
-            return answer
+            return answer if self.market.network.block_gas_limit is None else self._fit(order, answer, find_best)
         from swapcli.routing.no_route import no_route_found, search_timed_out
 
         try:
@@ -189,6 +193,18 @@ class Router:
         except SearchTimeUp:
             error = search_timed_out(order)
         raise error
+
+    def _fit(
+        self, order: Order, found: SearchResult, find_best: Callable[[float], SearchResult | Shortfall | None]
+    ) -> SearchResult:
+        """Return a result whose route fits a block. Raises `NoRoute` if none does."""
+        from swapcli.routing.block_limit import fit_into_block
+
+        def search(gas_value: float) -> SearchResult | None:
+            result = find_best(gas_value)
+            return result if isinstance(result, SearchResult) else None
+
+        return fit_into_block(order, found, self.market.network, search)
 
     def _search_unfiltered(self, problem: RoutingProblem, graph: MarketGraph) -> SearchResult | None:
         """Search the whole `graph` for an order that found no route in its filtered market."""

@@ -11,7 +11,7 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.dialects import executable_market, execution_of
 from swapcli.engine.health import Health, MarketSize, check_market
 from swapcli.engine.impact_measures import PriceImpact, highest_impact
-from swapcli.engine.payloads import build_transaction, check_age, pools_for, replay_result
+from swapcli.engine.payloads import build_transaction, check_age, check_block_limit, pools_for, replay_result
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import require_different_tokens
@@ -216,7 +216,9 @@ class InMemorySource:
         done, pools = replay_result(result, self._executable, terms.slippage_ppm)
         timed = self._with_deadline(terms)
         payload = build_transaction(result, done.steps, done.amount_out, pools, self.network, timed)
-        return payload._replace(gas_units=_transaction_gas(result.swap_type, pools, done))
+        gas_units = _transaction_gas(result.swap_type, pools, done)
+        check_block_limit(gas_units, self.network)
+        return payload._replace(gas_units=gas_units)
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""

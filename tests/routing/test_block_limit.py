@@ -1,0 +1,78 @@
+"""Routes on networks with small blocks: they fit, and are no worse than they must be."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.errors import NoRoute
+from swapcli.model.market import Market
+from swapcli.model.order import Order
+from swapcli.model.quote import Quote
+from swapcli.routing import Router
+from swapcli.routing.gas import fits_block
+from swapcli.routing.replay import replay
+from tests.support.markets import embedded_source
+from tests.support.pools import amounts, build_order, build_random_market, seeds
+
+GAS_PRICES = st.sampled_from([0, 10**6, 10**9])
+
+
+def with_block_gas(market: Market, limit: int) -> Market:
+    return replace(market, network=replace(market.network, block_gas_limit=limit))
+
+
+def quote_or_none(market: Market, order: Order, gas_price_wei: int) -> Quote | None:
+    try:
+        return Router(market).quote(order, gas_price_wei=gas_price_wei)
+    except NoRoute:
+        return None
+
+
+@given(seeds, amounts, st.integers(250_000, 1_000_000), GAS_PRICES, st.booleans())
+def test_a_quote_fits_the_block_and_is_exact(seed: int, amount: int, limit: int, price: int, reverse: bool) -> None:
+    market = build_random_market(seed)
+    order = replace(build_order(market, 0, 1, amount), reverse=reverse)
+    free, limited = (quote_or_none(each, order, price) for each in (market, with_block_gas(market, limit)))
+    if free is None:
+        assert limited is None
+        return
+    if fits_block(free.gas_units, limit):
+        assert limited is not None
+        assert limited._replace(time_s=0) == free._replace(time_s=0)
+    if limited is not None:
+        assert fits_block(limited.gas_units, limit)
+        assert limited.gas_price_wei == price
+        assert replay(market.pools, limited.route, limited.amount_in).amount_out == limited.amount_out
+        if reverse:
+            assert limited.amount_out >= order.amount
+
+
+def test_a_split_order_gets_fewer_pools_in_a_small_block() -> None:
+    source = embedded_source("base")
+    market = source.market
+    order = Order(source.token("WETH"), source.token("USDC"), 3_000 * 10**18)
+    free = Router(market).quote(order)
+    outputs = [free.amount_out]
+    for share in (0.8, 0.6, 0.4):
+        limit = int(free.gas_units * 1.5 * share)
+        quote = Router(with_block_gas(market, limit)).quote(order)
+        assert fits_block(quote.gas_units, limit)
+        assert len(quote.steps) < len(free.steps)
+        outputs.append(quote.amount_out)
+    assert outputs == sorted(outputs, reverse=True)
+    assert free.best_single_path_out is not None
+    assert outputs[-1] > free.best_single_path_out
+
+
+def test_an_order_without_a_fitting_route_names_the_setting() -> None:
+    source = embedded_source("base")
+    order = Order(source.token("WETH"), source.token("USDC"), 10**18)
+    with pytest.raises(NoRoute, match="no route fits a block of base, which has 100,000 gas") as caught:
+        Router(with_block_gas(source.market, 100_000)).quote(order)
+    assert caught.value.hint
+    assert "networks.base.block_gas_limit" in caught.value.hint
+    assert caught.value.details == {"block_gas_limit": 100_000}
