@@ -133,7 +133,7 @@ complete -c swapcli -n '__fish_seen_subcommand_from router; and __fish_seen_subc
 complete -c swapcli -n '__fish_seen_subcommand_from router; and __fish_seen_subcommand_from deploy-payload' -a 'hyperevm'
 complete -c swapcli -n '__fish_seen_subcommand_from router; and __fish_seen_subcommand_from deploy-payload' -a 'monad'
 complete -c swapcli -n '__fish_seen_subcommand_from router; and __fish_seen_subcommand_from deploy-payload' -a 'starknet'
-complete -c swapcli -n '__fish_seen_subcommand_from sync' -l tokens -r -a '' -d 'Only pools of these tokens: comma-separated symbols or addresses.'
+complete -c swapcli -n '__fish_seen_subcommand_from sync' -l tokens -r -a '' -d 'Only pools of these tokens: comma-separated symbols or addresses, or @FILE or @URL of a token list.'
 complete -c swapcli -n '__fish_seen_subcommand_from sync' -l protocols -r -a '' -d 'Only pools of these protocols: comma-separated ids or names.'
 complete -c swapcli -n '__fish_seen_subcommand_from sync' -l min-liquidity -r -a '' -d 'Leave out pools with less depth in USD.'
 complete -c swapcli -n '__fish_seen_subcommand_from sync' -l from-block -r -a '' -d 'First block to search for created pools.'

@@ -19,6 +19,19 @@ def read_file(name: str) -> bytes:
         return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
 
 
+def read_bounded_file(name: str, max_bytes: int) -> bytes:
+    """Read a whole file of at most this size. Raises `InvalidInput`."""
+    with _read_errors(name):
+        if name == STDIN:
+            content = sys.stdin.buffer.read(max_bytes + 1)
+        else:
+            with Path(name).open("rb") as file:
+                content = file.read(max_bytes + 1)
+    if len(content) > max_bytes:
+        raise InvalidInput(f"{name} is larger than {max_bytes // 2**20} MiB", details={"file": name})
+    return content
+
+
 def read_lines(name: str) -> Iterator[bytes]:
     """Yield the lines of a file as they arrive, so that a pipe gets its answers line by line. Raises `InvalidInput`."""
     with _read_errors(name):

@@ -3,16 +3,29 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
+from swapcli.chain.lockstep_reads import SkippedItem
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.node import Node
 from swapcli.chain.pool_discovery import find_factories
+from swapcli.chain.tokens import load_tokens
+from swapcli.cli.files import read_bounded_file
 from swapcli.cli.options import split_lists
+from swapcli.encoding.http_body import MAX_BODY_BYTES
+from swapcli.encoding.text import printable
+from swapcli.encoding.url import is_http_url, redact_url
 from swapcli.engine.resolve import find_protocols, find_token
 from swapcli.engine.sync import SyncFilter
-from swapcli.errors import InvalidOption
+from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.model.network import Network
+from swapcli.model.token import Token
 from swapcli.networks.address import is_native, parse_address
+from swapcli.networks.token_list import ListedToken, parse_token_list
 
+_LIST_MARK = "@"
+_MAX_LIST_BYTES = MAX_BODY_BYTES
+_MAX_NOTES = 3
 _DOLLARS = re.compile(r"[0-9]{1,15}(\.[0-9]{1,15})?", re.ASCII).fullmatch
 _NUMBER = re.compile(r"[0-9]{1,15}", re.ASCII).fullmatch
 
@@ -44,6 +57,60 @@ def _parse_protocols(network: Network, names: Sequence[str] | None) -> frozenset
         hint=f"{skipped[0].key}: {skipped[0].reason}" if skipped else f"swapcli protocols {network.name} lists them",
         details={"network": network.name, "protocols": sorted(selected or ())},
     )
+
+
+def read_token_lists(values: Sequence[str], network: Network, timeout_s: float) -> tuple[list[str], dict[str, int]]:
+    """Return the values of --tokens with the tokens of each `@FILE` or `@URL` in its place, and the decimals in lists.
+
+    Decimals are by address. Raises `InvalidInput` and `UpstreamError` for a list that cannot be used.
+    """
+    names: list[str] = []
+    decimals: dict[str, int] = {}
+    for value in values:
+        if not value.startswith(_LIST_MARK):
+            names.append(value)
+            continue
+        for token in _read_token_list(value.removeprefix(_LIST_MARK), network, timeout_s):
+            try:
+                address = _parse_token(network, token.name)
+            except InvalidInput as error:
+                error.place = token.place
+                raise
+            names.append(address)
+            if token.decimals is not None:
+                decimals[address] = token.decimals
+    return names, decimals
+
+
+def _read_token_list(name: str, network: Network, timeout_s: float) -> tuple[ListedToken, ...]:
+    if not is_http_url(name):
+        return parse_token_list(read_bounded_file(name, _MAX_LIST_BYTES), network, name)
+    from swapcli.remote.download import download
+
+    return parse_token_list(
+        download(name, timeout_s=timeout_s, max_bytes=_MAX_LIST_BYTES), network, f"the token list of {redact_url(name)}"
+    )
+
+
+def compare_decimals(node: Node, network: Network, decimals: Mapping[str, int]) -> list[str]:
+    """Return a sentence for each kind of difference between the decimals in lists and those of the chain.
+
+    Raises `UpstreamError`.
+    """
+    reader = BlockReader(node, node.read_head().block, network.multicall)
+    loaded = list(load_tokens(reader, list(decimals)))
+    wrong = [each for each in loaded if isinstance(each, Token) and each.decimals != decimals[each.address]]
+    unreadable = [each for each in loaded if isinstance(each, SkippedItem)]
+    notes = [
+        f"the token list says that {printable(each.symbol)} ({each.address}) has {decimals[each.address]} decimals;"
+        f" the chain says {each.decimals}, which counts"
+        for each in wrong[:_MAX_NOTES]
+    ]
+    if len(wrong) > _MAX_NOTES:
+        notes.append(f"the token list has wrong decimals for {len(wrong) - _MAX_NOTES} more tokens")
+    if unreadable:
+        notes.append(f"{len(unreadable)} of the listed tokens cannot be read on the chain, as {unreadable[0].key}")
+    return notes
 
 
 def _parse_tokens(network: Network, names: Sequence[str]) -> frozenset[str]:

@@ -16,7 +16,7 @@ from swapcli.cli.output import OutputFormat, print_note, print_to_stderr
 from swapcli.cli.render.sync_view import SyncResult, advance_document, build_sync_details, format_advance, sync_document
 from swapcli.cli.session import Session, check_has_nodes, open_session
 from swapcli.cli.signals import GracefulInterrupt, graceful_interrupts
-from swapcli.cli.sync_filter_options import parse_sync_filter
+from swapcli.cli.sync_filter_options import compare_decimals, parse_sync_filter, read_token_lists
 from swapcli.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
 from swapcli.config.sources import flag
 from swapcli.encoding.text import printable
@@ -43,7 +43,8 @@ def sync(
         list[str] | None,
         option(
             "--tokens",
-            "Only pools of these tokens: comma-separated symbols or addresses.  [default: all]",
+            "Only pools of these tokens: comma-separated symbols or addresses, or @FILE or @URL of a token list."
+            "  [default: all]",
             FILTER,
             "LIST",
         ),
@@ -78,7 +79,10 @@ def sync(
     \b
     Examples:
       swapcli sync base --tokens ETH,USDC,cbBTC --rpc-url http://127.0.0.1:8545
+      swapcli sync base --tokens @tokens.json --rpc-url http://127.0.0.1:8545
       swapcli sync base --watch --rpc-url http://127.0.0.1:8545
+
+    A token list is JSON in the format of tokenlists.org, or text with one token a line.
 
     Quotes use the store from then on. It always holds one whole block: after an error or Ctrl-C, run the same command
     again to continue. Without --rpc-url the node is the setting networks.NETWORK.rpc_url, or else a public one. If a
@@ -89,13 +93,18 @@ def sync(
     session = open_session(output, flags, rpc_url=rpc_url)
     target_network = session.network(session.network_name(network))
     check_has_nodes(target_network)
-    sync_filter = parse_sync_filter(target_network, protocols, tokens, min_liquidity, from_block)
+    names, listed_decimals = tokens, dict[str, int]()
+    if tokens is not None:
+        names, listed_decimals = read_token_lists(tokens, target_network, session.settings.timeout_s)
+    sync_filter = parse_sync_filter(target_network, protocols, names, min_liquidity, from_block)
     enable_garbage_collection()
     with graceful_interrupts() as interruption:
         node, heads = session.any_lasting_node(target_network)
         with closing(node), closing(heads):
             # Before the store: an unusable node should not leave an empty store behind.
             _check_from_block(sync_filter, node)
+            for difference in compare_decimals(node, target_network, listed_decimals) if listed_decimals else ():
+                session.output.note(difference)
             with session.create_store(target_network) as target:
                 target.check_can_append()
                 _print(session, _fill(session, target, node, sync_filter, accept_losses), is_watching=watch)
