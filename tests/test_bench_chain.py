@@ -12,6 +12,7 @@ import pytest
 
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
+from tests.bench.chain.block_to_quote import SERVE, WATCH, measure_block_to_quote
 from tests.bench.chain.crowd import Crowd, amount_of
 from tests.bench.chain.first_sync import measure_first_sync
 from tests.bench.chain.following import _adopted, _wrong, measure_following
@@ -152,6 +153,12 @@ def test_a_wrong_pool_is_counted(trader: Trader, tmp_path: Path) -> None:
         chain.node.ask("anvil_mine", "0x1")
         with pytest.raises(BenchmarkFailed, match=f"at block {head.number}, there are"):
             _wrong(store, node, count - 1)
+
+
+def test_announced_blocks_are_shown_soon(tmp_path: Path) -> None:
+    found = measure_block_to_quote(3, 5, tmp_path, block_times_s=(2.0,))
+    assert [(each.command, each.blocks, each.missed) for each in found] == [(SERVE, 3, 0), (WATCH, 3, 0)]
+    assert all(0 < delay_s < 2 for each in found for delay_s in each.delays_s)
 
 
 def test_mined_routes_match_their_quotes() -> None:

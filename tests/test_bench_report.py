@@ -17,6 +17,7 @@ from hypothesis import strategies as st
 
 from tests.bench.abuse import AbuseFigures, Load
 from tests.bench.cases import SIZES, Case, generated_case
+from tests.bench.chain.block_to_quote import Announced
 from tests.bench.chain.first_sync import SyncFigures
 from tests.bench.chain.following import Followed, FollowFigures
 from tests.bench.chain.live import LiveQuote
@@ -25,7 +26,13 @@ from tests.bench.chain.one_sync import Synced
 from tests.bench.chain.received import Mined
 from tests.bench.hostile_figures import DustFigures, HostileFigures, SolveTimes
 from tests.bench.plan import Plan, parse_plan
-from tests.bench.report.chain import following_section, live_section, received_section, sync_section
+from tests.bench.report.chain import (
+    announced_section,
+    following_section,
+    live_section,
+    received_section,
+    sync_section,
+)
 from tests.bench.report.hostile import hostile_section
 from tests.bench.report.machine import machine, processor, revision
 from tests.bench.report.optimum import exactness_section, gap_section
@@ -122,7 +129,13 @@ def chain_figures() -> ChainFigures:
     v2, v3 = Synced(0.5, 1_000, 700, 2, 18, 40_000_000), Synced(0.5, 200, 40, 1, 9, 50_000_000)
     syncs = [SyncFigures(("uniswapV2",), (v2, v2)), SyncFigures(("uniswapV3",), (v3,))]
     syncs.append(SyncFigures(("uniswapV2", "uniswapV3"), (v2._replace(pools=1_200),)))
-    return ChainFigures("anvil/v1", syncs, [live_quote(0.2)], follow_figures(), [Mined(100, 100, 1_000, 1_050)] * 20)
+    mined = [Mined(100, 100, 1_000, 1_050)] * 20
+    return ChainFigures("anvil/v1", syncs, [live_quote(0.2)], follow_figures(), [announced_figures()], mined)
+
+
+def announced_figures(delay_s: float = 0.1, blocks: int = 20) -> Announced:
+    """Return figures of 20 announced blocks that were shown after the delay, out of `blocks`."""
+    return Announced("serve", 0.3, blocks, [delay_s] * 20)
 
 
 def live_quote(live_s: float, round_trips: int = 3) -> LiveQuote:
@@ -216,6 +229,7 @@ def test_every_threshold_is_checked(findings: Findings) -> None:
         "sync": sync_section("anvil/v1", findings.chain.syncs),
         "live": live_section(findings.chain.live, [2, 3]),
         "following": following_section(findings.chain.following),
+        "announced": announced_section(findings.chain.announced),
         "received": received_section(findings.chain.mined),
     }
     # Markets by families, routed and exact; sizes and markets by class, less the two without a maximum; and so on.
@@ -231,6 +245,7 @@ def test_every_threshold_is_checked(findings: Findings) -> None:
         "sync": 2 + 3,
         "live": 1 + 2 + 1,
         "following": 2 * 2,
+        "announced": 3,
         "received": 3,
     }
     assert all(check.is_met for section in by_name.values() for check in section.checks)
@@ -290,6 +305,15 @@ def test_a_first_sync_has_thresholds_for_rates_and_memory() -> None:
         assert len(missed(sync_section("anvil", [SyncFigures(protocols, (slow,))]))) == count
         assert len(missed(sync_section("anvil", [SyncFigures(protocols, (large,))]))) == 1
     assert missed(sync_section("anvil", [SyncFigures(("uniswapV3",), (slow._replace(pools=200),))]))
+
+
+def test_announced_blocks_have_thresholds_for_delay_and_loss() -> None:
+    what = "serve, blocks every 0.3 s"
+    assert missed(announced_section([announced_figures()])) == []
+    assert missed(announced_section([announced_figures(0.151)])) == [f"ms from block to quote, {what}, median"]
+    assert missed(announced_section([announced_figures(0.401)]))[1:] == [f"ms from block to quote, {what}, p95"]
+    assert missed(announced_section([announced_figures(blocks=21)])) == [f"blocks missed, {what}"]
+    assert len(missed(announced_section([Announced("serve", 0.3, 1)]))) == 3
 
 
 def test_a_live_quote_has_thresholds_for_times_and_round_trips() -> None:

@@ -19,7 +19,7 @@ _FULL, _QUICK = ((100, 1_000, 10_000), (7, 1)), ((100,), (7,))
 
 class ChainPlan(NamedTuple):
     """Run first syncs of `pairs` of V2 and `pools` of V3 `syncs` times each, and live quotes `runs` times each; follow
-    `blocks` of `swaps` swaps each; mine `routes` routes."""
+    `blocks` of `swaps` swaps each, and `announced` blocks at each block time; mine `routes` routes."""
 
     pairs: int
     pools: int
@@ -27,10 +27,11 @@ class ChainPlan(NamedTuple):
     runs: int
     blocks: int
     swaps: int
+    announced: int
     routes: int
 
 
-_CHAIN, _QUICK_CHAIN = ChainPlan(1_000, 200, 5, 15, 1_000, 50, 600), ChainPlan(200, 40, 2, 3, 30, 50, 40)
+_CHAIN, _QUICK_CHAIN = ChainPlan(1_000, 200, 5, 15, 1_000, 50, 100, 600), ChainPlan(200, 40, 2, 3, 30, 50, 10, 40)
 _STORES, _QUICK_STORES = (1_000, 10_000, 100_000), (1_000, 10_000)
 
 

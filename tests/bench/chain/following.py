@@ -64,7 +64,7 @@ def measure_following(blocks: int, swaps: int, folder: Path) -> FollowFigures:
     """Follow `blocks` blocks of `swaps` swaps each with stores in `folder`. Raises `BenchmarkFailed`."""
     with ExitStack() as stack:
         chain = stack.enter_context(running_anvil())
-        node, fixture = stack.enter_context(connected(chain)), _fixture(chain)
+        node, fixture = stack.enter_context(connected(chain)), open_fixture(chain)
         market = read_market(fixture)
         crowd = Crowd(chain, fixture, market, Random("a crowd"))
         followers = [(Followed(every), stack.enter_context(_adopted(folder, every, node, market))) for every in EVERY]
@@ -81,7 +81,8 @@ def measure_following(blocks: int, swaps: int, folder: Path) -> FollowFigures:
         return FollowFigures(blocks, swaps, protocols, [followed for followed, _ in followers], round_trips)
 
 
-def _fixture(chain: AnvilChain) -> ContractFixture:
+def open_fixture(chain: AnvilChain) -> ContractFixture:
+    """Deploy pools of every family, with a Multicall."""
     fixture = ContractFixture(chain)
     fixture.network = replace(fixture.network, multicall=deploy_multicall(chain))
     return fixture

@@ -6,6 +6,7 @@ from collections.abc import Callable, Sequence
 from pathlib import Path
 from typing import NamedTuple
 
+from tests.bench.chain.block_to_quote import Announced, measure_block_to_quote
 from tests.bench.chain.first_sync import SyncFigures, measure_first_sync
 from tests.bench.chain.following import FollowFigures, measure_following
 from tests.bench.chain.live import LiveQuote, measure_live
@@ -23,6 +24,7 @@ class ChainFigures(NamedTuple):
     syncs: Sequence[SyncFigures]
     live: Sequence[LiveQuote]
     following: FollowFigures
+    announced: Sequence[Announced]
     mined: Sequence[Mined]
 
 
@@ -31,8 +33,10 @@ def measure_chain(plan: ChainPlan, folder: Path, note: Callable[[str], None]) ->
     client, syncs, live = _measure_many_pools(plan, folder, note)
     note(f"chain: {plan.blocks} blocks to follow")
     following = measure_following(plan.blocks, plan.swaps, folder)
+    note(f"chain: {plan.announced} blocks to announce at each block time")
+    announced = measure_block_to_quote(plan.announced, plan.swaps, folder)
     note(f"chain: {plan.routes} routes to mine")
-    return ChainFigures(client, syncs, live, following, measure_received(plan.routes))
+    return ChainFigures(client, syncs, live, following, announced, measure_received(plan.routes))
 
 
 def _measure_many_pools(

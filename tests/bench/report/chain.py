@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from statistics import median
 
+from tests.bench.chain.block_to_quote import Announced
 from tests.bench.chain.first_sync import SyncFigures
 from tests.bench.chain.following import Followed, FollowFigures
 from tests.bench.chain.live import LiveQuote
@@ -15,6 +16,8 @@ from tests.bench.figures import Spread
 from tests.bench.report.tables import NOTHING, Section, format_limit, ms, number, pair
 from tests.bench.thresholds import (
     EXACT_PERCENT,
+    MAX_ANNOUNCED_MEDIAN_MS,
+    MAX_ANNOUNCED_P95_MS,
     MAX_LIVE_MS,
     MAX_ROUND_TRIPS,
     MAX_SYNC_BYTES,
@@ -35,6 +38,7 @@ def chain_sections(found: ChainFigures) -> list[Section]:
         sync_section(found.client, found.syncs),
         live_section(found.live, found.following.round_trips),
         following_section(found.following),
+        announced_section(found.announced),
         received_section(found.mined),
     ]
 
@@ -144,6 +148,38 @@ def _followed_row(section: Section, blocks: int, found: Followed) -> list[str]:
         format_limit(0),
         section.check(str(found.wrong), Check(f"wrong pools in the end, followed every {what}", found.wrong, 0)),
         format_limit(0),
+    ]
+
+
+def announced_section(found: Sequence[Announced]) -> Section:
+    """Return the section on the time from a new block to a quote on it."""
+    section = Section("From block to quote")
+    section.add_paragraph(
+        "The node announces new blocks over WebSocket; the settings name no other. *Delay*: from the receipt of the "
+        "transaction in a block to the first quote of `swapcli serve` on it, or to its line of `swapcli sync --watch "
+        "--json`, in milliseconds. *Missed*: blocks that were not seen before the next one."
+    )
+    header = ["command", "block time, s", "blocks", "missed", "bar", "delay: median", "bar", "p95", "bar", "maximum"]
+    section.add_table(header, [_announced_row(section, each) for each in found])
+    return section
+
+
+def _announced_row(section: Section, found: Announced) -> list[str]:
+    what = f"{found.command}, blocks every {found.block_time_s:g} s"
+    delays = Spread.of(1e3 * seconds for seconds in found.delays_s or [float("inf")])
+    median_ms = Check(f"ms from block to quote, {what}, median", delays.median, MAX_ANNOUNCED_MEDIAN_MS)
+    p95_ms = Check(f"ms from block to quote, {what}, p95", delays.p95, MAX_ANNOUNCED_P95_MS)
+    return [
+        f"`{found.command}`",
+        f"{found.block_time_s:g}",
+        str(found.blocks),
+        section.check(str(found.missed), Check(f"blocks missed, {what}", found.missed, 0)),
+        format_limit(0),
+        section.check(ms(delays.median), median_ms),
+        format_limit(MAX_ANNOUNCED_MEDIAN_MS),
+        section.check(ms(delays.p95), p95_ms),
+        format_limit(MAX_ANNOUNCED_P95_MS),
+        ms(delays.maximum),
     ]
 
 
