@@ -293,3 +293,20 @@ def test_a_batch_quotes_each_order_on_the_state_after_the_last() -> None:
     pools_after = replay(source.market.pools, first[0].result.route, order.amount).pools_after
     after = routed(replace(source.market, pools={**source.market.pools, **pools_after}))
     assert paid_out(second[1], after.market) == second[0].result.output_amount
+
+
+def test_a_route_that_does_not_fit_a_block_is_refused() -> None:
+    source = routed()
+    result = posted(quoted(source))
+    gas_units = source.build(result, terms(source)).gas_units
+    assert gas_units is not None
+    limit = gas_units * 3 // 2
+    for block_gas_limit, fits in ((limit + 1, True), (limit - 1, False)):
+        network = replace(source.network, block_gas_limit=block_gas_limit)
+        limited = source.with_market(replace(source.market, network=network))
+        if fits:
+            assert limited.build(result, terms(source)).gas_units == gas_units
+        else:
+            with pytest.raises(InvalidRoute, match=r"more than the .* of a block of testnet") as caught:
+                limited.build(result, terms(source))
+            assert "networks.testnet.block_gas_limit" in (caught.value.hint or "")

@@ -212,3 +212,14 @@ def test_reading_one_network_does_not_read_the_others() -> None:
 
 def test_only_monad_reports_blocks_before_consensus_as_latest() -> None:
     assert {name for name in network_names() if find_network(name).head_is_proposed} == {"monad"}
+
+
+def test_hyperevm_has_small_blocks_unless_settings_say_otherwise() -> None:
+    assert {name: find_network(name).block_gas_limit for name in ("base", "hyperevm")} == {
+        "base": None,
+        "hyperevm": 3_000_000,
+    }
+    assert find_network("hyperevm", {"hyperevm": {"block_gas_limit": 30_000_000}}).block_gas_limit == 30_000_000
+    assert find_network("hyperevm", {"hyperevm": {}}).block_gas_limit == 3_000_000
+    with pytest.raises(ConfigError, match="block_gas_limit"):
+        find_network("hyperevm", {"hyperevm": {"block_gas_limit": 99_999}})

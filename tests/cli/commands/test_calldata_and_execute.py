@@ -19,6 +19,7 @@ from swapcli.cli.render.transactions import RenderedTransaction
 from swapcli.evm import decode_call, decode_integrator_data
 from swapcli.model.swap_terms import min_received
 from swapcli.model.transaction import Purpose, RouterCall, SwapType
+from swapcli.networks.catalogue import find_network
 from swapcli.routing.replay import replay
 from swapcli.starknet import deserialise_call
 from tests.support.command import CommandResult, run_swapcli
@@ -153,6 +154,22 @@ def test_hyperevm_json_has_the_whole_transaction() -> None:
     route = run_swapcli("route", "hyperevm", "HYPE", "USDT0", "1", "--api-version", "v1", "--json").stdout.encode()
     document = run_swapcli("execute", *TO_WALLET, "--json", stdin=route).json
     assert decode_call(document["calldata"]).route.amount_in == int(document["value"]) == 10**18
+
+
+def test_a_small_block_limit_leads_to_a_smaller_route(tmp_path: Path) -> None:
+    order = ("hyperevm", "HYPE", "USDT0", "40000", "--max-impact", "100")
+    free = run_swapcli("calldata", *order, *TO_WALLET, "--json").json
+    config = tmp_path / "config.yaml"
+    config.write_text("networks: {hyperevm: {block_gas_limit: 400000}}")
+    env = {"SWAPCLI_CONFIG": str(config)}
+    small = run_swapcli("calldata", *order, *TO_WALLET, "--json", env=env)
+    assert small.exit_code == 0, small.stderr
+    assert len(small.json["swap_parameters"]) < len(free["swap_parameters"])
+    assert int(small.json["route"]["amount_out"]) < int(free["route"]["amount_out"])
+    assert int(small.json["route"]["estimatedGasUsed"]) <= 400_000 * 2 // 3 * find_network("hyperevm").gas_price_wei
+    route = run_swapcli("route", *order[:4], "--json").stdout.encode()
+    refused = run_swapcli("execute", *TO_WALLET, "--max-impact", "100", "--json", stdin=route, env=env)
+    assert (refused.exit_code, refused.error["code"]) == (2, "INVALID_ROUTE")
 
 
 def test_a_route_finds_its_network_by_itself() -> None:

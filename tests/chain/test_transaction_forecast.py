@@ -1,0 +1,155 @@
+"""What a node reports of transactions before they are signed, and what it leaves out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+import pytest
+
+from swapcli.chain.json_rpc_client import RpcError, RpcRequest, RpcResult
+from swapcli.chain.rpc_node import RpcNode
+from swapcli.chain.transaction_forecast import FeeHistory, GasForecast, read_transaction_forecast
+from swapcli.engine.signing_fields import SigningFields, read_signing_plan
+from swapcli.evm import build_approval
+from swapcli.model.order import Order
+from swapcli.model.transaction import Transaction
+from swapcli.networks.catalogue import find_network
+from tests.chain.contract_fixture import WETH
+from tests.chain.trader import USER, Trader
+
+BASE, MONAD, HYPEREVM = (find_network(name) for name in ("base", "monad", "hyperevm"))
+SENDER, ROUTER, TOKEN = ("0x" + digits * 20 for digits in ("5e", "c0", "70"))
+SWAP = Transaction(ROUTER, "0x1234", 10**18)
+APPROVAL = build_approval(TOKEN, ROUTER, 10**6)
+FEES = {
+    "baseFeePerGas": ["0x64", "0x70", "0x80"],
+    "gasUsedRatio": [0.5, 0.25],
+    "reward": [["0x9"], ["0x5"]],
+}
+LIST = [{"address": TOKEN, "storageKeys": ["0x" + "0a" * 32]}]
+UNSUPPORTED = RpcError(-32601, "the method is not supported")
+
+
+class ReplyingNode:
+    """A node with these results by method; it lacks all other methods."""
+
+    def __init__(self, **results: object) -> None:
+        self.results: Mapping[str, object] = results
+        self.exchanges: list[Sequence[RpcRequest]] = []
+
+    def send_optional(self, requests: Sequence[RpcRequest]) -> list[RpcResult]:
+        self.exchanges.append(requests)
+        return [self.results.get(each.method, UNSUPPORTED) for each in requests]
+
+
+def simulated(*calls: dict[str, Any]) -> list[dict[str, Any]]:
+    return [{"calls": list(calls)}]
+
+
+def succeeded(gas: int) -> dict[str, Any]:
+    return {"status": "0x1", "gasUsed": hex(gas)}
+
+
+def test_one_exchange_reads_nonce_gas_and_fees() -> None:
+    node = ReplyingNode(
+        eth_getTransactionCount="0x7",
+        eth_feeHistory=FEES,
+        eth_estimateGas="0xc350",
+        eth_simulateV1=simulated(succeeded(40_000), succeeded(160_000)),
+    )
+    plan = read_signing_plan(node, SENDER, (APPROVAL, SWAP), MONAD, 150_000)
+    assert len(node.exchanges) == 1
+    assert plan.fields == (
+        SigningFields(7, 60_000, 2 * 0x80 + 5, 5),
+        SigningFields(8, 160_000 * 5 // 4 * 6 // 5, 2 * 0x80 + 5, 5),
+    )
+    assert plan.failure == ""
+
+
+def test_gas_before_refunds_is_used_if_the_node_has_it() -> None:
+    call = succeeded(160_000) | {"maxUsedGas": hex(170_000)}
+    node = ReplyingNode(eth_estimateGas="0x1", eth_simulateV1=simulated(succeeded(40_000), call))
+    assert read_transaction_forecast(node, SENDER, (APPROVAL, SWAP), with_access_list=False).gas[1].peak == 170_000
+
+
+def test_a_node_without_the_methods_leaves_only_our_estimates() -> None:
+    plan = read_signing_plan(ReplyingNode(), SENDER, (APPROVAL, SWAP), MONAD, 100_000)
+    assert plan.fields == (SigningFields(None, 72_000, None, None), SigningFields(None, 150_000, None, None))
+    assert plan.failure == UNSUPPORTED.message
+    assert read_signing_plan(ReplyingNode(), SENDER, (SWAP,), MONAD, None).fields[0].gas is None
+
+
+MALFORMED: list[object] = [None, 5, "x", "0x", [], [5], [{}], [{"calls": [5]}], {}, {"baseFeePerGas": []}]
+MALFORMED += [
+    [{"calls": [{"status": "0x1"}]}],
+    FEES | {"reward": [["x"], ["0x1"]]},
+    {"accessList": 5, "gasUsed": "0x1"},
+]
+
+
+@pytest.mark.parametrize("malformed", MALFORMED, ids=str)
+def test_malformed_results_are_unknown(malformed: object) -> None:
+    methods = ("eth_getTransactionCount", "eth_feeHistory", "eth_estimateGas", "eth_simulateV1", "eth_createAccessList")
+    forecast = read_transaction_forecast(
+        ReplyingNode(**dict.fromkeys(methods, malformed)), SENDER, (SWAP,), with_access_list=True
+    )
+    assert forecast == (None, None, (GasForecast(failure=forecast.gas[0].failure),), ())
+
+
+@pytest.mark.parametrize(
+    ("rewards", "ratios", "tip_wei"),
+    [
+        (["0x9", "0x5", "0x1"], [0.5, 0.5, 0.5], 5),
+        (["0x9", "0x0", "0x0"], [0.5, 0.0, 0.0], 9),
+        (["0x0", "0x0", "0x0"], [0.0, 0.0, 0.0], 1),
+        (["0x0", "0x0", "0x0"], [0.5, 0.5, 0.5], 1),
+    ],
+)
+def test_the_priority_fee_is_that_of_used_blocks(rewards: list[str], ratios: list[float], tip_wei: int) -> None:
+    history = {"baseFeePerGas": ["0x64"] * 4, "gasUsedRatio": ratios, "reward": [[each] for each in rewards]}
+    (fields,) = read_signing_plan(ReplyingNode(eth_feeHistory=history), SENDER, (SWAP,), MONAD, 100_000).fields
+    assert (fields.max_priority_fee_wei, fields.max_fee_wei) == (tip_wei, 200 + tip_wei)
+
+
+@pytest.mark.parametrize(("used_with", "is_listed"), [(149_000, True), (150_000, False), (151_000, False)])
+def test_an_access_list_must_save_gas(used_with: int, is_listed: bool) -> None:
+    node = ReplyingNode(
+        eth_estimateGas=hex(170_000),
+        eth_simulateV1=simulated(succeeded(150_000)),
+        eth_createAccessList={"accessList": LIST, "gasUsed": hex(used_with)},
+    )
+    for network, listed in ((MONAD, is_listed), (BASE, False)):
+        (fields,) = read_signing_plan(node, SENDER, (SWAP,), network, None).fields
+        assert fields.access_list == (((TOKEN, ("0x" + "0a" * 32,)),) if listed else ())
+        assert fields.gas == 170_000 * 6 // 5
+
+
+def test_a_failing_simulation_names_the_reason() -> None:
+    failure = {"status": "0x0", "gasUsed": "0x5208", "error": {"message": "execution reverted: too little"}}
+    node = ReplyingNode(eth_estimateGas="0xc350", eth_simulateV1=simulated(succeeded(40_000), failure))
+    plan = read_signing_plan(node, SENDER, (APPROVAL, SWAP), MONAD, 100_000)
+    assert plan.failure == "execution reverted: too little"
+    assert plan.fields[1].gas == 150_000
+
+
+@pytest.mark.parametrize(("estimate", "gas"), [(2_000_000, 2_400_000), (2_900_000, 3_000_000), (3_100_000, 3_100_000)])
+def test_the_margin_ends_at_the_block_limit(estimate: int, gas: int) -> None:
+    node = ReplyingNode(eth_estimateGas=hex(estimate))
+    assert read_signing_plan(node, SENDER, (SWAP,), HYPEREVM, None).fields[0].gas == gas
+
+
+def test_a_real_node_reports_everything(trader: Trader, node: RpcNode) -> None:
+    order = Order(trader.world.tokens[WETH], trader.world.tokens["USDC"], 10**18)
+    payload = trader.quote_trade(order).payload
+    approval = build_approval(payload.call.route.token_in, payload.to, 10**18)
+    swap = Transaction(payload.to, payload.calldata, payload.value)
+    before = node.round_trips
+    forecast = read_transaction_forecast(node, USER, (approval, swap), with_access_list=True)
+    assert node.round_trips == before + 1
+    assert forecast.nonce == trader.nonce
+    assert isinstance(forecast.fees, FeeHistory)
+    assert all(gas.used and gas.peak and not gas.failure for gas in forecast.gas)
+    alone = read_transaction_forecast(node, USER, (swap,), with_access_list=True)
+    assert alone.gas[0].peak is None
+    assert "revert" in alone.gas[0].failure
