@@ -169,13 +169,14 @@ class PayloadOptions(NamedTuple):
     """How a transaction is checked and printed."""
 
     with_approval: Annotated[
-        bool, option("--with-approval", "Also build the approval transaction if one is needed.", ANSWER)
+        bool, option("--with-approval", "Also show the approval if one is needed; the JSON always has it.", ANSWER)
     ] = False
     simulate: Annotated[
         bool, option("--simulate", "Simulate on a node and compare the output with the quote.", ANSWER)
     ] = False
     sender: Annotated[
-        str | None, option("--from", "Sender: check balance and allowance on a node.", ANSWER, "ADDRESS")
+        str | None,
+        option("--from", "Sender: check the balance on a node, and add nonce, gas and fees.", ANSWER, "ADDRESS"),
     ] = None
     max_impact: Annotated[
         str | None,

@@ -192,6 +192,17 @@ def document_of(transaction: Transaction) -> dict[str, Any]:
     return {"to": transaction.to, "value": transaction.value, "data": transaction.calldata}
 
 
+LABELS = {"nonce": "nonce", "gas": "gas", "maxFeePerGas": "max fee", "maxPriorityFeePerGas": "priority fee"}
+
+
+@pytest.mark.parametrize("form", ["--plain", "--table"])
+def test_people_read_nonce_gas_and_fees(client: Client, form: str) -> None:
+    (swap,) = client.calldata("ETH", "USDC", "1", "--from", USER, "--json").json["transactions"]
+    shown = client.calldata("ETH", "USDC", "1", "--from", USER, form).stdout
+    lines = [line.split() for line in shown.splitlines()]
+    assert all([*label.split(), str(swap[name])] in lines for name, label in LABELS.items())
+
+
 def test_people_read_what_is_taken_back_first(client: Client) -> None:
     usdt, router = client.trader.world.address("USDT"), client.trader.world.network.router
     assert router

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import format_percent
 from swapcli.cli.render.quote_facts import Fact, symbol
-from swapcli.cli.render.transactions import RenderedTransaction
+from swapcli.cli.render.transactions import FIELDS_OF_NODE, RenderedTransaction
 from swapcli.encoding.text import printable
 from swapcli.model.network import Network
 from swapcli.model.token import Token, in_tokens
@@ -17,6 +17,7 @@ from swapcli.networks.address import display_address
 
 HEAD, TAIL = 18, 8
 """The number of characters that shortened calldata shows at its start and its end."""
+_LABELS = {"maxFeePerGas": "max fee", "maxPriorityFeePerGas": "priority fee"}
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,10 +98,11 @@ def _transaction_view(
     title = f"{number}. {purpose[:1].upper()}{purpose[1:]}" if numbered else ""
     texts = {
         name: " ".join(value) if isinstance(value, list) else str(value)
-        for name, value in transaction.signed_fields.items()
+        for name, value in (transaction.signed_fields | transaction.fields_of_node).items()
     }
-    order = [name for name in ("to", "entrypoint", "value", "calldata") if name in texts]
-    return TransactionView(title, tuple((name, texts[name] if full else _shortened(texts[name])) for name in order))
+    order = [name for name in ("to", "entrypoint", "value", *FIELDS_OF_NODE, "calldata") if name in texts]
+    lines = ((_LABELS.get(name, name), texts[name] if full else _shortened(texts[name])) for name in order)
+    return TransactionView(title, tuple(lines))
 
 
 def _shortened(text: str) -> str:

@@ -15,6 +15,8 @@ if TYPE_CHECKING:
     from swapcli.engine.presign_checks import PayloadCheck
     from swapcli.engine.signing_fields import SigningFields
 
+FIELDS_OF_NODE = ("nonce", "gas", "maxFeePerGas", "maxPriorityFeePerGas")
+"""The quantities that only a node knows."""
 _MAX_EXACT_INTEGER = 2**53 - 1
 """The greatest integer up to which JavaScript's numbers are exact."""
 
@@ -40,6 +42,12 @@ class RenderedTransaction(NamedTuple):
         """Return the fields to sign, by name."""
         fields = {"to": self.to, "entrypoint": self.entrypoint, "calldata": self.calldata, "value": self.value}
         return {name: value for name, value in fields.items() if value is not None}
+
+    @property
+    def fields_of_node(self) -> dict[str, object]:
+        """Return the quantities that a node reported, by name."""
+        request = self.request or {}
+        return {name: request[name] for name in FIELDS_OF_NODE if name in request}
 
 
 def render_transactions(
