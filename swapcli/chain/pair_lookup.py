@@ -6,7 +6,7 @@ up by their tokens are left to them: Balancer's and Curve's pools, and Uniswap V
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -48,6 +48,13 @@ _SPACING_KEY: Final = "tickSpacing"
 _MAX_SPACING: Final = 16_383
 _MAX_SPACINGS: Final = 32
 _BATCH_SIZE: Final = 2_000
+_QUERY_COUNTS: Final = {
+    ContractKind.UNISWAP_V2: 1,
+    ContractKind.SOLIDLY: 2,
+    ContractKind.ALGEBRA: 1,
+    ContractKind.UNISWAP_V4: 1,
+}
+"""Calls per pair; those of Uniswap V3 contracts depend on the fees."""
 
 _Pair = tuple[str, str]
 _Refs = Sequence[PoolRef]
@@ -61,10 +68,28 @@ class _PairQuery(NamedTuple):
     key: tuple[int, ...] = ()
 
 
+def count_pairs(tokens: Collection[str], wrapped_native: str | None) -> int:
+    """Return how many pairs of currencies the pools of these tokens may have."""
+    count = len({*tokens} - {ZERO_ADDRESS})
+    return count * (count - 1) // 2 + (count - 1 if wrapped_native in tokens else 0)
+
+
+def count_queries(factories: Iterable[Factory]) -> int:
+    """Return about how many calls it takes to look one pair up."""
+    return sum(_QUERY_COUNTS.get(factory.kind) or len(factory.fee_tiers) or len(COMMON_FEES) for factory in factories)
+
+
 def find_pair_pools(
-    reader: BlockReader, factories: Sequence[Factory], tokens: Sequence[str], wrapped_native: str | None
+    reader: BlockReader,
+    factories: Sequence[Factory],
+    tokens: Collection[str],
+    wrapped_native: str | None,
+    first: int = 0,
+    last: int | None = None,
 ) -> Iterator[PoolRef | SkippedItem]:
     """Yield the pools of these factories between any two of `tokens` (canonical addresses); each pool once.
+
+    Of all pairs, in an order that only depends on the tokens, those from `first` to `last - 1` are looked up.
 
     Native currency counts as its wrapped form. References are as those of `pool_discovery`, with Uniswap V4 ticks of
     the reader's block. A factory without such a function is skipped, by its address. Raises `UpstreamError`.
@@ -77,7 +102,8 @@ def find_pair_pools(
     )
     yield from (each for each in factory_queries if isinstance(each, SkippedItem))
     queries = [query for each in factory_queries if not isinstance(each, SkippedItem) for query in each]
-    pending = _pair_reads(queries, ordered, wrapped_native)
+    pairs = list(islice(_currencies(ordered, wrapped_native), first, last))
+    pending = _pair_reads(queries, pairs)
     seen: set[str] = set()
     while batch := list(islice(pending, _BATCH_SIZE * reader.width)):
         for refs_or_skipped in run_batched(batch, reader.call):
@@ -89,16 +115,16 @@ def find_pair_pools(
 
 
 def _pair_reads(
-    queries: Sequence[_PairQuery], tokens: Sequence[str], wrapped_native: str | None
+    queries: Sequence[_PairQuery], pairs: Sequence[tuple[_Pair, _Pair]]
 ) -> Iterator[tuple[str, BatchRead[_Refs]]]:
     """Yield one read for each query and pair, named by both."""
     for query in queries:
         address = query.factory.address
         if query.factory.kind is ContractKind.UNISWAP_V4:
-            for currencies, pair in _currencies(tokens, wrapped_native):
+            for currencies, pair in pairs:
                 yield f"{address} {' '.join(currencies)}", _read_v4_pools(query.factory, currencies, pair)
         else:
-            for pair in combinations(tokens, 2):
+            for pair in (pair for currencies, pair in pairs if currencies == pair):
                 yield f"{address} {' '.join(pair)}", _read_pair(query, pair)
 
 

@@ -21,7 +21,15 @@ from swapcli.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
 from swapcli.config.sources import flag
 from swapcli.encoding.text import printable
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.sync import Advance, Progress, SyncFilter, count_skipped, follow, transfer_check_error
+from swapcli.engine.sync import (
+    Advance,
+    Progress,
+    SyncFilter,
+    count_skipped,
+    discovery_method,
+    follow,
+    transfer_check_error,
+)
 from swapcli.engine.sync import sync as fill
 from swapcli.errors import Interrupted, InvalidOption, UpstreamError
 from swapcli.startup import enable_garbage_collection
@@ -139,7 +147,7 @@ def _fill(session: Session, target: Store, node: Node, sync_filter: SyncFilter, 
             f"token transfers could not be simulated, so quotes ignore any fee on transfer: {printable(refusal)}"
         )
     seconds, summary = SYSTEM_CLOCK.monotonic_s() - started_s, target.read_summary()
-    return SyncResult(summary, max(summary.pools - before, 0), count_skipped(target), seconds)
+    return SyncResult(summary, max(summary.pools - before, 0), count_skipped(target), seconds, discovery_method(target))
 
 
 @contextmanager

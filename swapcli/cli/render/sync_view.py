@@ -16,12 +16,16 @@ from swapcli.store import StoreSummary
 
 @dataclass(frozen=True, slots=True)
 class SyncResult:
-    """The store after a sync, the number of new pools, the skipped entries, and the duration."""
+    """The store after a sync, the number of new pools, the skipped entries, and the duration.
+
+    `found_by` says how its pools were found.
+    """
 
     summary: StoreSummary
     new_pools: int
     skipped: Sequence[SkipReason]
     seconds: float
+    found_by: str = ""
 
     @property
     def pools_per_s(self) -> float:
@@ -34,6 +38,7 @@ def sync_document(result: SyncResult, now_s: float) -> dict[str, object]:
     return {
         **store_document(result.summary, now_s),
         "newPools": result.new_pools,
+        "foundBy": result.found_by,
         "leftOut": [
             {"reason": each.reason, "count": each.count, "examples": list(each.examples)} for each in result.skipped
         ],
@@ -45,7 +50,8 @@ def sync_document(result: SyncResult, now_s: float) -> dict[str, object]:
 def build_sync_details(result: SyncResult, now_s: float) -> DetailView:
     """Build the details of the store with the result of the sync."""
     rate = f"{result.pools_per_s:,.0f} pools per second" if result.new_pools else ""
-    facts = (Fact("New pools", f"{result.new_pools:,}"), Fact("Took", f"{result.seconds:,.1f} s", rate))
+    found_by = f"found by {result.found_by}" if result.found_by else ""
+    facts = (Fact("New pools", f"{result.new_pools:,}", found_by), Fact("Took", f"{result.seconds:,.1f} s", rate))
     rows = tuple((printable(each.reason), f"{each.count:,}", printable(each.examples[0])) for each in result.skipped)
     listings = (ListView(columns=("skipped because", "count", "example"), rows=rows, documents=()),) if rows else ()
     title = f"{printable(result.summary.network)}, synced"

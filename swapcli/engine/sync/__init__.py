@@ -9,6 +9,7 @@ changed, `discover` finds new pools from the position in `cursor`, and `insert` 
 missing, with the reasons. `transfer_checks` probes how tokens transfer.
 """
 
+from swapcli.engine.sync.cursor import discovery_method
 from swapcli.engine.sync.fill_store import import_pools, sync
 from swapcli.engine.sync.follow import follow
 from swapcli.engine.sync.progress import Advance, Progress
@@ -22,6 +23,7 @@ __all__ = [
     "SkipReason",
     "SyncFilter",
     "count_skipped",
+    "discovery_method",
     "follow",
     "import_pools",
     "sync",

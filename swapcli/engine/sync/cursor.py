@@ -24,6 +24,7 @@ _STORED_NAMES: Final = {
     "lost_recheck_key": "lost",
     "last_recheck_block": "looked_at",
     "imported_pools": "adopted",
+    "pair_position": "pairs",
     "factories_queried": "is_asked",
     "liquidity_filtered": "is_judged",
 }
@@ -41,7 +42,8 @@ class SyncCursor:
     by factory, `event_error` the reason. `unqueried_factories` are the addresses of factories that could not be queried
     for pairs, with the reasons. `recheck_key` is the last skipped pool that the current recheck has reached, None if no
     recheck is under way; `last_recheck_block` is the block at which the last one ended. `lost_recheck_key` is the same
-    for lost pools. `imported_pools` counts the pools of a market that have been imported. `factories_queried` is
+    for lost pools. `imported_pools` counts the pools of a market that have been imported. `pair_position` is the
+    next of the pairs of the filter's tokens to query factories for. `factories_queried` is
     whether factories were queried for the pairs of the filter's tokens, `liquidity_filtered` whether illiquid pools
     were removed.
     """
@@ -56,12 +58,15 @@ class SyncCursor:
     lost_recheck_key: str | None = None
     last_recheck_block: int = 0
     imported_pools: int = 0
+    pair_position: int = 0
     factories_queried: bool = False
     liquidity_filtered: bool = False
 
     def reset(self) -> SyncCursor:
         """Return a cursor with the same filter for an unknown chain."""
-        return replace(self, list_positions={}, event_blocks={}, event_gaps={}, factories_queried=False)
+        return replace(
+            self, list_positions={}, event_blocks={}, event_gaps={}, pair_position=0, factories_queried=False
+        )
 
 
 def begin_cursor(store: Store, sync_filter: SyncFilter, block: int) -> SyncCursor:
@@ -83,6 +88,7 @@ def begin_cursor(store: Store, sync_filter: SyncFilter, block: int) -> SyncCurso
     lower_minimum = sync_filter.min_liquidity_usd < previous.min_liquidity_usd
     recheck_is_due = block - last.last_recheck_block >= _RECHECK_BLOCKS
     keeps_queries = last.factories_queried and not (other_tokens or other_start)
+    keeps_pairs = not (other_tokens or other_start or sync_filter.protocols != previous.protocols)
     return replace(
         last,
         sync_filter=sync_filter,
@@ -93,6 +99,7 @@ def begin_cursor(store: Store, sync_filter: SyncFilter, block: int) -> SyncCurso
         unqueried_factories=last.unqueried_factories if keeps_queries else {},
         recheck_key="" if last.recheck_key is None and (lower_minimum or recheck_is_due) else last.recheck_key,
         lost_recheck_key="",
+        pair_position=last.pair_position if keeps_pairs else 0,
         factories_queried=keeps_queries,
         liquidity_filtered=False,
     )
@@ -112,6 +119,16 @@ def read_cursor(store: Store) -> SyncCursor | None:
     )
     names = {stored_name: name for name, stored_name in _STORED_NAMES.items()}
     return SyncCursor(sync_filter, **{names[stored_name]: value for stored_name, value in stored.items()})
+
+
+def discovery_method(store: Store) -> str:
+    """Return for people how the pools of the store were found; empty if no discovery has begun."""
+    cursor = read_cursor(store)
+    if cursor is None:
+        return ""
+    if cursor.sync_filter.tokens is not None and (cursor.factories_queried or cursor.pair_position):
+        return f"the pairs of {len(cursor.sync_filter.tokens):,} tokens"
+    return "the lists and events of factories"
 
 
 def write_cursor(cursor: SyncCursor, writer: BlockWriter) -> None:

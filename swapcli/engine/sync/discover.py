@@ -6,7 +6,7 @@ tokens, factories are queried for pairs of these first, and lists and events onl
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
@@ -16,7 +16,7 @@ from swapcli.chain.log_scan import find_first_available_block, scan_first_range
 from swapcli.chain.log_verification import MAX_HEADERS, find_missing_logs, find_withheld_block
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Log, LogFilter, Node
-from swapcli.chain.pair_lookup import find_pair_pools
+from swapcli.chain.pair_lookup import count_pairs, count_queries, find_pair_pools
 from swapcli.chain.pool_discovery import (
     Factory,
     PoolList,
@@ -38,7 +38,15 @@ from swapcli.store import SkippedEntry, Store
 _MAX_RANGES: Final = 8
 """Ranges of blocks of events in one batch."""
 _MAX_QUERIED_TOKENS: Final = 64
-"""The number of pairs grows with the square of the tokens; beyond this, reading lists and events is faster."""
+"""The number of pairs grows with the square of the tokens; up to this, they take some 200 requests at most."""
+_CALLS_PER_POOL: Final = 16
+"""Calls to look pairs up in one batch, per pool that it may take: about as many as reading a pool takes."""
+_CALLS_PER_LISTED_POOL: Final = 4
+"""An entry of a list, two tokens, and whether the pool is stable."""
+_REQUESTS_PER_RANGE: Final = 2
+"""Events, and the block that they must belong to."""
+_USUAL_RANGE: Final = 10_000
+"""Blocks of one query for events that public nodes commonly allow."""
 
 
 class Stage(NamedTuple):
@@ -129,40 +137,69 @@ class _BatchDiscovery:
             )
 
     def _query_pairs(self) -> bool:
-        """Query all factories for the pairs of the filter's tokens, once.
+        """Query all factories for the next pairs of the filter's tokens, unless it takes less to find all pools.
 
-        Lists and events of the factories that answered then continue from the present block.
+        Lists and events of the factories that answered then continue from the block of the first of these queries.
         """
         cursor = self._discovery.cursor
         tokens, reads_events = cursor.sync_filter.tokens, cursor.sync_filter.from_block > 0
-        if tokens is None or cursor.factories_queried or len(tokens) > _MAX_QUERIED_TOKENS:
+        if tokens is None or cursor.factories_queried or not self._pairs_take_less(tokens):
             return True
-        factories = self._factories()
-        wrapped = self._store.network.wrapped_native_address
-        items = list(find_pair_pools(self._reader, list(factories.values()), sorted(tokens), wrapped))
+        if self._room <= 0:
+            return False
+        factories, wrapped = self._factories(), self._store.network.wrapped_native_address
+        first, total = cursor.pair_position, count_pairs(tokens, wrapped)
+        last = min(first + max(self._room * _CALLS_PER_POOL // max(count_queries(factories.values()), 1), 1), total)
+        items = list(find_pair_pools(self._reader, list(factories.values()), tokens, wrapped, first, last))
         not_queryable = {
             item.key: item.reason for item in items if isinstance(item, SkippedItem) and item.key in factories
         }
         self._take(item for item in items if item.key not in not_queryable)
         lengths = {source.name: pools.length for source, pools in self._enumerable if isinstance(pools, PoolList)}
-        positions = {
-            source.name: lengths.get(source.name, 0)
-            for source, _ in self._enumerable
-            if source.factory.address not in not_queryable
-        }
+        queryable = [source.name for source, _ in self._enumerable if source.factory.address not in not_queryable]
+        positions = {name: lengths.get(name, 0) for name in queryable} | dict(cursor.list_positions)
+        if first > 0:  # the list of a factory that can no longer be queried has to be read from the beginning
+            positions |= {source.name: 0 for source, _ in self._enumerable if source.name not in queryable}
+        else:
+            positions = {source.name: 0 for source, _ in self._enumerable} | positions
         blocks = {} if reads_events else {source.name: self._reader.block + 1 for source in self._event_only}
+        unqueried = {
+            address: reason
+            for address, reason in not_queryable.items()
+            if not (reads_events or factories[address].is_enumerable)
+        }
         self._move(
-            list_positions={**positions, **cursor.list_positions},
+            list_positions=positions,
             event_blocks={**blocks, **cursor.event_blocks},
-            unqueried_factories={
-                address: reason
-                for address, reason in not_queryable.items()
-                if not (reads_events or factories[address].is_enumerable)
-            },
-            factories_queried=True,
+            unqueried_factories={**cursor.unqueried_factories, **unqueried} if first else unqueried,
+            pair_position=last if last < total else 0,
+            factories_queried=last >= total,
         )
-        self._set_stage("pairs of tokens", len(tokens), len(tokens))
-        return True
+        self._set_stage(f"pairs of {len(tokens)} tokens", last, total)
+        return last >= total
+
+    def _pairs_take_less(self, tokens: Collection[str]) -> bool:
+        """Return whether to look the pairs of tokens up: always for few tokens, else by the estimated requests.
+
+        The alternative is to read the lists and the creation events of all pools.
+        """
+        cursor, limits = self._discovery.cursor, self._reader.node.limits
+        if len(tokens) <= _MAX_QUERIED_TOKENS or cursor.pair_position:
+            return True
+        calls_per_request = limits.aggregate_calls.size
+        pairs = count_pairs(tokens, self._store.network.wrapped_native_address)
+        pair_requests = pairs * count_queries(self._factories().values()) / calls_per_request
+        listed = sum(
+            max(pools.length - cursor.list_positions.get(source.name, 0), 0)
+            for source, pools in self._enumerable
+            if isinstance(pools, PoolList)
+        )
+        start = cursor.sync_filter.from_block
+        first = min(
+            (cursor.event_blocks.get(each.name, start) for each in self._event_only), default=self._reader.block
+        )
+        event_requests = _REQUESTS_PER_RANGE * (self._reader.block - first) / min(limits.log_blocks.size, _USUAL_RANGE)
+        return pair_requests <= listed * _CALLS_PER_LISTED_POOL / calls_per_request + event_requests
 
     def _read_lists(self) -> bool:
         for source, pools in self._enumerable:
