@@ -87,10 +87,9 @@ def sync(
     \b
     Examples:
       swapcli sync base --tokens ETH,USDC,cbBTC --rpc-url http://127.0.0.1:8545
-      swapcli sync base --tokens @tokens.json --rpc-url http://127.0.0.1:8545
       swapcli sync base --watch --rpc-url http://127.0.0.1:8545
 
-    A token list is JSON in the format of tokenlists.org, or text with one token a line.
+    A token list, as in --tokens @tokens.json, is JSON in the format of tokenlists.org, or text with one token a line.
 
     Quotes use the store from then on. It always holds one whole block: after an error or Ctrl-C, run the same command
     again to continue. Without --rpc-url the node is the setting networks.NETWORK.rpc_url, or else a public one. If a

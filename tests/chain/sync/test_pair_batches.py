@@ -18,7 +18,7 @@ from tests.chain.sync.nodes import LimitedNode
 from tests.support.chain import restored
 
 PROTOCOLS = frozenset({*PAIRS, "algebra"})
-STRANGERS = frozenset(f"0x{number:040x}" for number in range(1, 296))
+UNUSED_TOKENS = frozenset(f"0x{number:040x}" for number in range(1, 296))
 """Addresses without pools, as most pairs of a long list have none."""
 
 
@@ -40,7 +40,7 @@ def store(local_chain: TestChain, tmp_path: Path) -> Iterator[Store]:
 
 def listed(local_chain: TestChain) -> SyncFilter:
     tokens = frozenset(list(local_chain.coins)[:5])
-    return SyncFilter(PROTOCOLS, tokens | STRANGERS)
+    return SyncFilter(PROTOCOLS, tokens | UNUSED_TOKENS)
 
 
 def pools_of(local_chain: TestChain, sync_filter: SyncFilter) -> list[CreatedPool]:
