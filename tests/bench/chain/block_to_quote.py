@@ -92,12 +92,13 @@ def _measure(chain: AnvilChain, crowd: Crowd, found: Announced, swaps: int, show
     crowd.trade(swaps)
     _wait_for_block(chain, show, _START_S)
     for _ in range(found.blocks):
-        next_block_s = perf_counter() + found.block_time_s
+        next_trade_s = perf_counter() + found.block_time_s
         crowd.trade(swaps)
-        delay_s = _wait_for_block(chain, show, next_block_s - perf_counter())
+        # The next block comes a block time after this one, as both take as long to fill.
+        delay_s = _wait_for_block(chain, show, found.block_time_s)
         if delay_s is not None:
             found.delays_s.append(delay_s)
-        time.sleep(max(next_block_s - perf_counter(), 0.0))
+        time.sleep(max(next_trade_s - perf_counter(), 0.0))
 
 
 def _wait_for_block(chain: AnvilChain, show: Shown, limit_s: float) -> float | None:
