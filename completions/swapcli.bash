@@ -6,6 +6,7 @@ _swapcli() {
     case $previous in
         --market|--api-key-file|--batch|--config|--keys-file|--ready-file) COMPREPLY=($(compgen -f -- "$current")); return ;;
         --store) COMPREPLY=($(compgen -d -- "$current")); return ;;
+        --shares) COMPREPLY=($(compgen -W "fine whole" -- "$current")); return ;;
         --api-version) COMPREPLY=($(compgen -W "v1 v2" -- "$current")); return ;;
         --color) COMPREPLY=($(compgen -W "auto always never" -- "$current")); return ;;
         --destination|--integrator-address|--from|--host|--integrator-fee-bps|--integrator-surplus-bps|--get|--exclude-protocols|--tokens|--protocols|--networks|--max-hops|--from-block|--max-requests|--retries|--router-dialect|--network|--slippage|--max-impact|--port|--gas-price|--max-age|--timeout|--deadline|--rpc-url|--api-url|--min-liquidity) return ;;
@@ -17,8 +18,8 @@ _swapcli() {
     done
     case "$place" in
         "") words="route calldata execute router sync market serve health keys networks tokens protocols config help completion" options="--version --debug -h --help" ;;
-        " route") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --batch --json --plain --table --color --config -h --help" ;;
-        " calldata") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --with-approval --simulate --from --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
+        " route") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --shares --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --batch --json --plain --table --color --config -h --help" ;;
+        " calldata") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --shares --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --with-approval --simulate --from --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
         " execute") words="" options="--slippage --destination --router-dialect --deadline --network --with-approval --simulate --from --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" files=yes ;;
         " router") words="deploy-payload" options="-h --help" ;;
         " router deploy-payload") words="base citrea hyperevm monad starknet" options="--json --plain --table --color --config -h --help" ;;

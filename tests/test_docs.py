@@ -8,6 +8,7 @@ import re
 import subprocess
 import sys
 from collections.abc import Iterator
+from decimal import Decimal
 from itertools import pairwise
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -172,14 +173,14 @@ def test_the_pools_of_the_picture_are_in_the_market() -> None:
 
 def test_the_shares_of_the_picture_sum_to_the_whole() -> None:
     swaps = Picture(picture()[1]).swaps
-    assert sum(int(swap["percent"]) for swap in swaps if swap["percent"]) == 100
+    assert sum(Decimal(swap["percent"]) for swap in swaps if swap["percent"]) == 100
     hops = [number for number, swap in enumerate(swaps) if swap["hop"]]
     for start, end in pairwise([*hops, len(swaps)]):
         assert sum(float(swap["share"]) for swap in swaps[start:end]) == pytest.approx(100)
 
 
 ROW = re.compile(
-    r"(?:(?P<percent>\d+)% +)?(?:(?P<hop>\S+ → \S+) +)?(?P<pool>\S.*\S) +(?P<mark>#\d+) +"
+    r"(?:(?P<percent>\d+(?:\.\d\d)?)% +)?(?:(?P<hop>\S+ → \S+) +)?(?P<pool>\S.*\S) +(?P<mark>#\d+) +"
     r"(?P<share>\d+\.\d\d)% +(?P<amount>[\d,]+\.\d+) \S+"
 )
 

@@ -32,7 +32,7 @@ class SwapJson(TypedDict):
 
 
 class RouteSegmentJson(TypedDict):
-    """A path with its share of the input ("35%"): hops in order, each a list of pools used in parallel."""
+    """A path with its share of the input ("35%", or "12.34%"): hops in order, each a list of pools used in parallel."""
 
     percent: str
     swaps: list[list[SwapJson]]
@@ -317,6 +317,7 @@ class CalldataRequestJson(TypedDict):
     destination: str
     excludeProtocols: NotRequired[list[str | int]]
     direct: NotRequired[bool]
+    shares: NotRequired[str]
 
 
 class CalldataRequestV2Json(TypedDict):

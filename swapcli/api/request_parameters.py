@@ -96,6 +96,15 @@ class RequestParameters(NamedTuple):
             raise InvalidOption(f"{name} must be true or false", details={"field": name})
         return flag
 
+    def choice(self, name: str, values: Sequence[str], default: str) -> str:
+        """Return one of `values`, the default if it is missing. Raises `InvalidOption`."""
+        value = self.values.get(name)
+        if value is None:
+            return default
+        if not isinstance(value, str) or value not in values:
+            raise InvalidOption(f"{name} must be one of {', '.join(values)}", details={"field": name})
+        return value
+
     def slippage_ppm(self, name: str, accepted: SlippageRange, *, required: bool) -> int:
         """Return a slippage within the range, the default if it is optional and missing. Raises `InvalidSlippage`."""
         if not required and not self.has(name):

@@ -17,6 +17,7 @@ from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, Slip
 from swapcli.errors import IntegratorError, InvalidInput, InvalidOption, InvalidRoute, NoRoute, SameToken
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
+from swapcli.model.quote_request import SharePrecision
 from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms, check_shares
 from swapcli.networks.address import display_address
 
@@ -24,6 +25,8 @@ if TYPE_CHECKING:
     from swapcli.api.json_types import CalldataRequestJson, ExecuteRequestJson, PostedRouteJson
 
 DEFAULT_DEADLINE_S = 20 * 60
+
+_SHARES = tuple(each.value for each in SharePrecision)
 
 Query = Sequence[tuple[str, str]]
 RouteAndTerms: TypeAlias = tuple[RouteResult, SwapTerms]
@@ -35,7 +38,8 @@ class OrderRequest(NamedTuple):
 
     Addresses are canonical, the native token is the zero address. `amount` is in base units: of `token_out` if
     `reverse`. `excluded` are ids or names of protocols as the request spells them. The integrator's address and shares
-    may each be absent; the API key decides whether they are allowed.
+    may each be absent; the API key decides whether they are allowed. `shares` is an extension of the interface, which
+    has whole percents only.
     """
 
     amount: int
@@ -49,6 +53,7 @@ class OrderRequest(NamedTuple):
     integrator_address: str | None = None
     fee_bps: int = 0
     surplus_bps: int = 0
+    shares: SharePrecision = SharePrecision.WHOLE
 
     @property
     def has_integrator(self) -> bool:
@@ -103,6 +108,8 @@ def render_order(order: OrderRequest, network: Network, parameters: OrderParamet
     query += [(name, "true") for name in ("reverse", "direct") if getattr(order, name)]
     if order.excluded:
         query.append(("excludeProtocols", ",".join(order.excluded)))
+    if order.shares is not SharePrecision.WHOLE:
+        query.append(("shares", order.shares.value))
     if parameters.slippage:
         query += _render_terms(order, network)
     if parameters.api_version is ApiVersion.V2:
@@ -132,6 +139,8 @@ def render_calldata_body(order: OrderRequest, network: Network) -> CalldataReque
         body["excludeProtocols"] = list(order.excluded)
     if order.direct:
         body["direct"] = True
+    if order.shares is not SharePrecision.WHOLE:
+        body["shares"] = order.shares.value
     return body
 
 
@@ -189,6 +198,7 @@ def read_order_options(parameters: RequestParameters, network: Network, accepted
         excluded=parameters.string_list("excludeProtocols", may_repeat=not is_v2),
         slippage_ppm=_read_slippage(parameters, accepted),
         recipient=_read_recipient(parameters, accepted) if reads_recipient else None,
+        shares=SharePrecision(parameters.choice("shares", _SHARES, default=SharePrecision.WHOLE)),
     )
     return _read_integrator(parameters, options) if is_v2 else options
 

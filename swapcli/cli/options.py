@@ -95,6 +95,10 @@ class OrderOptions(NamedTuple):
         list[str] | None,
         option("--exclude-protocols", "Comma-separated ids or names; see `swapcli protocols`.", ROUTING, "LIST"),
     ] = None
+    shares: Annotated[
+        str | None,
+        option("--shares", "Steps of 0.01% or 1% for the shares of paths.  [default: fine]", ROUTING, "fine|whole"),
+    ] = None
     gas_price: Annotated[
         str | None,
         option(
@@ -129,6 +133,7 @@ class OrderOptions(NamedTuple):
         return {
             "max_hops": self.max_hops,
             "exclude_protocols": self.exclude_protocols or None,
+            "shares": self.shares,
             "gas_price": self.gas_price,
             "slippage": self.slippage,
             "router_dialect": self.router_dialect,

@@ -42,6 +42,7 @@ class QuoteContext(NamedTuple):
             options.gas_price_wei,
             options.certify,
             self.session.settings.solve_time_s,
+            options.shares,
         )
 
     def quote(self, order: Order) -> QuoteResult:

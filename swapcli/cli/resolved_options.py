@@ -13,6 +13,7 @@ from swapcli.errors import IntegratorError, InvalidAddress, InvalidOption
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.order import Order
+from swapcli.model.quote_request import SharePrecision
 from swapcli.model.swap_terms import Integrator, SwapTerms, check_shares
 from swapcli.model.token import Token
 from swapcli.networks.address import is_native, parse_address
@@ -29,6 +30,7 @@ class QuoteOptions(NamedTuple):
     reverse: bool = False
     direct: bool = False
     certify: bool = False
+    shares: SharePrecision | None = None
 
     def build_order(self, token_in: Token, token_out: Token, amount: int) -> Order:
         """Return an order within these limits; `amount` is in base units."""
@@ -68,6 +70,7 @@ def resolve_options(
         reverse=order.reverse,
         direct=order.direct,
         certify=order.certify,
+        shares=settings.shares,
     )
 
 

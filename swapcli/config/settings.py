@@ -16,6 +16,7 @@ from swapcli.config.value_types import ValueType
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import DIALECTS, OWN
 from swapcli.model.order import DEFAULT_MAX_HOPS
+from swapcli.model.quote_request import SharePrecision
 from swapcli.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
     DEFAULT_MAX_IMPACT_PPM,
@@ -221,6 +222,12 @@ class Settings:
         key="max_impact",
     )
     max_hops: int = setting(DEFAULT_MAX_HOPS, value_types.whole_number(1, _MAX_HOPS), "Most pools in a row.")
+    shares: SharePrecision | None = setting(
+        None,
+        value_types.choice([each.value for each in SharePrecision], SharePrecision),
+        "Steps of the shares of paths, fine (0.01%) or whole (1%); without it fine, or a service's own.",
+        example="whole",
+    )
     solve_time_s: float = setting(
         2.0,
         value_types.seconds(_DAY_S, allow_zero=True),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from enum import StrEnum
 from typing import NamedTuple
 
 from swapcli.model.api_version import ApiVersion
@@ -9,11 +10,21 @@ from swapcli.model.order import Order
 from swapcli.model.swap_terms import Integrator
 
 
+class SharePrecision(StrEnum):
+    """How finely an order is divided among the paths of its route."""
+
+    FINE = "fine"
+    """To hundredths of a percent."""
+    WHOLE = "whole"
+    """To whole percents, which is all that the interface documents."""
+
+
 class QuoteRequest(NamedTuple):
     """An order (the native token by its zero address) and how to quote it.
 
     `gas_price_wei` None uses the market's gas price; `certify` also asks for the proof of optimality. `solve_time_s`
-    limits the search: None or 0 means no limit. A remote service applies a limit of its own.
+    limits the search: None or 0 means no limit. A remote service applies a limit of its own. `shares` None means fine
+    shares, and for a remote service those that it chooses.
     """
 
     order: Order
@@ -22,3 +33,4 @@ class QuoteRequest(NamedTuple):
     gas_price_wei: int | None = None
     certify: bool = False
     solve_time_s: float | None = None
+    shares: SharePrecision | None = None

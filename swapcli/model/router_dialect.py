@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import NamedTuple, Protocol
 
 from swapcli.model.pool import Pool
-from swapcli.model.quote import RATE_SCALE, Step
+from swapcli.model.quote import HUNDREDTHS, RATE_SCALE, Step
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 
@@ -15,15 +15,19 @@ class Execution(NamedTuple):
     """How a router executes a route. A replay does the same, so that its amounts are exact.
 
     A router with rates spends `floor(balance * rate / rate_scale)` of its balance of a token in each pool that sells
-    it; segments that pass through the same token share that balance. With `rounds_to_nearest`, which a coarse
-    scale needs, larger shares come first and rates are rounded to the nearest instead of down.
-    A router that `executes_paths` runs one path of
-    single pools after the other, each with an absolute amount of the input token, and passes on all that a pool pays.
+    it; segments that pass through the same token share that balance. With `rounds_to_nearest`, which a coarse scale
+    needs, larger shares come first and rates are rounded to the nearest instead of down.
+
+    A router that `executes_paths` runs one path of single pools after the other, each with an absolute amount of the
+    input token, and passes on all that a pool pays.
+
+    `share_step` is the finest step of the shares of segments that the router distinguishes, in hundredths of a percent.
     """
 
     rate_scale: int = RATE_SCALE
     executes_paths: bool = False
     rounds_to_nearest: bool = False
+    share_step: int = HUNDREDTHS
 
 
 RATES = Execution()

@@ -233,7 +233,14 @@ def _ask(
         excluded_protocols=excluded,
         max_hops=registry.max_hops,
     )
-    return QuoteRequest(order, api_version, integrator, registry.gas_price_wei, solve_time_s=registry.solve_time_s)
+    return QuoteRequest(
+        order,
+        api_version,
+        integrator,
+        registry.gas_price_wei,
+        solve_time_s=registry.solve_time_s,
+        shares=order_request.shares,
+    )
 
 
 def _integrator(order: OrderRequest, key: ApiKey | None) -> Integrator | None:

@@ -9,6 +9,7 @@ from swapcli.api import json_types
 from swapcli.api.request_parameters import MAX_DEADLINE_S
 from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
 from swapcli.model.network import Kind
+from swapcli.model.quote_request import SharePrecision
 from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
 
 Schema = dict[str, Any]
@@ -23,6 +24,7 @@ AMOUNT: Final[Schema] = {"type": "string", "pattern": "^[0-9]*[1-9][0-9]*$", "ma
 """Base units above zero. The maximum of 2^256 - 1 cannot be expressed as a pattern."""
 BOOLEAN: Final[Schema] = {"type": "boolean"}
 STRINGS: Final[Schema] = {"type": "array", "items": {"type": "string"}}
+SHARES: Final[Schema] = {"type": "string", "enum": [each.value for each in SharePrecision], "default": "whole"}
 _FELTS: Final[Schema] = {"type": "array", "items": {"type": "string", "pattern": "^[0-9]{1,77}$"}}
 
 _ANY_ADDRESS: Final[Schema] = {"type": "string", "pattern": "^0[xX][0-9a-fA-F]{1,64}$"}
@@ -48,6 +50,7 @@ _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
     **dict.fromkeys(("routeSwapType", "swap_type"), _SWAP_TYPE),
     **dict.fromkeys(("rate", "protocol_id"), _RATE),
     "percent": _SHARE,
+    "shares": SHARES,
     "price": _DECIMAL_NUMBER,
     "timestamp": {"type": "string", "format": "date-time"},
     "protocol": {"type": "integer", "minimum": 0, "maximum": 2**23 - 1},

@@ -10,7 +10,7 @@ from swapcli.api.slippage import SlippageRange
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
 from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
-from swapcli.service.json_schemas import ADDRESS, AMOUNT, BOOLEAN, STRINGS, Schema, slippage_schema
+from swapcli.service.json_schemas import ADDRESS, AMOUNT, BOOLEAN, SHARES, STRINGS, Schema, slippage_schema
 
 _DEFAULT_SLIPPAGE = DEFAULT_SLIPPAGE_PPM / PPM_PER_PERCENT
 
@@ -33,7 +33,7 @@ def no_parameters(_network: Network) -> tuple[Parameter, ...]:
 def describe_order(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
     """Return the parameters of an order, with slippage and recipient where the endpoint accepts them."""
     order = _order_v2(network) if accepted.api_version is ApiVersion.V2 else _order_v1(network)
-    return (*order, *_terms(accepted, network))
+    return (*order, _shares(), *_terms(accepted, network))
 
 
 def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
@@ -45,6 +45,7 @@ def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Paramet
         _text("tokenOutAddresses", f"^{address}$", "The output token."),
         _excluded_protocols(network),
         _direct(),
+        _shares(),
         *_terms(accepted, network),
     )
 
@@ -109,6 +110,11 @@ def _slippage(accepted: SlippageRange, *, is_required: bool) -> Parameter:
 
 def _direct() -> Parameter:
     return Parameter("direct", {**BOOLEAN, "default": False}, "Direct swaps only: paths of a single hop.")
+
+
+def _shares() -> Parameter:
+    text = "Precision of the shares of the paths: whole percents, or hundredths of a percent, which pay more."
+    return Parameter("shares", SHARES, text)
 
 
 def _excluded_protocols(network: Network) -> Parameter:

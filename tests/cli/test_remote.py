@@ -45,6 +45,7 @@ def codes_of(ran: CommandResult) -> list[str]:
     return [each["code"] for each in ran.json["warnings"]]
 
 
+WHOLE = ("--shares", "whole")
 ORDERS = [
     ("base", "ETH", "USDC", "3"),
     ("base", "USDC", "ETH", "5000"),
@@ -56,9 +57,15 @@ ORDERS = [
 ]
 
 
+precisions = pytest.mark.parametrize("asked", [(), ("--shares", "whole"), ("--shares", "fine")])
+"""What a service is asked for: without the option it gives whole percents."""
+
+
+@precisions
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_service_gives_the_same_route(service_url: str, order: tuple[str, ...]) -> None:
-    there, here = run_with_service(service_url, "route", *order, "--json"), run_swapcli("route", *order, "--json")
+def test_a_service_gives_the_same_route(service_url: str, order: tuple[str, ...], asked: tuple[str, ...]) -> None:
+    there = run_with_service(service_url, "route", *order, *asked, "--json")
+    here = run_swapcli("route", *order, *(asked or WHOLE), "--json")
     assert there.exit_code == here.exit_code
     if here.exit_code == 0:
         assert timeless(there.json) == timeless(here.json)
@@ -66,10 +73,11 @@ def test_a_service_gives_the_same_route(service_url: str, order: tuple[str, ...]
         assert there.json["market"]["service"] == service_url
 
 
+@precisions
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_service_gives_the_same_payload(service_url: str, order: tuple[str, ...]) -> None:
+def test_a_service_gives_the_same_payload(service_url: str, order: tuple[str, ...], asked: tuple[str, ...]) -> None:
     words = ("calldata", *order, "--destination", WALLET, "--with-approval", "--json")
-    there, here = run_with_service(service_url, *words), run_swapcli(*words)
+    there, here = run_with_service(service_url, *words, *asked), run_swapcli(*words, *(asked or WHOLE))
     assert there.exit_code == here.exit_code
     if here.exit_code == 0:
         fields = ("to", "calldata", "value", "transactions")

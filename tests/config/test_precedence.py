@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from swapcli.config import TABLE, Secret, Settings, config_file_path, peek
 from swapcli.config.display import masked_rows
 from swapcli.model.api_version import ApiVersion
+from swapcli.model.quote_request import SharePrecision
 from tests.config.in_memory import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
 
 VALUES: dict[str, dict[str, object]] = {
@@ -22,6 +23,7 @@ VALUES: dict[str, dict[str, object]] = {
     "impact_warning": {"5": 50_000, "2.5": 25_000, "0": 0},
     "max_impact": {"15": 150_000, "100": 1_000_000, "7.5%": 75_000},
     "max_hops": {"1": 1, "16": 16},
+    "shares": {"fine": SharePrecision.FINE, "whole": SharePrecision.WHOLE},
     "router_dialect": {"own": "own", "universal-router": "universal-router"},
     "solve_time_s": {"0": 0.0, "0.25": 0.25, "86400": 86_400.0},
     "exclude_protocols": {"uniswapV2": ("uniswapV2",), "a, b": ("a", "b")},

@@ -19,6 +19,7 @@ WRONG: dict[str, list[object]] = {
     "impact_warning": ["much", -1, 101, True],
     "max_impact": ["all", -1, 100.1, []],
     "max_hops": [0, 17, 1.5, "six", True, [6], "-1", "1" * 100],
+    "shares": ["coarse", "FINE", 1, True, []],
     "router_dialect": ["public", "OWN", 1, True, []],
     "exclude_protocols": [5, True, {"a": 1}, [["a"]], ["a", 5], ["a\nb"]],
     "gas_price": [-1, 0.5, "0.5", "1.5wei", "0.0000000001gwei", "1 ether", True, [], 2**128],

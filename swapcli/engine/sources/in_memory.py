@@ -30,8 +30,8 @@ from swapcli.model.market import Market
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
-from swapcli.model.quote import Quote
-from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.quote import WHOLE_PERCENTS, Quote
+from swapcli.model.quote_request import QuoteRequest, SharePrecision
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.model.token import Token
@@ -121,6 +121,7 @@ class InMemorySource:
             is_cancelled=is_cancelled,
             is_time_up=self._deadline(ask.solve_time_s),
             known_routes=candidates,
+            share_step=WHOLE_PERCENTS if ask.shares is SharePrecision.WHOLE else self._execution.share_step,
         )
 
     def pool_gains(

@@ -20,7 +20,7 @@ from swapcli.errors import InvalidOption, UnknownToken, UpstreamError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.order import DEFAULT_MAX_HOPS, Order
-from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.quote_request import QuoteRequest, SharePrecision
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token
@@ -202,6 +202,7 @@ class RemoteSource:
             integrator_address=integrator.address if integrator else None,
             fee_bps=integrator.fee_bps if integrator else 0,
             surplus_bps=integrator.surplus_bps if integrator else 0,
+            shares=ask.shares or SharePrecision.WHOLE,
         )
 
     def _excluded(self, ask: QuoteRequest) -> tuple[str, ...]:
