@@ -57,15 +57,15 @@ ORDERS = [
 ]
 
 
-precisions = pytest.mark.parametrize("asked", [(), ("--shares", "whole"), ("--shares", "fine")])
-"""What a service is asked for: without the option it gives whole percents."""
+precisions = pytest.mark.parametrize("requested", [(), ("--shares", "whole"), ("--shares", "fine")])
+"""Without the option a service gives whole percents."""
 
 
 @precisions
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_service_gives_the_same_route(service_url: str, order: tuple[str, ...], asked: tuple[str, ...]) -> None:
-    there = run_with_service(service_url, "route", *order, *asked, "--json")
-    here = run_swapcli("route", *order, *(asked or WHOLE), "--json")
+def test_a_service_gives_the_same_route(service_url: str, order: tuple[str, ...], requested: tuple[str, ...]) -> None:
+    there = run_with_service(service_url, "route", *order, *requested, "--json")
+    here = run_swapcli("route", *order, *(requested or WHOLE), "--json")
     assert there.exit_code == here.exit_code
     if here.exit_code == 0:
         assert timeless(there.json) == timeless(here.json)
@@ -75,9 +75,9 @@ def test_a_service_gives_the_same_route(service_url: str, order: tuple[str, ...]
 
 @precisions
 @pytest.mark.parametrize("order", ORDERS)
-def test_a_service_gives_the_same_payload(service_url: str, order: tuple[str, ...], asked: tuple[str, ...]) -> None:
+def test_a_service_gives_the_same_payload(service_url: str, order: tuple[str, ...], requested: tuple[str, ...]) -> None:
     words = ("calldata", *order, "--destination", WALLET, "--with-approval", "--json")
-    there, here = run_with_service(service_url, *words, *asked), run_swapcli(*words, *(asked or WHOLE))
+    there, here = run_with_service(service_url, *words, *requested), run_swapcli(*words, *(requested or WHOLE))
     assert there.exit_code == here.exit_code
     if here.exit_code == 0:
         fields = ("to", "calldata", "value", "transactions")
@@ -99,7 +99,7 @@ def test_people_are_told_who_answered(service_url: str) -> None:
     assert "quoted by" in table.stdout
 
 
-def test_a_batch_can_be_asked_of_a_service(service_url: str) -> None:
+def test_a_batch_can_be_requested_of_a_service(service_url: str) -> None:
     order = {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": str(10**18)}
     lines = "\n".join(json.dumps(order | {"id": number}) for number in range(3)).encode()
     ran = run_with_service(service_url, "route", "base", "--batch", "-", stdin=lines)
@@ -167,7 +167,7 @@ def test_options_override_the_settings(service_url: str, market_file: str) -> No
 
 
 @pytest.mark.parametrize("option", [["--certify"], ["--gas-price", "1"], ["--max-hops", "2"], ["--reverse"]])
-def test_what_a_service_cannot_be_asked_is_refused(service_url: str, option: list[str]) -> None:
+def test_what_a_service_cannot_be_requested_is_refused(service_url: str, option: list[str]) -> None:
     ran = run_with_service(service_url, "route", "base", "ETH", "USDC", "1", *option, "--json")
     assert (ran.exit_code, ran.stdout) == (2, "")
 

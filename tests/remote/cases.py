@@ -15,7 +15,7 @@ from swapcli.errors import (
 )
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
-from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.quote_request import QuoteRequest, SharePrecision
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from tests.support.fake_service import remote_source
@@ -40,10 +40,15 @@ class Case(NamedTuple):
         variant = "reverse" if self.reverse else self.api_version
         return f"{self.network}-{self.token_in}-{self.token_out}-{variant}"
 
+    @property
+    def shares(self) -> SharePrecision:
+        """Whole in V1, which every service has; fine in V2."""
+        return SharePrecision.FINE if self.api_version is ApiVersion.V2 else SharePrecision.WHOLE
+
     def build_request(self) -> QuoteRequest:
         source = embedded_source(self.network)
         order = Order(source.token(self.token_in), source.token(self.token_out), self.amount, self.reverse)
-        return QuoteRequest(order, self.api_version)
+        return QuoteRequest(order, self.api_version, shares=self.shares)
 
     def terms(self) -> SwapTerms:
         return SwapTerms(5_000, FELT_RECIPIENT if self.network == "starknet" else RECIPIENT)
