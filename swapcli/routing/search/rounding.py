@@ -3,10 +3,10 @@
 At the solution's prices a hop that carries x loses price_in * x - price_out * out(x), a convex function. The best
 rounding is therefore a minimum of a separable convex-cost integer flow. It starts from the largest-remainder rounding
 of the flow's paths, and cycle cancelling improves it: such a flow is optimal when no cycle of moves by a single step
-has a negative cost. A cycle that pays is repeated with twice the step, so that fine steps get as far as coarse ones.
+has a negative cost. Where few moves by the step do not suffice, larger ones come first (capacity scaling).
 
-Source: Ahuja, Magnanti, Orlin, Network Flows (1993), sections 9.6 (cycle cancelling), 14.5 (convex costs) and 3.5 (path
-decomposition).
+Source: Ahuja, Magnanti, Orlin, Network Flows (1993), sections 9.6 (cycle cancelling), 14.5 (convex costs, and capacity
+scaling for them) and 3.5 (path decomposition).
 """
 
 from __future__ import annotations
@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from math import inf
 
-from swapcli.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, SHARES_PER_ROUTE, WHOLE_PERCENTS, Route, Segment, Swap
 from swapcli.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.routing.graph.best_paths import best_labels
 from swapcli.routing.graph.digraph import TokenPair, topological_order
@@ -24,9 +24,10 @@ from swapcli.routing.solver.parallel_pools import Hop
 
 Shares = dict[TokenPair, int]
 """The share of the order that each hop carries, in hundredths of a percent."""
-_MAX_MOVE = 100  # hundredths of a percent: a cycle that pays is repeated, each time twice as large, up to a percent
-_REROUTED_SIZES = (100, 10)  # hundredths of a percent rerouted at once, while there are as many
+_MOVE_SIZES = (100, 25, 5)  # hundredths of a percent moved at once, where moves by the share step do not suffice
+_FEW_MOVES = 12  # by the share step, before larger ones are tried. Empirical
 _MAX_MOVES = 400  # cycles cancelled per rounding; from largest remainders some 20 are typical. Empirical
+_MAX_MOVES_PER_SIZE = 50  # the same of finer shares: orders that drain their pools would take thousands
 _OVERFLOW_PENALTY = 1e3  # in values of the order: input beyond a hop's capacity would remain in the router
 _REGULARIZATION = 1e-13  # of the order's value, per move: 500 times the rounding error, so that no cycle repeats
 _MIN_FLOW = 1e-6  # of the order: narrower paths cannot get a share
@@ -64,19 +65,23 @@ class FlowRounding:
         Calls `check` once per move.
         """
         shares = _first_rounding(self._paths, share_step)
-        tolerance = self._order_value * _REGULARIZATION
-        for _ in range(_MAX_MOVES):
-            check()
-            cycle = _negative_cycle(shares, self.losses, share_step, tolerance)
-            if not cycle:
-                break
-            size = share_step
-            while cycle:
-                for pair, change in cycle:
-                    shares[pair] = shares.get(pair, 0) + change
-                size *= 2
-                cycle = _doubled(cycle, shares, self.losses, tolerance) if size <= _MAX_MOVE else []
+        if not self._cancel_cycles(shares, share_step, _FEW_MOVES, check):
+            max_moves = _MAX_MOVES if share_step == WHOLE_PERCENTS else _MAX_MOVES_PER_SIZE
+            for size in move_sizes(_MOVE_SIZES, share_step):
+                self._cancel_cycles(shares, size, max_moves, check)
         return {pair: share for pair, share in shares.items() if share > 0}
+
+    def _cancel_cycles(self, shares: Shares, size: int, max_moves: int, check: CancelCheck) -> bool:
+        """Cancel cycles of negative cost in moves by `size`; return whether none is left after `max_moves` of them."""
+        tolerance = self._order_value * _REGULARIZATION
+        for _ in range(max_moves):
+            check()
+            cycle = _negative_cycle(shares, self.losses, size, tolerance)
+            if not cycle:
+                return True
+            for pair, change in cycle:
+                shares[pair] = shares.get(pair, 0) + change
+        return False
 
     def loss(self, shares: Shares) -> float:
         """Return the value that `shares` lose in all."""
@@ -101,19 +106,6 @@ class FlowRounding:
         hops = {(hop.token_in, hop.token_out): hop for hop in self.flow.hops}
         widest_first = sorted(paths.items(), key=lambda entry: -entry[1])
         return route_along(widest_first, hops, graph, (endpoints[0], amount), self.capacity_margin), rerouted
-
-
-def _doubled(
-    cycle: list[tuple[TokenPair, int]], shares: Shares, losses: Losses, tolerance: float
-) -> list[tuple[TokenPair, int]]:
-    """Return the moves of `cycle` at twice the size if they still pay, or an empty list."""
-    cost = 0.0
-    for pair, change in cycle:
-        share = shares.get(pair, 0)
-        if not 0 <= share + 2 * change <= SHARES_PER_ROUTE:
-            return []
-        cost += losses[pair](share + 2 * change) - losses[pair](share) + tolerance
-    return [(pair, 2 * change) for pair, change in cycle] if cost < 0.0 else []
 
 
 def move_sizes(sizes: Sequence[int], share_step: int) -> list[int]:
@@ -268,7 +260,7 @@ def _reroute(
 ) -> None:
     """Add `share` to `paths`, in moves as large as possible, each over the path that loses least by it."""
     carried_by = _carried_by(paths.items())
-    for size in move_sizes(_REROUTED_SIZES, share_step):
+    for size in move_sizes(_MOVE_SIZES, share_step):
         while share >= size:
             path = _cheapest_path(carried_by, losses, endpoints, max_hops, size, paths)
             paths[path] = paths.get(path, 0) + size

@@ -102,6 +102,7 @@ class RouteSearch:
     def __init__(self, problem: RoutingProblem, pools: Mapping[str, Pool], execution: Execution = RATES) -> None:
         self.problem, self.pools, self.execution = problem, pools, execution
         self._best_so_far: SearchResult | None = None
+        self._share_step = problem.spec.share_step
 
     @property
     def spec(self) -> SwapSpec:
@@ -272,8 +273,10 @@ class RouteSearch:
         Where shares are finer than a percent, whole percents compete with them: the router rounds every amount down, so
         that fewer paths may pay more.
         """
-        rounding, share_step = CandidateRounding(self.problem, candidate), self.spec.share_step
+        rounding, share_step = CandidateRounding(self.problem, candidate), self._share_step
         found = self._replay_rounded(rounding, share_step)
+        if found is None:
+            self._share_step = WHOLE_PERCENTS  # the order fills its pools, and finer shares fill them too closely
         if share_step == WHOLE_PERCENTS or (found and has_whole_percents(found.route)):
             return found
         if found and not rounding.may_pay_more(WHOLE_PERCENTS, found.replay.amount_out, share_step):
