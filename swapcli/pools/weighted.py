@@ -37,11 +37,15 @@ _LATEST_VERSION: Final = 4
 
 @dataclass(frozen=True, slots=True)
 class Weighted(Pool):
-    """`reserves` in base units, `weights` as 10^18 fractions that sum to one, `version` of the factory."""
+    """`reserves` in base units, `weights` as 10^18 fractions that sum to one, `version` of the factory.
+
+    `pool_id` is what the Vault calls the pool: 32 bytes in hex, empty if it is unknown.
+    """
 
     reserves: tuple[int, ...]
     weights: tuple[int, ...]
     version: int = _LATEST_VERSION
+    pool_id: str = ""
 
     family: ClassVar[str] = "weighted"
     swap_gas: ClassVar[int] = 87_700
@@ -70,18 +74,20 @@ class Weighted(Pool):
         return WeightedCurve(x, y, self.weights[i] / self.weights[j], (PPM - self.fee_ppm) / PPM, max_in)
 
     def state(self) -> dict[str, object]:
-        """Return `reserves`, `weights` and, unless it is the latest, `version`."""
+        """Return `reserves`, `weights`, `version` unless it is the latest, and `pool_id` if it is known."""
         state: dict[str, object] = {
             "reserves": [str(reserve) for reserve in self.reserves],
             "weights": [str(weight) for weight in self.weights],
         }
         if self.version != _LATEST_VERSION:
             state["version"] = self.version
+        if self.pool_id:
+            state["pool_id"] = self.pool_id
         return state
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves`, which may be zero, `weights`, each at least 1%, and optionally `version`."""
+        """Read `reserves`, which may be zero, `weights`, each at least 1%, and optionally `version` and `pool_id`."""
         check_multi_token(identity)
         fields = StateFields(state)
         count = len(identity.tokens)
@@ -106,6 +112,7 @@ class Weighted(Pool):
             reserves,
             weights,
             version,
+            fields.optional_hex("pool_id", 32) or "",
         )
 
     def _amount_out(self, i: int, j: int, amount_in_after_fee: int) -> int:

@@ -116,7 +116,8 @@ def _weighted(world: ContractFixture, place: Place) -> Any:
     ]
     _, reserves, _ = decode(["address[]", "uint256[]", "uint256"], pool_tokens)
     (parts,) = place.contract.decode_output("getNormalizedWeights", weights)
-    return _made(world, place, {"reserves": [str(each) for each in reserves], "weights": [str(each) for each in parts]})
+    state = {"reserves": [str(each) for each in reserves], "weights": [str(each) for each in parts]}
+    return _made(world, place, {**state, "pool_id": f"0x{pool_id.hex()}"})
 
 
 READERS: dict[str, Callable[[ContractFixture, Place], Any]] = {

@@ -7,17 +7,19 @@ from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from itertools import permutations
 from random import Random
-from typing import NamedTuple
+from typing import NamedTuple, Self
 
 from eth_account import Account
 
 from swapcli.api.route_result import RouteResult, build_result
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.dialects import executable_market, execution_of
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import NoRoute, PoolError
 from swapcli.evm import build_transaction, build_transactions
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Market
+from swapcli.model.network import INTERFACE_DIALECTS
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
@@ -27,7 +29,7 @@ from swapcli.model.token import Token
 from swapcli.model.transaction import SwapType, Transaction, UnsignedTransaction
 from swapcli.routing.replay import Replay, replay
 from tests.chain.anvil import AnvilChain, Receipt, running_anvil
-from tests.chain.contract_fixture import CHAIN_ID, DECIMALS, WETH, ContractFixture
+from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture
 from tests.chain.market_reader import read_market, read_pools
 from tests.chain.random_routes import random_route
 
@@ -79,7 +81,7 @@ class Trader:
     market: Market
     nonce: int = 0
 
-    def copy(self) -> Trader:
+    def copy(self) -> Self:
         """Return the same trader; its contracts and market can be changed."""
         return replace(self, world=self.world.copy())
 
@@ -147,7 +149,7 @@ class Trader:
             "to": bytes.fromhex(transaction_.to[2:]),
             "value": transaction_.value,
             "data": transaction_.calldata,
-            "chainId": CHAIN_ID,
+            "chainId": self.market.network.chain_id,
         }
         self.nonce += 1
         return self.chain.send_raw(Account.sign_transaction(fields, KEY).raw_transaction)
@@ -155,7 +157,7 @@ class Trader:
     def _random_quoted(self, rng: Random) -> Trade:
         token_in, token_out = self._random_tokens(rng)
         order = Order(token_in, token_out, random_amount(rng, token_in))
-        return self.quote_trade(order, random_integrator(rng), random_recipient(rng))
+        return self.quote_trade(order, self._random_integrator(rng), random_recipient(rng))
 
     def _random_reverse_quoted(self, rng: Random) -> Trade:
         """Quote a random exact-output order."""
@@ -171,12 +173,12 @@ class Trader:
         token_in, token_out = self._random_tokens(rng)
         ends = [self._erc20_address(token) for token in (token_in, token_out)]
         order = Order(token_in, token_out, random_amount(rng, token_in))
-        route = random_route(rng, self.market.pools, *ends)
-        return self._build_trade_of_route(route, order, random_integrator(rng), random_recipient(rng))
+        route = random_route(rng, executable_market(self.market).pools, *ends)
+        return self._build_trade_of_route(route, order, self._random_integrator(rng), random_recipient(rng))
 
     def _build_trade_of_route(self, route: Route, order: Order, integrator: Integrator | None, recipient: str) -> Trade:
         market = self.market
-        done = replay(market.pools, route, order.amount)
+        done = replay(market.pools, route, order.amount, execution_of(market.network))
         amounts = done.steps, order.amount, done.amount_out
         quote = Quote(order, route, *amounts, 0, 0, None, None, None, None, None, 0.0)
         result = build_result(
@@ -194,10 +196,17 @@ class Trader:
     def build_trade(
         self, result: RouteResult, payload: UnsignedTransaction, pools: Mapping[str, Pool], kind: str
     ) -> Trade:
-        return Trade(result, payload, replay(pools, result.route, result.input_amount), kind)
+        execution = execution_of(self.market.network)
+        return Trade(result, payload, replay(pools, result.route, result.input_amount, execution), kind)
 
     def _source(self) -> InMemorySource:
         return InMemorySource(self.market, SYSTEM_CLOCK)
+
+    def _random_integrator(self, rng: Random) -> Integrator | None:
+        """Return a random integrator, without a share of the surplus if the router pays none."""
+        integrator = random_integrator(rng)
+        pays_surplus = self.market.network.router_dialect in INTERFACE_DIALECTS
+        return integrator if pays_surplus or integrator is None or not integrator.surplus_bps else None
 
     def _random_tokens(self, rng: Random) -> tuple[Token, Token]:
         """Two tokens; the native one in half of the cases where it could be."""

@@ -9,13 +9,15 @@ from random import Random
 import pytest
 
 from swapcli.engine.dialects import executable_market, router_dialect
-from swapcli.errors import PoolError
+from swapcli.errors import InvalidInput, InvalidOption, InvalidRoute, PoolError
 from swapcli.evm import settler_actions
 from swapcli.evm.dialects.settler import SettlerDialect
+from swapcli.evm.settler_actions import NATIVE, V4Key, encode_uniswap_v2, encode_uniswap_v4, hash_multiplier
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import SETTLER, DialectRouter, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.quote import Step
 from swapcli.model.router_dialect import ReplayedSwap
 from swapcli.model.swap_terms import Integrator, after_fee
 from swapcli.model.token import Token
@@ -158,6 +160,108 @@ def test_tokens_are_approved_for_allowance_holder() -> None:
     )
     assert swap.to == case.market.network.routers[SETTLER].spender
     assert swap.to[2:] in approval.calldata
+
+
+def test_the_catalogue_has_the_forks_that_settler_knows() -> None:
+    for name, forks in FORKS.items():
+        network = find_network(name)
+        actions = network.routers[SETTLER].protocols
+        numbers = {
+            protocol: action.split()[1] for protocol, action in actions.items() if action.startswith("UNISWAPV3")
+        }
+        assert numbers == {protocol: str(number) for number, protocol in forks.items()}
+        families = {protocol.amm_name: protocol.family for protocol in network.protocols}
+        expected = {"UNISWAPV2": {"constant_product"}, "UNISWAPV3": {"concentrated"}, "UNISWAPV4": {"concentrated"}}
+        for protocol, action in actions.items():
+            assert families[protocol] in expected.get(action.split()[0], {"stableswap", "weighted"})
+
+
+@pytest.mark.parametrize(("fee_ppm", "is_executable"), [(3_000, True), (100, True), (0, True), (3_050, False)])
+@pytest.mark.parametrize("variant", ["uniswap_v2", "solidly"])
+def test_only_pairs_with_a_fee_of_whole_bps_are_used(variant: str, fee_ppm: int, is_executable: bool) -> None:
+    identity = PoolIdentity(PAIR, "v2", (A, B), (18, 18), fee_ppm)
+    pool = ConstantProduct.from_state(identity, {"reserves": ["1000000", "1000000"], "variant": variant})
+    executed = SettlerDialect(example_market().network).executable_pool(pool)
+    assert (executed is not None) == is_executable
+    if isinstance(executed, ConstantProduct):
+        assert executed.has_v2_output == (variant == "solidly")
+        assert executed.reserves == pool.reserves
+
+
+def test_stable_pools_of_solidly_are_left_out() -> None:
+    market = embedded("base")
+    stable = {key for key, pool in market.pools.items() if pool.family == "solidly_stable"}
+    assert stable
+    assert stable.isdisjoint(settler_market("base").pools)
+
+
+def test_pools_that_settler_would_not_find_are_left_out() -> None:
+    market = settler_market("base")
+    dialect = router_dialect(market.network)
+    moved = {
+        protocol: replace(next(each for each in market.pools.values() if each.protocol == protocol), address=A)
+        for protocol in ("uniswapV3", "pancakeSwapV3", "aerodromeV3")
+    }
+    found = {protocol: dialect.executable_pool(pool) is not None for protocol, pool in moved.items()}
+    # Slipstream has a second factory, whose pools the catalogue cannot derive.
+    assert found == {"uniswapV3": False, "pancakeSwapV3": False, "aerodromeV3": True}
+
+
+def test_a_pool_of_the_second_factory_gets_its_own_number() -> None:
+    market = settler_market("base")
+    first = next(pool for pool in market.pools.values() if pool.protocol == "aerodromeV3")
+    for pool, number in ((first, 4), (replace(first, address=A), 35)):
+        token_in, token_out = pool.tokens
+        step = Step(pool.key, token_in, token_out, 10_000, 1, 1)
+        route = RouterRouteParam(token_in, token_out, 1, 1, 1, RECIPIENT, SwapType.TOKEN_TO_TOKEN)
+        swap = ReplayedSwap(route, [step], {pool.key: pool})
+        payload = router_dialect(market.network).build_payload(swap, SETTLER_ADDRESS)
+        assert f"{token_in[2:]}{number:02x}" in payload.calldata
+
+
+def test_a_pool_that_settler_cannot_execute_is_refused() -> None:
+    market = embedded("base")
+    pool = next(pool for pool in market.pools.values() if pool.family == "solidly_stable")
+    token_in, token_out = pool.tokens
+    step = Step(pool.key, token_in, token_out, 10_000, 1, 1)
+    route = RouterRouteParam(token_in, token_out, 1, 1, 1, RECIPIENT, SwapType.TOKEN_TO_TOKEN)
+    dialect = SettlerDialect(market.network.for_dialect(SETTLER))
+    with pytest.raises(InvalidRoute, match="0x Settler cannot execute pool"):
+        dialect.build_payload(ReplayedSwap(route, [step], market.pools), SETTLER_ADDRESS)
+    with pytest.raises(InvalidRoute, match="which the market does not have"):
+        dialect.build_payload(ReplayedSwap(route, [step], {}), SETTLER_ADDRESS)
+
+
+def test_a_share_of_the_surplus_is_refused() -> None:
+    case = random_cases("surplus", 1)[0]
+    case.integrator = Integrator(INTEGRATOR, surplus_bps=100)
+    with pytest.raises(InvalidRoute, match="no share of the surplus"):
+        case.build()
+
+
+def test_a_network_without_settler_is_refused() -> None:
+    with pytest.raises(InvalidOption, match="0x Settler is not known on citrea"):
+        SettlerDialect(find_network("citrea").for_dialect(SETTLER))
+
+
+def test_hashes_of_the_tokens_of_an_action_never_clash() -> None:
+    rng = Random("hashes")
+    for _ in range(300):
+        tokens = [NATIVE, *(f"0x{rng.getrandbits(160):040x}" for _ in range(rng.randint(1, 4)))]
+        multiplier = hash_multiplier(*tokens)
+        slots = {int(token, 16) * multiplier % (2**64 - 59) % 8 for token in tokens}
+        assert len(slots) == len(tokens)
+
+
+@pytest.mark.parametrize(("bps", "fee_bps"), [(-1, 30), (10_001, 30), (1, -1), (1, 10_000)])
+def test_values_out_of_range_are_refused(bps: int, fee_bps: int) -> None:
+    with pytest.raises(InvalidInput):
+        encode_uniswap_v2(A, A, bps, A, fee_bps, True)
+
+
+def test_a_negative_tick_spacing_takes_three_bytes() -> None:
+    action = encode_uniswap_v4(A, A, B, 10_000, V4Key(500, -10))
+    assert "0001f4" + "fffff6" + "00" * 20 in action
 
 
 A, B = "0x5fbdb2315678afecb367f032d93f642f64180aa3", "0xe7f1725e7734ce288f8367e1bb143e90bb3f0512"

@@ -50,6 +50,19 @@ def test_solidly_moves_the_fee_out_of_the_pool(pool: ConstantProduct, way: Direc
     assert reserves_of(after, way) == (x + amount_in - amount_in * pool.fee_ppm // 10**6, y - amount_out)
 
 
+@given(constant_products(solidly=True), directions, amounts)
+def test_solidly_accepts_the_output_of_uniswaps_formula(pool: ConstantProduct, way: Direction, amount_in: int) -> None:
+    """Check a trader that computes the output by itself: it takes no more than the pool would pay."""
+    trader_pool = ConstantProduct.from_state(identity(pool.fee_ppm), {**pool.state(), "variant": "solidly_v2_output"})
+    assert trader_pool.from_state(identity(pool.fee_ppm), trader_pool.state()) == trader_pool
+    amount_out, after = swap_or_skip(trader_pool, way, amount_in)
+    most, whole_after = swap_or_skip(pool, way, amount_in)
+    x, y = reserves_of(pool, way)
+    paid_in = amount_in * (10**6 - pool.fee_ppm)
+    assert amount_out == paid_in * y // (x * 10**6 + paid_in) <= most
+    assert reserves_of(after, way) == (reserves_of(whole_after, way)[0], y - amount_out)
+
+
 @given(constant_products(solidly=False), directions, amounts, amounts)
 def test_splitting_a_swap_never_gives_more(pool: ConstantProduct, way: Direction, first: int, second: int) -> None:
     whole, parts = whole_and_parts(pool, way, first, second)

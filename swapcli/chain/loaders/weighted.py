@@ -42,6 +42,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     state: dict[str, object] = {
         "reserves": read_list(pool_tokens, _POOL_TOKENS, 1),
         "weights": read_list(weights, _WEIGHTS),
+        "pool_id": pool_id,
     }
     if later is None:
         # Contracts of the first version lack this function, and round some powers differently.

@@ -116,7 +116,7 @@ class SettlerDialect:
             case ("UNISWAPV4", "concentrated") | ("BASIC", "stableswap"):
                 return pool
             case "BASIC", "weighted":
-                return pool if "poolId" in pool.api_extra_data() and self._vault(pool) else None
+                return pool if "pool_id" in pool.state() and self._vault(pool) else None
         return None
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
@@ -180,7 +180,7 @@ class SettlerDialect:
         if pool.family == "stableswap":
             return encode_basic(sold, bps, pool.address, _EXCHANGE_AMOUNT, _exchange(pool, sold, bought))
         if pool.family == "weighted":
-            data = _vault_swap(str(pool.api_extra_data()["poolId"]), sold, bought, router)
+            data = _vault_swap(str(pool.state()["pool_id"]), sold, bought, router)
             return encode_basic(sold, bps, self._vault(pool), _VAULT_AMOUNT, data)
         traits = pool.api_extra_data()
         if "poolId" in traits:

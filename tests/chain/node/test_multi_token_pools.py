@@ -47,6 +47,7 @@ def test_weighted_pools_of_every_factory_are_read_as_they_are(factory: str) -> N
             known.reserves,
             known.weights,
             1 if factory.startswith("v1") else 4,
+            f"0x{real.pool_id.hex()}",
         )
         at_home = place._replace(pool_id=f"0x{real.pool_id.hex()}", factory=real.vault.address)
         node = EvmNode(balancer.chain)

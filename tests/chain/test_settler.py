@@ -1,0 +1,129 @@
+"""What a quote says is what a model of 0x Settler pays out, to the unit, from real pools on a local chain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from random import Random
+
+import pytest
+
+from swapcli.engine.dialects import router_dialect
+from swapcli.evm import build_transactions
+from swapcli.model.order import Order
+from swapcli.model.pool import Pool
+from swapcli.model.router_dialect import ReplayedSwap
+from swapcli.model.swap_terms import Integrator
+from swapcli.model.transaction import SwapType, Transaction, UnsignedTransaction
+from swapcli.pools.constant_product import ConstantProduct
+from tests.chain.contract_fixture import WETH
+from tests.chain.settler_fixture import PROTOCOLS, SettlerTrader
+from tests.chain.trader import INTEGRATOR, Outcome, Trade
+from tests.examples import seeds
+
+ROUTES_A_SEED = 50
+SEEDS = 12
+
+
+@pytest.fixture
+def trader(settler_trader: SettlerTrader) -> SettlerTrader:
+    return settler_trader
+
+
+@pytest.mark.parametrize("seed", seeds(1, full=SEEDS))
+def test_what_is_received_is_what_was_quoted(trader: SettlerTrader, seed: int) -> None:
+    rng = Random(f"settler {seed}")
+    seen: Counter[str] = Counter()
+    for trade in trader.trades(rng, ROUTES_A_SEED):
+        check(trade, trader.execute(trade))
+        assert trader.pools_of(trade) == plain_pools(trade)
+        assert trader.world.leftovers() == {}
+        seen.update(features(trade))
+    kinds = [
+        *(name for name in PROTOCOLS if name != "balancerV2Weighted"),
+        "native v4",
+        "fee",
+        *(each.name for each in SwapType),
+    ]
+    assert [kind for kind in kinds if not seen[kind]] == []
+
+
+def test_the_routes_are_enough() -> None:
+    assert SEEDS * ROUTES_A_SEED >= 500
+
+
+@pytest.mark.parametrize("seed", seeds(1, full=4))
+def test_a_minimum_one_unit_too_high_reverts(trader: SettlerTrader, seed: int) -> None:
+    rng = Random(f"a unit more {seed}")
+    for trade in trader.trades(rng, 20):
+        *approvals, swap = build_transactions(trade.payload)
+        for each in approvals:
+            assert trader.send(each).succeeded
+        for missing in (1, 0):
+            assert sent(trader, rebuild(trader, trade, minimum=trade.amount_due + missing)) == (missing == 0)
+        assert trader.send(swap).succeeded
+        trader.refresh(trade)
+
+
+@pytest.mark.parametrize("is_native", [False, True])
+def test_a_swap_after_its_deadline_reverts(trader: SettlerTrader, is_native: bool) -> None:
+    tokens = trader.world.tokens
+    token_in = trader.market.network.native if is_native else tokens[WETH]
+    trade = trader.quote_trade(Order(token_in, tokens["USDC"], 10**18))
+    for each in build_transactions(trade.payload)[:-1]:
+        assert trader.send(each).succeeded
+    now_s = int(trader.chain.node.ask("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
+    for deadline_s, succeeds in ((now_s, False), (now_s + 600, True), (None, True)):
+        assert sent(trader, rebuild(trader, trade, deadline_s=deadline_s)) == succeeds
+
+
+@pytest.mark.parametrize("unwraps", [False, True])
+@pytest.mark.parametrize("fee_bps", [0, 30])
+def test_wrapping_and_unwrapping_are_mined_too(trader: SettlerTrader, unwraps: bool, fee_bps: int) -> None:
+    tokens = trader.market.network.native, trader.world.tokens[WETH]
+    integrator = Integrator(INTEGRATOR, fee_bps) if fee_bps else None
+    trade = trader.quote_trade(Order(*(tokens[::-1] if unwraps else tokens), 12_345), integrator)
+    check(trade, trader.execute(trade))
+    assert trade.amount_due == 12_345 - 12_345 * fee_bps // 10_000
+    assert trader.world.leftovers() == {}
+
+
+def sent(trader: SettlerTrader, payload: UnsignedTransaction) -> bool:
+    """Return whether a transaction succeeds, and undo it."""
+    with trader.chain.revert_after():
+        succeeded = trader.send(Transaction(payload.to, payload.calldata, payload.value)).succeeded
+    trader.nonce -= 1
+    return succeeded
+
+
+def rebuild(
+    trader: SettlerTrader, trade: Trade, *, minimum: int | None = None, deadline_s: int | None = None
+) -> UnsignedTransaction:
+    """Return the payload of a trade with another minimum or deadline."""
+    route = trade.payload.call.route
+    route = route if minimum is None else route._replace(min_received=minimum)
+    swap = ReplayedSwap(route, trade.replay.steps, trader.market.pools, trade.result.integrator, deadline_s)
+    return router_dialect(trader.market.network).build_payload(swap, trader.world.router.address)
+
+
+def plain_pools(trade: Trade) -> dict[str, Pool]:
+    """Return the pools after a trade as they are on the chain, without what the router does with them."""
+    return {
+        key: replace(pool, has_v2_output=False) if isinstance(pool, ConstantProduct) else pool
+        for key, pool in trade.replay.pools_after.items()
+    }
+
+
+def check(trade: Trade, outcome: Outcome) -> None:
+    assert outcome.receipt.succeeded
+    assert outcome.received == trade.amount_due == trade.payload.call.route.min_received
+    assert outcome.integrator_fee == trade.result.output_amount - trade.amount_due
+
+
+def features(trade: Trade) -> set[str]:
+    """What a route has, for counting."""
+    pools = trade.replay.pools_after.values()
+    found = {pool.protocol for pool in pools} | {trade.payload.call.route.swap_type.name}
+    if any(str(pool.api_extra_data().get("token0", "")).endswith("0" * 40) for pool in pools):
+        found.add("native v4")
+    return found | ({"fee"} if trade.result.integrator else set())

@@ -1,0 +1,123 @@
+"""The address of 0x Settler is read from its registry for every payload, together with the pools."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+import pytest
+
+from swapcli.chain.rpc_node import RpcNode
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.sources.in_memory import InMemorySource
+from swapcli.engine.sources.live import LiveSource
+from swapcli.errors import ConfigError, InvalidOption, InvalidUpstreamResponse
+from swapcli.model.api_version import ApiVersion
+from swapcli.model.market import Market, Provenance
+from swapcli.model.network import SETTLER
+from swapcli.model.order import ZERO_ADDRESS, Order
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.swap_terms import SwapTerms
+from swapcli.model.transaction import UnsignedTransaction
+from swapcli.model.transfer_behaviour import ORDINARY
+from tests.chain.contract_fixture import WETH
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.settler_fixture import SettlerTrader
+from tests.chain.trader import USER
+from tests.support.chain import connected
+
+MAX_ROUND_TRIPS = 3
+OTHER_SETTLER = "0x" + "77" * 20
+
+
+@pytest.fixture
+def trader(settler_trader: SettlerTrader) -> SettlerTrader:
+    return settler_trader
+
+
+@pytest.fixture
+def market(trader: SettlerTrader) -> Market:
+    """The market of a network that knows only the registry, with what earlier quotes learned about transfers."""
+    network = replace(trader.world.network, router=None, multicall=deploy_multicall(trader.chain))
+    return replace(trader.market, network=network, transfers=dict.fromkeys(trader.market.tokens, ORDINARY))
+
+
+@pytest.fixture
+def node(trader: SettlerTrader) -> Iterator[RpcNode]:
+    with connected(trader.chain) as node:
+        yield node
+
+
+def live(market: Market, node: RpcNode, max_age_s: int | None = None) -> LiveSource:
+    return LiveSource(InMemorySource(market, SYSTEM_CLOCK), node, SYSTEM_CLOCK, max_age_s=max_age_s)
+
+
+def request(market: Market, sold: str = WETH) -> QuoteRequest:
+    tokens = {token.symbol: token for token in market.tokens.values()}
+    return QuoteRequest(Order(tokens[sold], tokens["USDC"], 10 ** tokens[sold].decimals), ApiVersion.V2)
+
+
+def settler_of(payload: UnsignedTransaction) -> str:
+    """Return the operator of a call of AllowanceHolder: its first argument."""
+    return "0x" + payload.calldata[2 + 8 + 24 : 2 + 8 + 64]
+
+
+def test_a_payload_takes_no_more_round_trips_for_the_registry(
+    trader: SettlerTrader, market: Market, node: RpcNode
+) -> None:
+    answer, payload = live(market, node).quote_and_build(request(market), SwapTerms(0, USER))
+    assert node.round_trips <= MAX_ROUND_TRIPS
+    assert settler_of(payload) == trader.world.router.address
+    outcome = trader.execute(trader.build_trade(answer.result, payload, answer.pools, "live"))
+    assert outcome.received == answer.result.output_amount
+
+
+def test_a_new_settler_is_used_from_its_block_on(trader: SettlerTrader, market: Market, node: RpcNode) -> None:
+    trader.world.registry.send("set", OTHER_SETTLER)
+    _, payload = live(market, node).quote_and_build(request(market), SwapTerms(0, USER))
+    assert settler_of(payload) == OTHER_SETTLER
+
+
+def test_while_settler_is_paused_quotes_have_no_payload(trader: SettlerTrader, market: Market, node: RpcNode) -> None:
+    trader.world.registry.send("set", ZERO_ADDRESS)
+    source = live(market, node)
+    answer = source.quote(request(market))
+    assert answer.result.output_amount > 0
+    for build in (
+        lambda: source.quote_and_build(request(market), SwapTerms(0, USER)),
+        lambda: source.build(answer.result, SwapTerms(0, USER)),
+    ):
+        with pytest.raises(InvalidOption, match="swaps by settler are paused on anvil"):
+            build()
+
+
+def test_an_address_without_a_registry_is_refused(market: Market, node: RpcNode) -> None:
+    routers = {SETTLER: market.network.routers[SETTLER]._replace(registry="0x" + "12" * 20)}
+    source = live(replace(market, network=replace(market.network, routers=routers)), node)
+    with pytest.raises(InvalidUpstreamResponse, match="does not name a router"):
+        source.quote_and_build(request(market), SwapTerms(0, USER))
+
+
+def test_fresh_stored_state_still_reads_the_registry(trader: SettlerTrader, market: Market, node: RpcNode) -> None:
+    stored = replace(market, provenance=Provenance.SYNCED, timestamp=int(SYSTEM_CLOCK.now_s()), block=1)
+    source = live(stored, node, max_age_s=3600)
+    source.quote(request(market))
+    assert node.round_trips == 0
+    _, payload = source.quote_and_build(request(market), SwapTerms(0, USER))
+    assert settler_of(payload) == trader.world.router.address
+
+
+def test_without_a_node_a_payload_is_refused_with_a_hint(market: Market) -> None:
+    source = InMemorySource(market, SYSTEM_CLOCK)
+    assert source.quote(request(market)).result.output_amount > 0
+    with pytest.raises(ConfigError, match="read from its registry each time") as caught:
+        source.quote_and_build(request(market), SwapTerms(0, USER))
+    assert caught.value.hint is not None
+    assert caught.value.hint.startswith("--rpc-url URL, or set networks.anvil.router")
+
+
+def test_a_router_of_the_settings_is_used_as_it_is(trader: SettlerTrader, market: Market, node: RpcNode) -> None:
+    verified = replace(market, network=replace(market.network, router=OTHER_SETTLER))
+    trader.world.registry.send("set", ZERO_ADDRESS)
+    _, payload = live(verified, node).quote_and_build(request(market), SwapTerms(0, USER))
+    assert settler_of(payload) == OTHER_SETTLER
