@@ -80,6 +80,7 @@ class BlockReader:
     def width(self) -> int:
         """How many nodes share large reads: callers read so many times as much at once."""
         return max(len(self._find_helpers()), 1)
+        self._is_pending = isinstance(at, BlockHeader) and at.is_pending
 
     def call(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         """Return the answers in the order of the calls. Raises `UpstreamError`.
@@ -98,7 +99,8 @@ class BlockReader:
 
     def _find_helpers(self) -> Sequence[Node]:
         """Return the nodes that share reads: none before a response has shown that there is a Multicall3."""
-        if not isinstance(self.at, BlockHeader) or self._multicall not in _MULTICALLS.get(self.node, ()):
+        is_shareable = isinstance(self.at, BlockHeader) and not self._is_pending
+        if not is_shareable or self._multicall not in _MULTICALLS.get(self.node, ()):
             return ()
         return self.node.helpers(self.at)
 
@@ -133,9 +135,10 @@ class BlockReader:
     def verify_block(self) -> bool:
         """Return whether all answers so far are known to be of the block; False if the node gives no way to know.
 
+        Answers of a pending block never are: its number and its parent are checked, but not which transactions it had.
         Raises `BlockMismatch` if the node ignores block numbers, so that the block of the answers is unknown.
         """
-        if self.has_later_answers or not self._are_helpers_verified:
+        if self.has_later_answers or self._is_pending or not self._are_helpers_verified:
             return False
         if self._is_verified or self.block == 0 or _PINNING.get(self.node) == self.node.redacted_url:
             return self._is_verified or self.block > 0
@@ -160,7 +163,8 @@ class BlockReader:
                 # Too much for the node at once, or too large: it may still answer less, if it answers at all.
                 limits = self.node.limits
                 largest = min(limits.aggregate_calls.size, len(calls))
-                if self.node.read_block(self.block) is None or largest <= MIN_AGGREGATE_CALLS:
+                has_block = self._is_pending or self.node.read_block(self.block) is not None
+                if not has_block or largest <= MIN_AGGREGATE_CALLS:
                     if before_rejection:
                         limits.aggregate_calls = before_rejection
                     raise
@@ -246,6 +250,8 @@ class BlockReader:
         if number is None or abs(number - self.block) > _FAR_BLOCKS:
             self._is_verified = False
             return
+        if self._is_pending and number == self.block - 1:
+            return  # some nodes run calls on the pending state in the context of the latest block
         if number != self.block and not (self._may_run_ahead and number > self.block):
             raise self._mismatch(number, self.block)
         self.answering_blocks.add(number)

@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol, runtime_checkable
 
 from swapcli.chain.node_limits import NodeLimits
 from swapcli.errors import UpstreamError
+from swapcli.model.block_tag import BlockTag
 
 ReturnData = bytes | None
 """The return data of a call; None if it reverted. An address without code returns `b""`."""
@@ -24,17 +25,22 @@ class ContractCall(NamedTuple):
 
 
 class BlockHeader(NamedTuple):
-    """A block's header. `timestamp` is in Unix seconds; `base_fee_wei` is 0 if the chain has no base fee."""
+    """A block's header. `timestamp` is in Unix seconds; `base_fee_wei` is 0 if the chain has no base fee.
+
+    `is_pending` is the block that the network is still building: its state changes, and its `hash` proves nothing.
+    """
 
     number: int
     hash: str
     parent_hash: str
     timestamp: int
     base_fee_wei: int
+    is_pending: bool = False
 
 
 BlockId = int | BlockHeader
-"""The block after which state is read: a number selects any block with it, a `BlockHeader` only that exact block."""
+"""The block after which state is read: a number selects any block with it, a `BlockHeader` only that exact block, or
+the block that is being built on the same parent."""
 
 
 def block_number(at: BlockId) -> int:
@@ -43,10 +49,11 @@ def block_number(at: BlockId) -> int:
 
 
 class ChainHead(NamedTuple):
-    """The newest block and its gas price."""
+    """A recent block, which the node calls `tag`, and the present gas price."""
 
     block: BlockHeader
     gas_price_wei: int
+    tag: BlockTag = BlockTag.LATEST
 
 
 class Log(NamedTuple):
@@ -79,8 +86,10 @@ class Node(Protocol):
     def limits(self) -> NodeLimits:
         """What the node accepts, as far as it is known."""
 
-    def read_head(self) -> ChainHead:
-        """Return the newest block, after checking the chain id."""
+    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
+        """Return the block that the node calls `tag`, after checking the chain id.
+
+        Without a pending block, that is the latest one. Raises `UpstreamRejected` if the node does not know the tag."""
 
     def read_block(self, number: int) -> BlockHeader | None:
         """Return a block by its number; None if the chain does not have it yet."""

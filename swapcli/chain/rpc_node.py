@@ -29,7 +29,8 @@ from swapcli.chain.node import (
 from swapcli.chain.node_limits import NodeLimits
 from swapcli.chain.node_limits_file import NodeLimitsFile
 from swapcli.chain.rpc_connection import RpcConnection
-from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
+from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
+from swapcli.model.block_tag import BlockTag
 
 TIMEOUT_S: Final = 20.0
 ATTEMPTS: Final = 4
@@ -38,6 +39,7 @@ _ATTEMPTS_WITH_SPARES: Final = 2
 _BLOCK: Final = "eth_getBlockByNumber"
 _CALL: Final = "eth_call"
 _LOGS: Final = "eth_getLogs"
+_NO_HASH: Final = "0x" + "00" * 32
 _is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
 _is_hash = re.compile(r"0x[0-9a-fA-F]{64}").fullmatch
 _is_bloom = re.compile(r"0x[0-9a-fA-F]{512}").fullmatch
@@ -100,15 +102,33 @@ class SingleRpcNode:
     def _send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
         return self._rpc.send(requests, check)
 
-    def read_head(self) -> ChainHead:
+    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
         """As `Node.head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain."""
-        chain, block, gas_price = self._send(
-            [RpcRequest("eth_chainId", ()), RpcRequest(_BLOCK, ("latest", False)), RpcRequest("eth_gasPrice", ())]
-        )
+        requests = [RpcRequest("eth_chainId", ()), _tagged_request(BlockTag.LATEST), RpcRequest("eth_gasPrice", ())]
+        if tag is not BlockTag.LATEST:
+            requests.append(_tagged_request(tag))
+        chain, block, gas_price, *tagged = self._send(requests)
         self._check_chain(self._number(chain, "eth_chainId"))
         head = ChainHead(self._block(block), self._number(gas_price, "eth_gasPrice"))
         self._newest, self._newest_bloom = head.block, self._bloom(block)
-        return head
+        return self._tagged_head(head, tag, tagged[0]) if tagged else head
+
+    def _tagged_head(self, latest: ChainHead, tag: BlockTag, found: RpcResult) -> ChainHead:
+        """Return the head for the block that the node returned for a tag other than `latest`."""
+        if found is None or isinstance(found, RpcError):
+            others = [each for each in BlockTag if each is not tag]
+            raise UpstreamRejected(
+                f"{self.redacted_url} does not know the {tag} block",
+                hint=f"use --state {', '.join(others[:-1])} or {others[-1]}, or set another node",
+                details={"tag": str(tag)},
+            )
+        if tag is not BlockTag.PENDING:
+            return latest._replace(block=self._block(found), tag=tag)
+        pending = self._pending_block(found)
+        # Some nodes have no state of their own for the pending block, and return the latest one.
+        if pending.number <= latest.block.number:
+            return latest
+        return latest._replace(block=pending, tag=tag)
 
     def read_block(self, number: int) -> BlockHeader | None:
         """As `Node.block`. Retries for a block that it had before: behind a load balancer, some nodes may lag."""
@@ -130,18 +150,18 @@ class SingleRpcNode:
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         """As `Node.batch`, in as many round trips as the size of the calls requires, for any `at`."""
-        tag = hex(block_number(at))
+        tag = _block_parameter(at)
         return self._answers([RpcRequest(_CALL, (_message(call), tag)) for call in calls], at)
 
     def read_account(self, address: str, at: BlockId) -> Account:
         """As `SimulatingNode.account`, in one round trip."""
-        methods, params = ("eth_getBalance", "eth_getCode"), (address, hex(block_number(at)))
+        methods, params = ("eth_getBalance", "eth_getCode"), (address, _block_parameter(at))
         balance, code = self._send([RpcRequest(method, params) for method in methods], self._block_check(at))
         return Account(self._number(balance, methods[0]), self._bytes(code, methods[1]))
 
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         """As `SimulatingNode.simulate`."""
-        tag = hex(block_number(at))
+        tag = _block_parameter(at)
         requests = [RpcRequest(_CALL, (_message(c.call, c.sender), tag, _state(c.overrides))) for c in calls]
         return self._answers(requests, at)
 
@@ -191,7 +211,24 @@ class SingleRpcNode:
 
     def _block_check(self, at: BlockId) -> ConsistencyCheck | None:
         """Return the check that the chain still has the block, if `at` is a header."""
-        return self._same_block(at) if isinstance(at, BlockHeader) else None
+        if not isinstance(at, BlockHeader):
+            return None
+        return self._still_pending(at) if at.is_pending else self._same_block(at)
+
+    def _still_pending(self, block: BlockHeader) -> ConsistencyCheck:
+        """Return the check that the node still builds the block, on the same parent, or has just finished it."""
+
+        def objection(found: RpcResult) -> UpstreamError | None:
+            pending = self._pending_block(found)
+            if (pending.number, pending.parent_hash) == (block.number, block.parent_hash):
+                return None
+            return BlockMismatch(
+                f"{self.redacted_url} no longer builds block {block.number}",
+                hint="try again",
+                details={"block": block.number, "answered": pending.number},
+            )
+
+        return ConsistencyCheck(RpcRequest(_BLOCK, (BlockTag.PENDING, False)), objection)
 
     def _same_block(self, block: BlockHeader) -> ConsistencyCheck:
         """Return the check that the chain still has the block."""
@@ -231,6 +268,12 @@ class SingleRpcNode:
             timestamp=self._number(found.get("timestamp"), _BLOCK),
             base_fee_wei=self._number(found.get("baseFeePerGas") or "0x0", _BLOCK),
         )
+
+    def _pending_block(self, found: object) -> BlockHeader:
+        """Return the header of the block that is being built; some nodes give it no hash."""
+        if isinstance(found, dict) and not found.get("hash"):
+            found = found | {"hash": _NO_HASH}
+        return self._block(found)._replace(is_pending=True)
 
     def _bloom(self, found: object) -> int:
         """Return the filter of a header, 0 where it has none."""
@@ -390,6 +433,18 @@ def _read_hex(text: str) -> bytes | None:
 
 def _block_request(number: int, *, may_be_null: bool = True) -> RpcRequest:
     return RpcRequest(_BLOCK, (hex(number), False), may_be_null)
+
+
+def _tagged_request(tag: BlockTag) -> RpcRequest:
+    """Return the request for a tagged block. Nodes reject the tags that they do not know, or return null."""
+    is_optional = tag is not BlockTag.LATEST
+    return RpcRequest(_BLOCK, (tag, False), may_be_null=is_optional, is_optional=is_optional)
+
+
+def _block_parameter(at: BlockId) -> str:
+    """Return the block parameter of a request for state."""
+    is_pending = isinstance(at, BlockHeader) and at.is_pending
+    return BlockTag.PENDING.value if is_pending else hex(block_number(at))
 
 
 def _message(call: ContractCall, sender: str | None = None) -> dict[str, str]:

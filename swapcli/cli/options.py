@@ -14,6 +14,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 import typer
 
 from swapcli.config.sources import flag
+from swapcli.model.block_tag import BLOCK_TAGS
 from swapcli.model.network import DIALECTS
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
@@ -72,6 +73,10 @@ RpcUrl = Annotated[
 MaxAge = Annotated[
     str | None,
     option("--max-age", "Maximum age of stored state; older state is read again, or refused.", SOURCE, "SECONDS"),
+]
+State = Annotated[
+    str | None,
+    option("--state", f"Block of the node to quote on: {', '.join(BLOCK_TAGS)}.", SOURCE, "TAG"),
 ]
 Offline = Annotated[bool, option("--offline", "Never contact a node.", SOURCE)]
 
@@ -152,6 +157,7 @@ class SourceOptions(NamedTuple):
     store: StoreDir = None
     rpc_url: RpcUrl = None
     max_age: MaxAge = None
+    state: State = None
     offline: Offline = False
     api_url: ApiUrl = None
     api_key_file: ApiKeyFile = None
@@ -164,6 +170,7 @@ class SourceOptions(NamedTuple):
             "market": self.market,
             "store_dir": flag("--store", self.store),
             "max_age_s": flag("--max-age", self.max_age),
+            "state": self.state,
             "api_url": self.api_url,
             "api_key_file": self.api_key_file,
             "timeout_s": flag("--timeout", self.timeout),

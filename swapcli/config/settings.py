@@ -14,6 +14,7 @@ from swapcli.config import value_types
 from swapcli.config.secret import Secret
 from swapcli.config.value_types import ValueType
 from swapcli.model.api_version import ApiVersion
+from swapcli.model.block_tag import BLOCK_TAGS, BlockTag
 from swapcli.model.network import DIALECTS, OWN
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.quote_request import SharePrecision
@@ -263,6 +264,12 @@ class Settings:
         value_types.whole_number(0, _DAY_S),
         "Seconds that pool state may be old: older state is read again, or refused if that is impossible.",
         example="30",
+    )
+    block_tag: BlockTag = setting(
+        BlockTag.LATEST,
+        value_types.choice(BLOCK_TAGS, BlockTag),
+        "Block of a node to quote on: latest, pending, safe or finalized; sync and serve follow the latest.",
+        key="state",
     )
     route_ttl_s: int = setting(
         DEFAULT_ROUTE_TTL_S,

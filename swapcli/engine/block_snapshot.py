@@ -14,6 +14,7 @@ from swapcli.chain.pool_ref import ref_of_pool
 from swapcli.chain.router_registry import RegisteredRouter, read_registered_router
 from swapcli.errors import InvalidOption, InvalidUpstreamResponse
 from swapcli.evm.l1_fee import L1FeeParams
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import FIBROUS, Network
 from swapcli.model.pool import Pool
@@ -25,14 +26,16 @@ _ReadValue = Pool | L1FeeParams | RegisteredRouter | None
 class BlockSnapshot:
     """The pools that were read at one block, by key; None for a pool that could not be read.
 
-    `registered_router` is the router of a dialect whose registry names it. `read_at_s` is the monotonic time at which
-    the node returned the block. `is_pinned` is false once a node has answered from another block.
+    `tag` is the requested block; a node without pending state has returned its latest one. `registered_router` is the
+    router of a dialect whose registry names it. `read_at_s` is the monotonic time at which the node returned the block.
+    `is_pinned` is false once a node has answered from another block.
     """
 
     node: Node
     network: Network
     head: ChainHead
     read_at_s: float
+    tag: BlockTag = BlockTag.LATEST
     pools: dict[str, Pool | None] = field(default_factory=dict)
     l1_fee_params: L1FeeParams | None = None
     registered_router: RegisteredRouter | None = None
@@ -92,17 +95,19 @@ class BlockSnapshot:
         router = self.registered_router
         network = self.with_router(known.network) if router and router.address else known.network
         unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""
+        missing = f", no {self.tag} state" if self.tag is not self.head.tag else ""
         return replace(
             known,
             network=network,
             pools=pools,
             provenance=Provenance.LIVE,
-            source=f"{self.node.redacted_url}: {len(pools)} pools considered{unread}",
+            source=f"{self.node.redacted_url}: {len(pools)} pools considered{unread}{missing}",
             gas_price_wei=self.head.gas_price_wei,
             block=self.head.block.number,
             timestamp=self.head.block.timestamp,
             placeholder_pools=frozenset(),
             pinned=self.is_pinned,
+            tag=self.head.tag,
         )
 
 

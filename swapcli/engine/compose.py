@@ -152,6 +152,8 @@ class QuoteSources:
             raise InvalidOption("a service quotes on its own market, so --skip-bad-pools does not fit --api-url")
         if self.rpc_url is not None:
             raise InvalidOption("--rpc-url has no effect with --api-url: the service uses its own node")
+        if self.settings.origin("state") == FLAG_ORIGIN:
+            raise InvalidOption("--state has no effect with --api-url: the service uses its own node")
         from swapcli.engine.sources.remote import RemoteSource
 
         key, timeout_s = self.api_key(), self.settings.timeout_s
@@ -170,11 +172,23 @@ class QuoteSources:
         if node is not None:
             from swapcli.engine.sources.live import LiveSource
 
-            max_age_s, ttl_s = settings.max_age_s, settings.route_ttl_s
-            return LiveSource(pool_source, node, SYSTEM_CLOCK, max_age_s=max_age_s, route_ttl_s=ttl_s)
+            max_age_s, ttl_s, tag = settings.max_age_s, settings.route_ttl_s, settings.block_tag
+            return LiveSource(pool_source, node, SYSTEM_CLOCK, max_age_s=max_age_s, route_ttl_s=ttl_s, tag=tag)
+        if settings.origin("state") == FLAG_ORIGIN:
+            raise self._state_needs_node(network)
         if settings.max_age_s is not None:
             check_fresh(pool_source.state_source, network, settings.max_age_s)
         return pool_source
+
+    def _state_needs_node(self, network: Network) -> InvalidOption:
+        """Return the error for a block tag without a node that could read it."""
+        if self.settings.market is not None:
+            return InvalidOption("a market file is quoted as it is, so --state does not fit --market")
+        problem = "--offline excludes it" if self.is_offline else "none is set"
+        return InvalidOption(
+            f"--state is read from a node of {network.name}, but {problem}",
+            hint=f"set networks.{network.name}.rpc_url, or give --rpc-url",
+        )
 
     def _open_pool_source(self, name: str, skip_bad_pools: bool) -> PoolSource:
         """Return the market file, else the store if there is one, else the embedded market."""

@@ -2,8 +2,9 @@
 
 A quote on a block of the network is simulated on that block, and the swap must then pay the quoted amount to the unit.
 Any other quote (on modelled state, or from a remote service that does not report its state) is simulated on the newest
-block. So is a quote on a block if the node turns out to ignore block numbers. The swap must then pay at least the
-minimum of the payload, and the result says how much it differs from the quote.
+block, one on a pending block on what is pending now. So is a quote on a block if the node turns out to ignore block
+numbers. The swap must then pay at least the minimum of the payload, and the result says how much it differs from the
+quote.
 """
 
 from __future__ import annotations
@@ -19,6 +20,7 @@ from swapcli.engine.signing_fields import SigningPlan
 from swapcli.errors import InsufficientBalance, SimulationError
 from swapcli.evm import decode_integrator_data
 from swapcli.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import after_fee
 from swapcli.model.token import Token, in_tokens
@@ -103,7 +105,7 @@ def check_payload(
     than the swap sells, `SimulationError` if the swap reverts, pays another amount or cannot be simulated, and
     `UpstreamError`.
     """
-    head = node.read_head()
+    head = node.read_head(BlockTag.PENDING if origin.tag is BlockTag.PENDING else BlockTag.LATEST)
     at, is_exact = _block_to_check(origin, head)
     sender, swap = options.sender or payload.call.route.recipient, SimulatedCall.from_payload(payload)
     holdings = read_sender_balances(node, at, sender, swap)
@@ -127,8 +129,10 @@ def check_payload(
 
 
 def _block_to_check(origin: StateSource, head: ChainHead) -> tuple[BlockId, bool]:
-    """Return the block to simulate on, and whether the quote is for it. A block that a service reports is unproven."""
-    if origin.service_url is None and origin.is_live and origin.block is not None:
+    """Return the block to simulate on, and whether the quote is for it. A block that a service reports is unproven, and
+    a pending one may have changed since."""
+    is_fixed = origin.is_live and origin.tag is not BlockTag.PENDING
+    if origin.service_url is None and is_fixed and origin.block is not None:
         return origin.block, True
     return head.block, False
 

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from enum import StrEnum
 
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
@@ -30,7 +31,8 @@ class Market:
     `placeholder_pools` are the keys of pools whose addresses only stand for unknown ones; nothing is deployed there.
     `transfers` by address are those tokens whose transfers were tried out, or that are marked in a file:
     `UNKNOWN` is one that refused to be tried.
-    `pinned` says whether the node's answers were proven to be of `block`; None without a node.
+    `pinned` says whether the node's answers were proven to be of `block`; None without a node. `tag` is what the node
+    called the block when it was read.
     """
 
     network: Network
@@ -44,6 +46,7 @@ class Market:
     placeholder_pools: frozenset[str] = frozenset()
     transfers: Mapping[str, TransferBehaviour] = field(default_factory=dict)
     pinned: bool | None = None
+    tag: BlockTag = BlockTag.LATEST
 
     def transfers_of(self, address: str) -> TransferBehaviour:
         """Return how a token's transfers behave: as the network's settings say, else as the market knows."""

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import Market, Provenance
 
 
@@ -20,7 +21,7 @@ class StateSource(NamedTuple):
     `description` is for people. `age_s` is None if the state has no timestamp. `service_url` is the service that
     quoted, None if this process did. `provenance` is None if the service does not report it; `reported` are the
     warnings of the service. `pinned` is as in `Market`. `is_proposed` means that the network had not yet agreed on the
-    block when it was read.
+    block when it was read. `tag` is what the node then called the block, None without a node.
     """
 
     provenance: Provenance | None
@@ -32,6 +33,7 @@ class StateSource(NamedTuple):
     reported: ReportedWarnings = ReportedWarnings()
     pinned: bool | None = None
     is_proposed: bool = False
+    tag: BlockTag | None = None
 
     @classmethod
     def of(cls, market: Market, now_s: float) -> StateSource:
@@ -45,7 +47,8 @@ class StateSource(NamedTuple):
             market.timestamp,
             age_s,
             pinned=market.pinned,
-            is_proposed=was_read_from_node and market.network.head_is_proposed,
+            is_proposed=was_read_from_node and market.network.head_is_proposed and market.tag is BlockTag.LATEST,
+            tag=market.tag if was_read_from_node else None,
         )
 
     @property

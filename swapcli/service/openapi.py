@@ -72,9 +72,9 @@ _RATE_HEADERS = {
 _STATE_HEADERS = {
     STATE_HEADER: (
         "The pool state behind the response: `live`, `synced`, `recorded`, `modelled` or `synthetic`, with its block"
-        " number and its age in seconds if known.",
-        r"^[a-z]+(;block=[0-9]+)?(;age=[0-9]+)?$",
-        "synced;block=23456789;age=12",
+        " number, its age in seconds and its block tag if known.",
+        r"^[a-z]+(;block=[0-9]+)?(;age=[0-9]+)?(;tag=[a-z]+)?$",
+        "synced;block=23456789;age=12;tag=latest",
     ),
     WARNINGS_HEADER: (
         "Warning codes separated by commas; absent if there are none. `PRICE_IMPACT_HIGH` includes the price impact"

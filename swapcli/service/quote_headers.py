@@ -39,9 +39,8 @@ def _headers(registry: MarketRegistry, state_source: StateSource, impacts: Itera
         impact, state_source, ttl_s=registry.route_ttl_s, impact_warning_ppm=registry.impact_warning_ppm
     )
     assert state_source.provenance is not None
-    headers = [
-        (STATE_HEADER, render_state(ReportedState(state_source.provenance, state_source.block, state_source.age_s)))
-    ]
+    state = ReportedState(state_source.provenance, state_source.block, state_source.age_s, state_source.tag)
+    headers = [(STATE_HEADER, render_state(state))]
     if warnings:
         codes = [each.code for each in warnings]
         fraction = impact.fraction if impact else None

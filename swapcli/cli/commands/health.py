@@ -29,6 +29,7 @@ def health(
     store: options.StoreDir = None,
     rpc_url: options.RpcUrl = None,
     max_age: options.MaxAge = None,
+    state: options.State = None,
     offline: options.Offline = False,
     api_url: options.ApiUrl = None,
     api_key_file: options.ApiKeyFile = None,
@@ -49,7 +50,7 @@ def health(
     Shows the age of each network's state and quotes a sample order on it. With --api-url it requests the health of the
     service. If any network is not healthy, the command exits with status 8.
     """
-    source = SourceOptions(market, False, store, rpc_url, max_age, offline, api_url, api_key_file, timeout)
+    source = SourceOptions(market, False, store, rpc_url, max_age, state, offline, api_url, api_key_file, timeout)
     session = open_session(output, source.flags, rpc_url=rpc_url, offline=offline)
     attempts = _retries(retries)
     names = [session.network_name(name) for name in networks or _all_names(session, attempts)]

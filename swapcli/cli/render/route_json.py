@@ -46,7 +46,8 @@ def quote_fields(answer: QuoteResult) -> dict[str, object]:
 
 def state_field(state_source: StateSource) -> dict[str, object]:
     """Return the state source; what a service does not report is null. `pinned` says whether all answers of the node
-    are proven to belong to `block`, `proposed` whether the network had not yet agreed on that block."""
+    are proven to belong to `block`, `proposed` whether the network had not yet agreed on that block, and `tag` what the
+    node called it."""
     return {
         "service": state_source.service_url,
         "provenance": state_source.provenance.value if state_source.provenance else None,
@@ -56,6 +57,7 @@ def state_field(state_source: StateSource) -> dict[str, object]:
         "age": state_source.age_s,
         "pinned": state_source.pinned,
         "proposed": state_source.is_proposed,
+        "tag": state_source.tag,
     }
 
 

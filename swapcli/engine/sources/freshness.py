@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from swapcli.errors import MarketUnavailable
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.state_source import StateSource
@@ -21,7 +22,9 @@ def check_fresh(state: StateSource, network: Network, max_age_s: int | None) -> 
         problem = f"{network.name} is quoted on {state.provenance} state, which has no timestamp"
     else:
         problem = f"the state of the pools of {network.name} is {state.age_s} seconds old"
-    if state.provenance is Provenance.LIVE:
+    if state.tag in (BlockTag.SAFE, BlockTag.FINALIZED):
+        hint = f"the {state.tag} block is that old: use --state latest, or allow a greater --max-age"
+    elif state.provenance is Provenance.LIVE:
         hint = "the node is behind, or the network stands still: set another node, or allow a greater --max-age"
     else:
         hint = f"set networks.{network.name}.rpc_url and leave out --offline, or allow a greater --max-age"

@@ -1,6 +1,6 @@
-"""A source of quotes on the newest block of a node: it reads the pools that an order could use at that block.
+"""A source of quotes on a recent block of a node: it reads the pools that an order could use at that block.
 
-One request gets the newest block, one or two more the pools. If prices have moved so much that other pools may be
+One request gets the block, one or two more the pools. If prices have moved so much that other pools may be
 better, those are read too; `live_search` decides. All amounts are computed from the block alone: earlier state only
 decides which pools to read. One more request probes how tokens transfer if that is unknown.
 """
@@ -24,8 +24,16 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
 from swapcli.engine.sources.pool_source import PoolSource
 from swapcli.engine.wrap import is_wrapping
-from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, SwapcliError, UpstreamError
+from swapcli.errors import (
+    BlockMismatch,
+    ChainReorganized,
+    InvalidUpstreamResponse,
+    SwapcliError,
+    UpstreamError,
+    UpstreamRejected,
+)
 from swapcli.model.api_version import ApiVersion
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
@@ -41,13 +49,17 @@ _MAX_MISMATCHES = 6
 """Attempts with a node that answers from another block than requested. A request takes 10 to 20% of the block time, so
 this many requests practically never all meet a new block."""
 _DEFAULT_BLOCK_TIME_S = 2.0
+_PENDING_TIME_S = 0.2
+"""How often Base adds transactions to its pending block."""
+_HINT_OLD_STATE = "the node may not keep the state of a block that old: use --state latest, or another node"
 
 
 class LiveSource:
-    """Quotes on the newest block of `node`; `pool_source` knows the pools.
+    """Quotes on the block that `node` calls `tag`; `pool_source` knows the pools.
 
-    `max_age_s` limits the age of pool states: if the pool source's state is younger, it is used without reading, and a
-    newest block that is older raises `MarketUnavailable`. Methods raise `UpstreamError` if the node fails.
+    `max_age_s` limits the age of pool states: if the pool source's state is younger and the latest block is wanted, it
+    is used without reading; a block that is older raises `MarketUnavailable`. Methods raise `UpstreamError` if the node
+    fails.
     """
 
     def __init__(
@@ -59,9 +71,11 @@ class LiveSource:
         max_age_s: int | None = None,
         route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
         limits: Limits | None = None,
+        tag: BlockTag = BlockTag.LATEST,
     ) -> None:
         self._pool_source, self._node, self._clock = pool_source, node, clock
         self._max_age_s, self._route_ttl_s, self._limits = max_age_s, route_ttl_s, limits
+        self._tag = tag
         self._snapshot: BlockSnapshot | None = None
         self._probed: dict[str, TransferBehaviour] = {}
         self._last_source: InMemorySource | None = None
@@ -120,10 +134,11 @@ class LiveSource:
         )
 
     def newest_snapshot(self) -> BlockSnapshot:
-        """Return the snapshot of the newest block; orders within one block time share it."""
+        """Return the snapshot of the block that the node now calls `tag`; orders within one block time share it."""
         now_s, block_time_s = self._clock.monotonic_s(), self.network.block_time_s or _DEFAULT_BLOCK_TIME_S
-        if self._snapshot is None or now_s - self._snapshot.read_at_s > block_time_s:
-            self._snapshot = BlockSnapshot(self._node, self.network, self._node.read_head(), now_s)
+        max_age_s = _PENDING_TIME_S if self._tag is BlockTag.PENDING else block_time_s
+        if self._snapshot is None or now_s - self._snapshot.read_at_s > max_age_s:
+            self._snapshot = BlockSnapshot(self._node, self.network, self._node.read_head(self._tag), now_s, self._tag)
         return self._snapshot
 
     def discard_snapshot(self) -> None:
@@ -137,7 +152,8 @@ class LiveSource:
     def _quote_live(self, ask: QuoteRequest) -> tuple[InMemorySource, LocalQuote]:
         """Return the quote, and the source over its state."""
         known = self._with_probed_transfers(self._pool_source.source_for(ask.order))
-        if self._max_age_s is not None and is_fresh(known.state_source, self._max_age_s):
+        max_age_s = self._max_age_s if self._tag is BlockTag.LATEST else None
+        if max_age_s is not None and is_fresh(known.state_source, max_age_s):
             self._last_source = known
             return known, known.quote(ask)
         reader = _PoolReader(self, known.market)
@@ -182,7 +198,7 @@ class LiveSource:
             block = snapshot.head.block
             report = run_transfer_trials(self._node, block, plan_trials(new, market.pools.values(), self.network))
             self._probed.update(dict.fromkeys(new, UNKNOWN) | dict(report.behaviours))
-            if not report.failure:
+            if not report.failure and not block.is_pending:
                 self._pool_source.record_transfers(report.behaviours, block.number)
         found = {token: self._probed[token] for token in tokens if token in self._probed}
         return replace(market, transfers={**market.transfers, **found})
@@ -222,6 +238,10 @@ class _PoolReader:
                     mismatches == _MAX_MISMATCHES and not self._source.use_spare(error)
                 ):
                     raise
+            except UpstreamRejected as error:
+                if self._snapshot and self._snapshot.head.tag in (BlockTag.SAFE, BlockTag.FINALIZED):
+                    error.hint = error.hint or _HINT_OLD_STATE
+                raise
             except ChainReorganized:
                 self._discard_snapshot()
                 attempts += 1

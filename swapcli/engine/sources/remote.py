@@ -106,8 +106,8 @@ class RemoteSource:
         state = parse_state(stated.state)
         if state is None:
             return StateSource(None, address.netloc, service_url=address.base_url, reported=reported)
-        provenance, block, age_s = state
-        return StateSource(provenance, address.netloc, block, None, age_s, address.base_url, reported)
+        provenance, block, age_s, tag = state
+        return StateSource(provenance, address.netloc, block, None, age_s, address.base_url, reported, tag=tag)
 
     def close(self) -> None:
         """Close the connections; garbage collection also closes them."""

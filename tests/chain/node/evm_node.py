@@ -21,6 +21,7 @@ from swapcli.chain.node import (
     block_number,
 )
 from swapcli.encoding.abi import WORD
+from swapcli.model.block_tag import BlockTag
 from tests.contracts.evm import Artifact, BaseChain, Chain, RevertedError, parse_bytecode, run_solc
 from tests.support.single_node import SingleNode
 
@@ -40,7 +41,8 @@ class EvmNode(SingleNode):
         self.emitted_logs: list[Log] = []
         self.batch_sizes: list[int] = []
 
-    def read_head(self) -> ChainHead:
+    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
+        del tag
         block = self.read_block(BLOCK)
         assert block is not None
         return ChainHead(block, 10**9)

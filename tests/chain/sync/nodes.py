@@ -10,6 +10,7 @@ from pathlib import Path
 from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.errors import UpstreamRejected
+from swapcli.model.block_tag import BlockTag
 from tests.support.single_node import SingleNode
 
 
@@ -24,8 +25,8 @@ class LimitedNode(SingleNode):
         self.ranges: list[LogFilter] = []
         self.calls = 0
 
-    def read_head(self) -> ChainHead:
-        return self.node.read_head()
+    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
+        return self.node.read_head(tag)
 
     def read_block(self, number: int) -> BlockHeader | None:
         return self.node.read_block(number)
@@ -52,7 +53,8 @@ class LaggingNode(LimitedNode):
         super().__init__(node)
         self.number = number
 
-    def read_head(self) -> ChainHead:
+    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
+        del tag
         block = self.node.read_block(self.number)
         assert block
         return ChainHead(block, 1)
@@ -105,9 +107,9 @@ class LockedNode(LimitedNode):
         super().__init__(node)
         self._lock = lock
 
-    def read_head(self) -> ChainHead:
+    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
         with turn(self._lock):
-            return super().read_head()
+            return super().read_head(tag)
 
     def read_block(self, number: int) -> BlockHeader | None:
         with turn(self._lock):

@@ -10,6 +10,7 @@ from swapcli.chain.node import BlockHeader, ChainHead
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import count_skipped, follow
 from swapcli.errors import ChainReorganized, StaleNode
+from swapcli.model.block_tag import BlockTag
 from swapcli.store import Store
 from swapcli.store.undo_log import MAX_UNDO_BLOCKS
 from tests.chain.sync.expected_state import check_true, followed, synced
@@ -129,7 +130,8 @@ class Turning(LimitedNode):
         super().__init__(node)
         self._turns, self._chain, self._rng = turns, turn, Random("turning")
 
-    def read_head(self) -> ChainHead:
+    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
+        del tag
         self._mark = self._chain.snapshot()
         live(self._chain, self._rng, 1)
         self._head = self.node.read_head()

@@ -14,6 +14,7 @@ from hypothesis import strategies as st
 from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
 from swapcli.engine.sync.chain_position import ChainPosition, locate
 from swapcli.errors import StaleNode
+from swapcli.model.block_tag import BlockTag
 from swapcli.store import Store, StoredBlock
 from swapcli.store.undo_log import MAX_UNDO_BLOCKS
 from tests.store.build import TOKENS, create, imported, pool
@@ -31,7 +32,8 @@ class Chain(SingleNode):
         self.path = path
         self.requests = 0
 
-    def read_head(self) -> ChainHead:
+    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
+        del tag
         return ChainHead(self._block(len(self.path) - 1), 1)
 
     def read_block(self, number: int) -> BlockHeader | None:

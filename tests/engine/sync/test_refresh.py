@@ -11,6 +11,7 @@ from swapcli.chain.contract_functions import encode_call
 from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData, block_number
 from swapcli.encoding.abi import encode_word
 from swapcli.engine.sync import follow
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.pool import Pool
 from swapcli.store import Store
 from tests.store.build import TOKENS, create, pool
@@ -31,7 +32,8 @@ class PairNode(SingleNode):
         self.requested = 0
         self.read: set[str] = set()
 
-    def read_head(self) -> ChainHead:
+    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
+        del tag
         self.number += 1
         return ChainHead(self._block(self.number), 1)
 

@@ -1,0 +1,22 @@
+"""The names that Ethereum's JSON-RPC has for recent blocks."""
+
+from __future__ import annotations
+
+from enum import StrEnum
+
+
+class BlockTag(StrEnum):
+    """A recent block, by how far the network has agreed on it.
+
+    The network has agreed on `finalized`, and most likely never replaces `safe`; `latest` is the newest block.
+    `pending` is the block that is being built, with the transactions that the network has confirmed in advance: on
+    Base, every 200 ms.
+    """
+
+    LATEST = "latest"
+    PENDING = "pending"
+    SAFE = "safe"
+    FINALIZED = "finalized"
+
+
+BLOCK_TAGS = tuple(BlockTag)
