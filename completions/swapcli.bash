@@ -9,7 +9,7 @@ _swapcli() {
         --shares) COMPREPLY=($(compgen -W "fine whole" -- "$current")); return ;;
         --api-version) COMPREPLY=($(compgen -W "v1 v2" -- "$current")); return ;;
         --color) COMPREPLY=($(compgen -W "auto always never" -- "$current")); return ;;
-        --destination|--integrator-address|--from|--host|--integrator-fee-bps|--integrator-surplus-bps|--get|--exclude-protocols|--tokens|--protocols|--networks|--max-hops|--from-block|--max-requests|--retries|--router-dialect|--network|--slippage|--max-impact|--port|--gas-price|--max-age|--timeout|--deadline|--rpc-url|--api-url|--min-liquidity) return ;;
+        --destination|--integrator-address|--from|--host|--integrator-fee-bps|--integrator-surplus-bps|--get|--exclude-protocols|--tokens|--protocols|--networks|--max-hops|--from-block|--max-requests|--retries|--router-dialect|--network|--slippage|--max-impact|--port|--gas-price|--max-age|--timeout|--state|--deadline|--rpc-url|--api-url|--min-liquidity) return ;;
     esac
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case "$place $word" in
@@ -18,9 +18,9 @@ _swapcli() {
     done
     case "$place" in
         "") words="route calldata execute router sync market serve health keys networks tokens protocols config help completion" options="--version --debug -h --help" ;;
-        " route") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --shares --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --batch --json --plain --table --color --config -h --help" ;;
-        " calldata") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --shares --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --with-approval --simulate --from --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
-        " execute") words="" options="--slippage --destination --router-dialect --deadline --network --with-approval --simulate --from --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" files=yes ;;
+        " route") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --shares --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --store --rpc-url --max-age --state --offline --api-url --api-key-file --timeout --batch --json --plain --table --color --config -h --help" ;;
+        " calldata") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --shares --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --with-approval --simulate --from --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --state --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
+        " execute") words="" options="--slippage --destination --router-dialect --deadline --network --with-approval --simulate --from --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --state --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" files=yes ;;
         " router") words="deploy-payload" options="-h --help" ;;
         " router deploy-payload") words="base citrea hyperevm monad starknet" options="--json --plain --table --color --config -h --help" ;;
         " sync") words="base citrea hyperevm monad starknet" options="--tokens --protocols --min-liquidity --from-block --accept-losses --watch --rpc-url --store --timeout --json --plain --table --color --config -h --help" ;;
@@ -29,7 +29,7 @@ _swapcli() {
         " market export") words="base citrea hyperevm monad starknet" options="--store --json --plain --table --color --config -h --help" ;;
         " market info") words="base citrea hyperevm monad starknet" options="--store --json --plain --table --color --config -h --help" ;;
         " serve") words="" options="--host --port --networks --keys-file --ready-file --once --max-requests --market --skip-bad-pools --store --max-age --offline --json --plain --table --color --config -h --help" ;;
-        " health") words="base citrea hyperevm monad starknet" options="--market --store --rpc-url --max-age --offline --api-url --api-key-file --timeout --retries --json --plain --table --color --config -h --help" ;;
+        " health") words="base citrea hyperevm monad starknet" options="--market --store --rpc-url --max-age --state --offline --api-url --api-key-file --timeout --retries --json --plain --table --color --config -h --help" ;;
         " keys") words="create list revoke" options="-h --help" ;;
         " keys create") words="" options="--keys-file --json --plain --table --color --config -h --help" ;;
         " keys list") words="" options="--keys-file --json --plain --table --color --config -h --help" ;;

@@ -265,11 +265,10 @@ class Settings:
         "Seconds that pool state may be old: older state is read again, or refused if that is impossible.",
         example="30",
     )
-    block_tag: BlockTag = setting(
+    state: BlockTag = setting(
         BlockTag.LATEST,
         value_types.choice(BLOCK_TAGS, BlockTag),
         "Block of a node to quote on: latest, pending, safe or finalized; sync and serve follow the latest.",
-        key="state",
     )
     route_ttl_s: int = setting(
         DEFAULT_ROUTE_TTL_S,

@@ -172,7 +172,7 @@ class QuoteSources:
         if node is not None:
             from swapcli.engine.sources.live import LiveSource
 
-            max_age_s, ttl_s, tag = settings.max_age_s, settings.route_ttl_s, settings.block_tag
+            max_age_s, ttl_s, tag = settings.max_age_s, settings.route_ttl_s, settings.state
             return LiveSource(pool_source, node, SYSTEM_CLOCK, max_age_s=max_age_s, route_ttl_s=ttl_s, tag=tag)
         if settings.origin("state") == FLAG_ORIGIN:
             raise self._state_needs_node(network)

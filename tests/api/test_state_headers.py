@@ -16,6 +16,7 @@ from swapcli.api.state_headers import (
     render_state,
     render_warnings,
 )
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import Provenance
 from swapcli.model.state_source import ReportedWarnings
 from swapcli.model.warning import WarningCode
@@ -24,7 +25,7 @@ numbers = st.none() | st.integers(0, 10**12 - 1)
 IMPACT = WarningCode.PRICE_IMPACT_HIGH
 
 
-@given(st.builds(ReportedState, st.sampled_from(Provenance), numbers, numbers))
+@given(st.builds(ReportedState, st.sampled_from(Provenance), numbers, numbers, st.none() | st.sampled_from(BlockTag)))
 def test_a_state_is_read_as_it_was_written(state: ReportedState) -> None:
     text = render_state(state)
     assert re.fullmatch(r"[a-z0-9;=]+", text)

@@ -126,6 +126,31 @@ def test_a_route_that_was_found_before_is_simulated_too(client: Client, version:
     assert ran.json["market"]["block"] == found["block"] == client.block()
 
 
+def test_a_pending_quote_says_so_and_is_simulated_pending(client: Client) -> None:
+    block = client.block() + 1
+    ran = client.calldata("ETH", "USDC", "1.5", "--state", "pending", "--simulate", "--json")
+    assert ran.exit_code == 0, ran.stderr
+    market, found = ran.json["market"], ran.json["simulation"]
+    assert (market["tag"], market["block"], market["pinned"]) == ("pending", block, False)
+    assert (found["block"], found["matches"]) == (block, True)
+    ran = client.execute(client.route("ETH", "USDC", "1.5"), "--state", "pending", "--simulate", "--json")
+    assert (ran.json["market"]["tag"], ran.json["simulation"]["block"]) == ("pending", block)
+    ran = client.calldata("ETH", "USDC", "1.5", "--state", "pending", "--plain")
+    assert f"block {block} (pending: preconfirmed, may still change)" in " ".join(ran.stdout.split())
+
+
+def test_the_setting_names_the_block_too(client: Client) -> None:
+    client.trader.chain.node.ask("anvil_mine", "0x40")
+    ran = client.calldata("ETH", "USDC", "1.5", "--simulate", "--json", SWAPCLI_STATE="safe")
+    assert ran.exit_code == 0, ran.stderr
+    market, found = ran.json["market"], ran.json["simulation"]
+    assert (market["tag"], market["pinned"]) == ("safe", True)
+    assert found["block"] == market["block"] < client.block()
+    assert found["matches"]
+    ran = client.calldata("ETH", "USDC", "1.5", "--plain", SWAPCLI_STATE="safe")
+    assert f"block {market['block']} (safe)" in " ".join(ran.stdout.split())
+
+
 @pytest.mark.parametrize("form", ["--plain", "--table"])
 def test_people_read_what_was_simulated(client: Client, form: str) -> None:
     document = client.calldata("ETH", "USDC", "1.5", "--simulate", "--json").json["simulation"]

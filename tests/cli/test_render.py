@@ -205,6 +205,7 @@ def test_the_json_has_the_state_source_and_its_age() -> None:
         "age": 7_200,
         "pinned": None,
         "proposed": False,
+        "tag": None,
         "inventedPools": [],
     }
     assert "certificate" not in document

@@ -13,6 +13,7 @@ from hypothesis import strategies as st
 from swapcli.config import TABLE, Secret, Settings, config_file_path, peek
 from swapcli.config.display import masked_rows
 from swapcli.model.api_version import ApiVersion
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.quote_request import SharePrecision
 from tests.config.in_memory import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
 
@@ -31,6 +32,7 @@ VALUES: dict[str, dict[str, object]] = {
     "market": {"/m.json": Path("/m.json"), "~/m.json": HOME / "m.json"},
     "store_dir": {"/stores": Path("/stores"), "~/stores": HOME / "stores"},
     "max_age_s": {"0": 0, "86400": 86_400},
+    "state": {"pending": BlockTag.PENDING, "finalized": BlockTag.FINALIZED},
     "route_ttl_s": {"1": 1, "86400": 86_400},
     "color": {"auto": "auto", "never": "never"},
     "output": {"json": "json", "table": "table"},

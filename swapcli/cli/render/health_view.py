@@ -10,6 +10,7 @@ from swapcli.cli.render.quote_facts import symbol
 from swapcli.encoding.text import printable
 from swapcli.engine.health import Health, Sample
 from swapcli.engine.warnings import format_age
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import whole_tokens
 
@@ -40,9 +41,9 @@ def _row(health: Health) -> tuple[str, ...]:
 def _state(state_source: StateSource | None) -> str:
     if state_source is None or state_source.provenance is None:
         return "unknown"
-    return state_source.provenance.value + (
-        f", {format_age(state_source.age_s)}" if state_source.age_s is not None else ""
-    )
+    tag = "" if state_source.tag in (None, BlockTag.LATEST) else f", {state_source.tag}"
+    age = f", {format_age(state_source.age_s)}" if state_source.age_s is not None else ""
+    return f"{state_source.provenance.value}{tag}{age}"
 
 
 def _sample(sample: Sample) -> str:
