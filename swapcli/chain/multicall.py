@@ -73,6 +73,7 @@ class BlockReader:
         self._may_run_ahead = allow_later_blocks
         self.at, self._multicall = at, multicall
         self._is_verified = self._are_helpers_verified = True
+        self._is_pending = isinstance(at, BlockHeader) and at.is_pending
         self._requires_multicall = requires_multicall
         self._helper_readers: dict[Node, BlockReader] = {}
 
@@ -80,7 +81,6 @@ class BlockReader:
     def width(self) -> int:
         """How many nodes share large reads: callers read so many times as much at once."""
         return max(len(self._find_helpers()), 1)
-        self._is_pending = isinstance(at, BlockHeader) and at.is_pending
 
     def call(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         """Return the answers in the order of the calls. Raises `UpstreamError`.
@@ -99,8 +99,9 @@ class BlockReader:
 
     def _find_helpers(self) -> Sequence[Node]:
         """Return the nodes that share reads: none before a response has shown that there is a Multicall3."""
-        is_shareable = isinstance(self.at, BlockHeader) and not self._is_pending
-        if not is_shareable or self._multicall not in _MULTICALLS.get(self.node, ()):
+        if self._is_pending or self._multicall not in _MULTICALLS.get(self.node, ()):
+            return ()
+        if not isinstance(self.at, BlockHeader):
             return ()
         return self.node.helpers(self.at)
 
