@@ -6,20 +6,18 @@ damaged or read-only changes no result.
 
 from __future__ import annotations
 
-import json
-import os
 import time
 from collections.abc import Callable, Mapping
 from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
+from swapcli.chain.json_file import read_json_file, write_json_file
 from swapcli.chain.node_limits import NodeLimits
 
 _NODES: Final = "nodes"
 _SAVED_AT: Final = "saved_at_s"
 _HASH_CHARACTERS: Final = 32
-_MAX_BYTES: Final = 1 << 20
 _MAX_NODES: Final = 100
 """More nodes than anybody uses; beyond it the ones that were saved longest ago are forgotten."""
 
@@ -36,38 +34,19 @@ class NodeLimitsFile:
     def load(self, url: str, *, burst: int = 0) -> NodeLimits:
         """Return the limits of the node at `url`, the defaults if it is not in the file; `burst` as in `NodeLimits`."""
         limits = NodeLimits(self._now_s, burst=burst)
-        limits.restore(self._read().get(_node_key(url)))
+        limits.restore(read_json_file(self._path, _NODES).get(_node_key(url)))
         return limits
 
     def save(self, limits_by_url: Mapping[str, NodeLimits]) -> None:
         """Write what was learned about these nodes; other nodes stay as they are in the file."""
         learned = {_node_key(url): document for url, limits in limits_by_url.items() if (document := limits.document())}
-        saved = self._read()
+        saved = read_json_file(self._path, _NODES)
         if all(_without_time(saved.get(key)) == document for key, document in learned.items()):
             return
         now_s = int(self._now_s())
         nodes = saved | {key: {**document, _SAVED_AT: now_s} for key, document in learned.items()}
         newest = sorted(nodes, key=lambda key: _saved_at(nodes[key]))[-_MAX_NODES:]
-        self._write(json.dumps({_NODES: {key: nodes[key] for key in newest}}, indent=1))
-
-    def _read(self) -> dict[str, object]:
-        try:
-            if self._path.stat().st_size > _MAX_BYTES:
-                return {}
-            document = json.loads(self._path.read_bytes())
-        except (OSError, ValueError, RecursionError):
-            return {}
-        nodes = document.get(_NODES) if isinstance(document, dict) else None
-        return nodes if isinstance(nodes, dict) else {}
-
-    def _write(self, text: str) -> None:
-        temporary = self._path.with_name(f".{self._path.name}.{os.getpid()}")
-        try:
-            self._path.parent.mkdir(parents=True, exist_ok=True)
-            temporary.write_text(text, encoding="utf-8")
-            os.replace(temporary, self._path)
-        except OSError:
-            temporary.unlink(missing_ok=True)
+        write_json_file(self._path, _NODES, {key: nodes[key] for key in newest})
 
 
 def _node_key(url: str) -> str:

@@ -8,14 +8,22 @@ the signature.
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
 from swapcli.chain.balance_slot import find_balance_slot
-from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, StateOverride, StateOverrideNode
+from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
 from swapcli.chain.sender_balances import SenderBalances
 from swapcli.errors import InvalidInput, InvalidUpstreamResponse, SimulationError, UpstreamRejected
-from swapcli.evm.simulation import SimulatedCall, SimulationRun, decode_run, encode_simulate, runtime_code
+from swapcli.evm.simulation import (
+    SimulatedCall,
+    SimulationRun,
+    SimulationStatus,
+    decode_run,
+    encode_simulate,
+    runtime_code,
+)
 from swapcli.model.order import ZERO_ADDRESS
 
 _OWN_CODE: Final = "0x5b3f1c9f37a64d1db5a7c2e0d94be2f3a16c80e7"
@@ -23,6 +31,8 @@ _OWN_CODE: Final = "0x5b3f1c9f37a64d1db5a7c2e0d94be2f3a16c80e7"
 
 _DELEGATION: Final = bytes.fromhex("ef0100")
 """Prefix of delegated code (EIP-7702); the address of the delegate follows."""
+
+_OUT_OF_GAS: Final = SimulationRun(SimulationStatus.REVERTED, 0, 0, b"")
 
 
 class SimulationGrant(StrEnum):
@@ -43,11 +53,20 @@ class SwapSimulation(NamedTuple):
 def simulate_swap(
     node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balances: SenderBalances
 ) -> SwapSimulation:
-    """Simulate a swap in one round trip, and one or two before it if the sender lacks the token.
+    """Simulate a swap. Raises as `simulate_swaps`."""
+    return simulate_swaps(node, at, [swap], sender, balances)[0]
 
-    Raises `SimulationError` if the token cannot be granted to the sender, or a token does not report balances;
-    `UpstreamRejected` if the node cannot simulate.
+
+def simulate_swaps(
+    node: StateOverrideNode, at: BlockId, swaps: Sequence[SimulatedCall], sender: str, balances: SenderBalances
+) -> list[SwapSimulation]:
+    """Simulate swaps that differ only in their calldata, each on the same state.
+
+    This takes one round trip, and one or two before it if the sender lacks the token. Raises `SimulationError` if the
+    token cannot be granted to the sender, or a token does not report balances; `UpstreamRejected` if the node cannot
+    simulate.
     """
+    swap = swaps[0]
     assumed = tuple(_lacking(swap, balances))
     own, elsewhere = _own_code(balances.account.code)
     native_wei = swap.value_wei if SimulationGrant.NATIVE in assumed else None
@@ -55,12 +74,27 @@ def simulate_swap(
     try:
         if SimulationGrant.TOKEN in assumed:
             overrides.append(_balance(node, at, swap, sender, balances.balance_in))
-        calldata = encode_simulate(swap, balances.allowances)
-        call = HypotheticalCall(sender, ContractCall(sender, calldata), tuple(overrides))
-        (answer,) = node.simulate([call], at)
+        calls = [
+            HypotheticalCall(sender, ContractCall(sender, encode_simulate(each, balances.allowances)), tuple(overrides))
+            for each in swaps
+        ]
+        answers = node.simulate(calls, at)
     except UpstreamRejected as error:
         error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
         raise
+    # A swap that takes all gas fails alone.
+    is_any_answered = any(answer is not None for answer in answers)
+    return [
+        SwapSimulation(
+            _OUT_OF_GAS if answer is None and is_any_answered else _read_run(node, answer, each, balances), assumed
+        )
+        for answer, each in zip(answers, swaps, strict=True)
+    ]
+
+
+def _read_run(
+    node: StateOverrideNode, answer: ReturnData, swap: SimulatedCall, balances: SenderBalances
+) -> SimulationRun:
     if answer is None:
         raise SimulationError(
             "the swap cannot be simulated: a token does not report balances, or it takes too much gas"
@@ -70,7 +104,7 @@ def simulate_swap(
             f"{node.redacted_url} heeds no state overrides, so nothing can be simulated on it", hint="set another node"
         )
     try:
-        return SwapSimulation(decode_run(answer, swap, balances.allowances), assumed)
+        return decode_run(answer, swap, balances.allowances)
     except InvalidInput as error:
         raise InvalidUpstreamResponse(
             f"{node.redacted_url} answered a simulation with nonsense: {error.message}"

@@ -11,6 +11,7 @@ from swapcli.cli.options import PayloadOptions
 from swapcli.cli.resolved_options import parse_address_option
 from swapcli.cli.session import Session
 from swapcli.encoding.text import printable
+from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.dialects import router_dialect
 from swapcli.engine.quote_results import QuoteResult, RemoteQuote
 from swapcli.engine.sources.quote_source import QuoteSource
@@ -24,6 +25,8 @@ from swapcli.model.warning import QuoteWarning, WarningCode
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode
     from swapcli.engine.presign_checks import CheckOptions, PayloadCheck
+    from swapcli.engine.reading_memory import ReadingMemory
+    from swapcli.engine.router_readings import RoutePayloads
     from swapcli.engine.signing_fields import SigningPlan
 
 
@@ -33,24 +36,33 @@ class PayloadChecker(NamedTuple):
     requested: CheckOptions
     node: RpcNode
     network: Network
+    memory: ReadingMemory
 
-    def check_quoted(self, answer: QuoteResult, payload: UnsignedTransaction) -> PayloadCheck:
-        """Check the transaction of a quote. Raises the errors of `check_payload`."""
+    def check_quoted(
+        self, answer: QuoteResult, payload: UnsignedTransaction, readings: RoutePayloads | None
+    ) -> PayloadCheck:
+        """Check the transaction of a quote; `readings` builds it for other readings. Raises as `check_payload`."""
         order = answer.order
         tokens = order.token_in, order.token_out
         from swapcli.engine.transfer_rules import is_rounded
 
         if isinstance(answer, RemoteQuote):
             return self._check(payload, answer.state_source, tokens, None, rounded=False)
-        return self._check(payload, answer.state_source, tokens, answer.quote.gas_wei, rounded=is_rounded(answer))
+        rounded, gas_wei = is_rounded(answer), answer.quote.gas_wei
+        return self._check(payload, answer.state_source, tokens, gas_wei, rounded=rounded, readings=readings)
 
-    def check_built(self, fresh_source: QuoteSource, result: RouteResult, payload: UnsignedTransaction) -> PayloadCheck:
-        """Check the transaction that `fresh_source` built from a route. Raises the errors of `check_payload`."""
+    def check_built(
+        self,
+        fresh_source: QuoteSource,
+        result: RouteResult,
+        payload: UnsignedTransaction,
+        readings: RoutePayloads | None,
+    ) -> PayloadCheck:
+        """Check the transaction that `fresh_source` built from a route. Raises as `check_quoted`."""
         from swapcli.cli.render.payload_view import traded_tokens
 
-        return self._check(
-            payload, fresh_source.state_source, traded_tokens(result, payload, fresh_source.network), None
-        )
+        tokens = traded_tokens(result, payload, fresh_source.network)
+        return self._check(payload, fresh_source.state_source, tokens, None, readings=readings)
 
     def _check(
         self,
@@ -60,12 +72,20 @@ class PayloadChecker(NamedTuple):
         gas_wei: int | None,
         *,
         rounded: bool = False,
+        readings: RoutePayloads | None = None,
     ) -> PayloadCheck:
         from swapcli.engine.presign_checks import TradedTokens, check_payload
 
         with closing(self.node):
             ends = TradedTokens(*tokens, self.network.native)
-            checked = check_payload(self.node, self.requested, payload, origin, ends, gas_wei, is_rounded=rounded)
+            checked = check_payload(
+                self.node, self.requested, payload, origin, ends, gas_wei, is_rounded=rounded, readings=readings
+            )
+            if readings is not None and self.requested.simulate:
+                self.memory.learn(self.node, readings, checked, int(SYSTEM_CLOCK.now_s()))
+            elif readings is not None:
+                checked = checked._replace(read_payload=self.memory.without_stale(self.node, readings))
+            payload = checked.read_payload.payload if checked.read_payload else payload
             return checked._replace(signing=self._plan_signing(payload, checked))
 
     def _plan_signing(self, payload: UnsignedTransaction, checked: PayloadCheck) -> SigningPlan | None:
@@ -93,8 +113,10 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
         hint = f"set networks.{network.name}.rpc_url"
         raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=hint)
     from swapcli.engine.presign_checks import CheckOptions
+    from swapcli.engine.reading_memory import ReadingMemory
 
-    return PayloadChecker(CheckOptions(options.simulate, sender), node, network)
+    memory = ReadingMemory(session.router_findings_file())
+    return PayloadChecker(CheckOptions(options.simulate, sender), node, network, memory)
 
 
 def check_warnings(
@@ -105,7 +127,9 @@ def check_warnings(
     simulation, holdings, needed = checked.simulation, checked.holdings, payload.call.route.amount_in
     if simulation and not simulation.matches:
         pays, due = (_format_amount(amount, token_out) for amount in (simulation.received, simulation.expected))
-        reason = "the quote is not exact" if checked.is_rounded else "the quote uses other state"
+        reason = "the quote uses other state"
+        if checked.is_rounded or checked.proven:
+            reason = "the quote is not exact"
         yield QuoteWarning(
             WarningCode.SIMULATION_DIFFERS,
             f"{reason}: it promises {due}, but at block {simulation.block} the swap pays {pays}",

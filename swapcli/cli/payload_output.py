@@ -10,6 +10,7 @@ from swapcli.cli.output import OutputFormat
 from swapcli.cli.payload_checker import check_warnings
 from swapcli.cli.render.payload_json import select_field, simulation_field, transactions_field
 from swapcli.cli.render.transactions import RenderedTransaction, missing_fields, render_transactions
+from swapcli.cli.router_reading import reading_warnings
 from swapcli.cli.session import Session
 from swapcli.engine.warnings import payload_warnings
 from swapcli.model.network import OWN, Kind, Network
@@ -18,32 +19,36 @@ from swapcli.model.warning import QuoteWarning
 
 if TYPE_CHECKING:
     from swapcli.engine.presign_checks import PayloadCheck
+    from swapcli.engine.router_readings import RoutePayloads
 
 
 class PreparedPayload(NamedTuple):
-    """A transaction with the results of its checks and its warnings."""
+    """A transaction with the results of its checks and its warnings, and how it is built for other readings."""
 
     payload: UnsignedTransaction
     network: Network
     checked: PayloadCheck | None
     warnings: tuple[QuoteWarning, ...] = ()
+    readings: RoutePayloads | None = None
 
 
 def add_warnings(
     session: Session, prepared: PreparedPayload, on_quote: tuple[QuoteWarning, ...], *, with_approval: bool
 ) -> PreparedPayload:
     """Return the transaction with the warnings on its quote, its router and its checks."""
-    payload, network, checked, _ = prepared
+    payload, network, checked, _, readings = prepared
     own = session.settings.networks.get(network.name)
+    is_router_own = network.router_dialect == OWN or (own is not None and own.router is not None)
     warnings = payload_warnings(
         on_quote,
         payload,
         network,
-        is_router_own=network.router_dialect == OWN or (own is not None and own.router is not None),
+        is_router_own=is_router_own,
         is_simulated=checked is not None and checked.simulation is not None,
     )
     on_checks = check_warnings(checked, payload, with_approval=with_approval) if checked else ()
-    return prepared._replace(warnings=(*warnings, *on_checks))
+    on_reading = () if is_router_own else reading_warnings(readings, checked, payload)
+    return prepared._replace(warnings=(*warnings, *on_reading, *on_checks))
 
 
 def print_payload(
@@ -55,7 +60,7 @@ def print_payload(
 ) -> None:
     """Print a transaction in the requested format: one field, the JSON document, or a table or plain text."""
     output = session.output
-    payload, network, checked, warnings = prepared
+    payload, network, checked, warnings, _ = prepared
     transactions = render_transactions(payload, network, checked)
     swap = transactions[-1]
     output.warn(warnings)

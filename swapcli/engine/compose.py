@@ -7,6 +7,7 @@ warnings go to a callback.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -14,13 +15,16 @@ from swapcli.config import Secret, Settings, network_names_from, networks_from, 
 from swapcli.config.sources import FLAG_ORIGIN
 from swapcli.encoding.url import is_http_url
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.dialects import has_readings
 from swapcli.engine.sources.freshness import check_fresh
 from swapcli.errors import ConfigError, InvalidInput, InvalidOption, InvalidPoolState, MarketError, UnknownNetwork
 from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, Kind, Network
+from swapcli.model.router_reading import NO_FINDINGS, RouterFindings
 
 if TYPE_CHECKING:
     from swapcli.chain.head_source import HeadSource, SubscribedHeads
     from swapcli.chain.live_connection import LiveConnection
+    from swapcli.chain.router_findings_file import RouterFindingsFile
     from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
     from swapcli.engine.market_follower import Followed
     from swapcli.engine.sources.pool_source import PoolSource
@@ -34,6 +38,7 @@ STDIN = "-"
 """The name of a market file that is read from the standard input."""
 
 _LIMITS_FILE = "node-limits.json"
+_FINDINGS_FILE = "router-readings.json"
 _QUOTE_REQUESTS = 30
 """Requests of a quote, which need not wait for a rate that was learned under load."""
 
@@ -105,7 +110,30 @@ class QuoteSources:
     def find_network(self) -> Callable[[str], Network]:
         """Look a network up by name or chain id. The function raises `UnknownNetwork`."""
         find = networks_from(self.settings)
-        return (lambda name: _for_interface(find(name))) if self._for_interface else find
+        if self._for_interface:
+            return lambda name: self._with_reading(_for_interface(find(name)))
+        return lambda name: self._with_reading(find(name))
+
+    def _with_reading(self, network: Network) -> Network:
+        """Return the network with the reading of its router that simulations have shown."""
+        findings = self.router_findings(network)
+        return replace(network, router_reading=findings.reading()) if findings.protocols else network
+
+    def router_findings(self, network: Network) -> RouterFindings:
+        """Return what is remembered of how the network's router reads its calls."""
+        if network.router is None or not has_readings(network) or not _may_exist(self._findings_path):
+            return NO_FINDINGS
+        return self.router_findings_file().load(network.chain_id, network.router)
+
+    def router_findings_file(self) -> RouterFindingsFile:
+        """Return the file that remembers how routers read their calls, in the folder of the stores."""
+        from swapcli.chain.router_findings_file import RouterFindingsFile
+
+        return RouterFindingsFile(self._findings_path)
+
+    @property
+    def _findings_path(self) -> Path:
+        return self.stores_folder / _FINDINGS_FILE
 
     def chain_id(self, name: str) -> int | None:
         """Return the chain id of the network called `name`, None for an unknown network."""

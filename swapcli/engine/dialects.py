@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from swapcli.errors import InvalidOption
 from swapcli.model.market import Market
 from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, SETTLER, Kind, Network
-from swapcli.model.router_dialect import RATES, Execution
+from swapcli.model.router_dialect import Execution
 
 if TYPE_CHECKING:
     from swapcli.model.router_dialect import InterfaceDialect, RouterDialect
@@ -47,7 +47,9 @@ def interface_dialect(network: Network) -> InterfaceDialect:
 
 def execution_of(network: Network) -> Execution:
     """Return how the network's router executes a route."""
-    return RATES if network.router_dialect in INTERFACE_DIALECTS else router_dialect(network).execution
+    if network.router_dialect in INTERFACE_DIALECTS:
+        return Execution(rate_reading=network.router_reading.rate)
+    return router_dialect(network).execution
 
 
 def executable_market(market: Market) -> Market:
@@ -60,3 +62,8 @@ def executable_market(market: Market) -> Market:
     dialect = router_dialect(market.network)
     executable = ((key, dialect.executable_pool(pool)) for key, pool in market.pools.items())
     return replace(market, pools={key: pool for key, pool in executable if pool is not None})
+
+
+def has_readings(network: Network) -> bool:
+    """Return whether payloads of the network are for the public router, whose reading is not published."""
+    return network.kind is Kind.EVM and network.router_dialect == FIBROUS

@@ -5,28 +5,38 @@ Any other quote (on modelled state, or from a remote service that does not repor
 block, one on a pending block on what is pending now. So is a quote on a block if the node turns out to ignore block
 numbers. The swap must then pay at least the minimum of the payload, and the result says how much it differs from the
 quote.
+
+How the public router reads its calls is not published. Payloads for each reading are simulated together, and the first
+one that pays what the replay under its reading says takes the place of the payload.
 """
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final, NamedTuple
 
 from swapcli.chain.multicall import find_answering_block
 from swapcli.chain.node import BlockId, ChainHead, StateOverrideNode, block_number
 from swapcli.chain.revert_reason import describe_revert
 from swapcli.chain.sender_balances import SenderBalances, read_sender_balances
-from swapcli.chain.simulation import SimulationGrant, SwapSimulation, simulate_swap
+from swapcli.chain.simulation import SimulationGrant, SwapSimulation, simulate_swaps
+from swapcli.encoding.abi import WORD
+from swapcli.engine.router_readings import FittingReadings, ReadingCertainty, ReadPayload, RoutePayloads
 from swapcli.engine.signing_fields import SigningPlan
 from swapcli.errors import InsufficientBalance, SimulationError
 from swapcli.evm import decode_integrator_data
 from swapcli.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
 from swapcli.model.block_tag import BlockTag
+from swapcli.model.router_reading import DEFAULT_READING
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import after_fee
 from swapcli.model.token import Token, in_tokens
 from swapcli.model.transaction import EncodedCall, RouterCall, UnsignedTransaction
 
 _HINT_DO_NOT_SIGN: Final = "the router may read payloads otherwise, or a token take a cut: do not sign"
+_MIN_AMOUNT_PER_UNIT: Final = 10**7
+"""A unit of difference may be a router's rounding if it is a smaller part of the output. A wrong reading of a rate
+leaves at least a millionth of a token unsold."""
 _HINT_OTHER_STATE: Final = "the quote used other state: quote again on the state of the node"
 
 
@@ -49,7 +59,8 @@ class Simulation(NamedTuple):
     """The result of a simulated swap on the state after `block`; amounts in base units of the bought token.
 
     `gas_used` is before refunds, which are at most a fifth of it. `assumed` names the balances and allowances that the
-    sender lacks and that the simulation granted.
+    sender lacks and that the simulation granted. `reading` is how the router reads the payload, None if other readings
+    were not tried, or if the state was not the quote's, which proves nothing.
     """
 
     block: int
@@ -58,6 +69,7 @@ class Simulation(NamedTuple):
     expected: int
     gas_used: int
     assumed: tuple[str, ...]
+    reading: FittingReadings | None = None
 
     @property
     def matches(self) -> bool:
@@ -68,6 +80,8 @@ class Simulation(NamedTuple):
 class PayloadCheck(NamedTuple):
     """The results of the checks.
 
+    `read_payload` is the payload in the reading that pays, None if other readings were not tried. `proven` are all
+    payloads that paid what they should.
     `holdings` are the balances of the sender, None if no sender was given. `gas_wei` estimates the cost of the
     transaction, None if unknown. `is_rounded` means that a token stores balances as shares, so that the quote is not
     exact. `signing` has the fields that only a node knows. `sender` and
@@ -81,6 +95,8 @@ class PayloadCheck(NamedTuple):
     is_rounded: bool = False
     sender: str | None = None
     signing: SigningPlan | None = None
+    read_payload: ReadPayload | None = None
+    proven: tuple[ReadPayload, ...] = ()
 
     @property
     def allowances(self) -> tuple[int, ...]:
@@ -97,11 +113,13 @@ def check_payload(
     gas_wei: int | None = None,
     *,
     is_rounded: bool = False,
+    readings: RoutePayloads | None = None,
 ) -> PayloadCheck:
     """Return the results of the checks that `options` request.
 
     `gas_wei` is the estimated cost; without one, the simulation provides it. `is_rounded` means that a token stores
-    balances as shares, so that the swap need only pay the minimum. Raise `InsufficientBalance` if the sender has less
+    balances as shares, so that the swap need only pay the minimum. `readings` builds the payload for other readings of
+    the router. Raise `InsufficientBalance` if the sender has less
     than the swap sells, `SimulationError` if the swap reverts, pays another amount or cannot be simulated, and
     `UpstreamError`.
     """
@@ -111,21 +129,139 @@ def check_payload(
     holdings = read_sender_balances(node, at, sender, swap)
     if options.sender and holdings.balance_in < swap.amount_in:
         raise _insufficient_balance(holdings.balance_in, swap.amount_in, tokens.token_in)
-    simulation = None
-    if options.simulate:
-        swap_simulation = simulate_swap(node, at, swap, sender, holdings)
-        simulation = _describe_simulation(swap_simulation, payload.call, block_number(at), sender, tokens)
-        if (
-            is_exact
-            and simulation.block
-            and not (swap_simulation.run.status is SimulationStatus.DONE and simulation.matches)
-        ):
-            # A node that ignores block numbers has simulated on another state than the one that was quoted on.
-            answering_block = find_answering_block(node, simulation.block - 1)
-            is_exact = answering_block is None or answering_block == simulation.block - 1
-        _require_expected(swap_simulation.run, simulation, payload, tokens, is_exact and not is_rounded)
-        gas_wei = simulation.gas_used * head.gas_price_wei if gas_wei is None else gas_wei
-    return PayloadCheck(tokens, holdings if options.sender else None, simulation, gas_wei, is_rounded, options.sender)
+    checked = PayloadCheck(tokens, holdings if options.sender else None, None, gas_wei, is_rounded, options.sender)
+    if not options.simulate:
+        return checked
+    checked = _check_by_simulation(
+        _TrialRunner(node, at, sender, holdings, tokens), checked, payload, readings, is_exact
+    )
+    if gas_wei is None and checked.simulation:
+        return checked._replace(gas_wei=checked.simulation.gas_used * head.gas_price_wei)
+    return checked
+
+
+def _check_by_simulation(
+    runner: _TrialRunner,
+    checked: PayloadCheck,
+    payload: UnsignedTransaction,
+    readings: RoutePayloads | None,
+    is_exact: bool,
+) -> PayloadCheck:
+    """Return `checked` with the simulation. `is_exact` says whether the quote is for the block."""
+    node, tokens, block = runner.node, runner.tokens, block_number(runner.at)
+    trials = _simulate_readings(runner, payload, readings)
+    if is_exact and block and not any(trial.is_exact for trial in trials):
+        # A node that ignores block numbers has simulated on another state than the one that was quoted on.
+        answering_block = find_answering_block(node, block - 1)
+        is_exact = answering_block is None or answering_block == block - 1
+    must_match = is_exact and not checked.is_rounded
+    if readings is None:
+        _require_expected(trials[0], tokens, must_match)
+        return checked._replace(simulation=trials[0].simulation)
+    proven = _proven(trials) if is_exact else ()
+    trial = proven[0] if proven else _best_unproven(trials, tokens, must_match)
+    read = tuple(trial.read_payload for trial in proven)
+    simulation = trial.simulation._replace(reading=readings.fitting(read) if read else None)
+    return checked._replace(simulation=simulation, read_payload=trial.read_payload, proven=read)
+
+
+class _Trial(NamedTuple):
+    """A payload for one reading, and its simulation."""
+
+    read_payload: ReadPayload
+    run: SimulationRun
+    simulation: Simulation
+
+    @property
+    def payload(self) -> UnsignedTransaction:
+        return self.read_payload.payload
+
+    @property
+    def is_exact(self) -> bool:
+        """Whether the swap paid exactly the quoted amount."""
+        return self.run.status is SimulationStatus.DONE and self.simulation.matches
+
+    @property
+    def is_reported_truly(self) -> bool:
+        """Whether the router returned what it paid. What it returns for an integrator's swap is not published."""
+        call = self.payload.call
+        if isinstance(call, EncodedCall) or call.integrator_data:
+            return True
+        return self.run.return_data == self.simulation.received.to_bytes(WORD, signed=True)
+
+    @property
+    def is_as_replayed(self) -> bool:
+        """Whether the swap paid the amount of its replay, but for a unit a swap, and the router returned it."""
+        expected, difference = self.simulation.expected, self.simulation.received - self.simulation.expected
+        tolerance = min(len(self.payload.router_call.swaps), expected // _MIN_AMOUNT_PER_UNIT)
+        return self.run.status is SimulationStatus.DONE and abs(difference) <= tolerance and self.is_reported_truly
+
+
+class _TrialRunner(NamedTuple):
+    """Simulates payloads that differ only in their reading, together."""
+
+    node: StateOverrideNode
+    at: BlockId
+    sender: str
+    holdings: SenderBalances
+    tokens: TradedTokens
+
+    def run(self, payloads: Sequence[ReadPayload]) -> list[_Trial]:
+        swaps = [SimulatedCall.from_payload(each.payload) for each in payloads]
+        simulated = simulate_swaps(self.node, self.at, swaps, self.sender, self.holdings)
+        block = block_number(self.at)
+        return [
+            _Trial(each, result.run, _describe_simulation(result, each.payload.call, block, self.sender, self.tokens))
+            for each, result in zip(payloads, simulated, strict=True)
+        ]
+
+
+def _simulate_readings(
+    runner: _TrialRunner, payload: UnsignedTransaction, readings: RoutePayloads | None
+) -> list[_Trial]:
+    """Simulate the payload and its other readings: together, or after it if its reading is known and it pays less."""
+    if readings is None:
+        return runner.run([ReadPayload(DEFAULT_READING, payload)])
+    first = ReadPayload(readings.network.router_reading, payload)
+    if readings.certainty(first) is ReadingCertainty.ASSUMED:
+        return runner.run(readings.candidates(first))
+    trials = runner.run([first])
+    if trials[0].is_exact and trials[0].is_as_replayed:
+        return trials
+    others = readings.candidates(first)[1:]
+    return trials + runner.run(others) if others else trials
+
+
+def _proven(trials: Sequence[_Trial]) -> tuple[_Trial, ...]:
+    """Return the trials that paid the amount of their replay, to the unit if there are any such."""
+    near = [trial for trial in trials if trial.is_as_replayed]
+    return tuple([trial for trial in near if trial.is_exact] or near)
+
+
+def _best_unproven(trials: Sequence[_Trial], tokens: TradedTokens, is_exact: bool) -> _Trial:
+    """Return the trial that pays the most of those that pay their minimum, if the state was not the quote's.
+
+    On the quote's state, and if none pays enough, the first one raises the error.
+    """
+    first = trials[0]
+    paying = [trial for trial in trials if _pays_minimum(trial) and trial.is_reported_truly]
+    if not is_exact and paying:
+        return max(paying, key=lambda trial: trial.simulation.received)
+    _require_expected(first, tokens, is_exact)
+    simulation = first.simulation
+    returned = int.from_bytes(first.run.return_data[:WORD])
+    raise _simulation_error(
+        simulation,
+        f"the router pays {in_tokens(simulation.received, tokens.token_out)} at block {simulation.block}, but returns"
+        f" {in_tokens(returned, tokens.token_out)}",
+        _HINT_DO_NOT_SIGN,
+        first.run.return_data,
+    )
+
+
+def _pays_minimum(trial: _Trial) -> bool:
+    is_done = trial.run.status is SimulationStatus.DONE
+    return is_done and trial.simulation.received >= trial.payload.call.route.min_received
 
 
 def _block_to_check(origin: StateSource, head: ChainHead) -> tuple[BlockId, bool]:
@@ -157,9 +293,8 @@ def _expected_output(call: RouterCall | EncodedCall) -> int:
     return after_fee(call.route.amount_out, shares.fee_bps)
 
 
-def _require_expected(
-    run: SimulationRun, simulation: Simulation, payload: UnsignedTransaction, tokens: TradedTokens, is_exact: bool
-) -> None:
+def _require_expected(trial: _Trial, tokens: TradedTokens, is_exact: bool) -> None:
+    run, simulation, payload = trial.run, trial.simulation, trial.payload
     where = f"at block {simulation.block}"
     match run.status:
         case SimulationStatus.NO_ROUTER:

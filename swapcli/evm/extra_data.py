@@ -21,6 +21,16 @@ tickSpacing, address hooks); the native currency is the zero address: the list s
 Published are two samples only: 0x0064 for a PancakeSwap V3 pool of fee 100 and for a Slipstream pool of tick spacing
 100. The other rows are ours. Of Curve's pools the family covers those whose `exchange` takes int128; a weighted pool of
 Balancer exposes its vault itself.
+
+That table is the form "two_bytes". Clients of the public router disagree on it, so there are other forms, which change
+it as follows. The PoolKey, and nothing for a wrapper, are the same in all of them.
+
+| form              | change                                                                                     |
+|-------------------|--------------------------------------------------------------------------------------------|
+| three_bytes       | every fee and tick spacing in 3 bytes                                                      |
+| two_bytes_or_word | 32 zero bytes in place of none                                                             |
+| word              | fee or tick spacing of a concentrated pool in 32 bytes, the pool id, else 32 zero bytes    |
+| empty             | none                                                                                       |
 """
 
 from __future__ import annotations
@@ -29,11 +39,14 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from swapcli.encoding.abi import encode_address, encode_int, encode_uint, invalid_field
+from swapcli.encoding.abi import WORD, encode_address, encode_int, encode_uint, invalid_field
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
+from swapcli.model.router_reading import ExtraDataForm
 
 _FEE_BITS: Final = 24
+_FEE_BYTES: Final = 3
+_POOL_KEY_BYTES: Final = 5 * WORD
 _INT16_LIMIT: Final = 1 << 15
 
 
@@ -46,31 +59,71 @@ class PoolUse(NamedTuple):
     protocol: ProtocolInfo | None
 
 
-def encode_extra_data(use: PoolUse) -> bytes:
-    """The bytes by the table above. Raises `InvalidInput` for a fee or spacing that does not fit its bytes."""
-    return BY_FAMILY[use.pool.family](use)
+class _Fee(NamedTuple):
+    ppm: int
 
 
-def _nothing(use: PoolUse) -> bytes:
+class _TickSpacing(NamedTuple):
+    spacing: int
+
+
+_Data = bytes | _Fee | _TickSpacing
+
+
+def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTES) -> bytes:
+    """Return the bytes by the tables above. Raises `InvalidInput` for a fee or spacing that does not fit its bytes."""
+    data = BY_FAMILY[use.pool.family](use)
+    if use.pool.family == "wrapper" or (isinstance(data, bytes) and len(data) == _POOL_KEY_BYTES):
+        return data if isinstance(data, bytes) else b""
+    match form:
+        case ExtraDataForm.EMPTY:
+            return b""
+        case ExtraDataForm.WORD:
+            return _word(use, data)
+        case ExtraDataForm.THREE_BYTES:
+            return _number(data, _FEE_BYTES)
+        case ExtraDataForm.TWO_BYTES_OR_WORD:
+            return _number(data) or bytes(WORD)
+        case ExtraDataForm.TWO_BYTES:
+            return _number(data)
+
+
+def _word(use: PoolUse, data: _Data) -> bytes:
+    """Return what the route of the interface has of the pool, as a word: the fee, the spacing, a pool id, or zero."""
+    if use.pool.family == "concentrated":
+        return _number(data, WORD) or bytes(WORD)
+    return data if isinstance(data, bytes) and len(data) == WORD else bytes(WORD)
+
+
+def _number(data: _Data, length: int | None = None) -> bytes:
+    """Return a number in `length` bytes, by default the shortest of the form "two_bytes"; other data as it is."""
+    if isinstance(data, bytes):
+        return data
+    if isinstance(data, _TickSpacing):
+        return data.spacing.to_bytes(length or 2, signed=True)
+    return data.ppm.to_bytes(length or (_FEE_BYTES if data.ppm >> 16 else 2))
+
+
+def _nothing(use: PoolUse) -> _Data:
     del use
     return b""
 
 
-def _constant_product(use: PoolUse) -> bytes:
+def _constant_product(use: PoolUse) -> _Data:
     return b"" if use.pool.state().get("variant") == "solidly" else _fee(use.pool.fee_ppm)
 
 
-def _coin_indices(use: PoolUse) -> bytes:
+def _coin_indices(use: PoolUse) -> _Data:
     tokens = use.pool.tokens
     return bytes((tokens.index(use.token_in), tokens.index(use.token_out)))
 
 
-def _pool_id(use: PoolUse) -> bytes:
+def _pool_id(use: PoolUse) -> _Data:
     pool_id = use.pool.api_extra_data().get("poolId")
     return bytes.fromhex(str(pool_id)[2:]) if pool_id else b""
 
 
-def _concentrated(use: PoolUse) -> bytes:
+def _concentrated(use: PoolUse) -> _Data:
     """A protocol that the network knows only by its id is treated as a fork of Uniswap V3."""
     traits = use.pool.api_extra_data()
     if "poolId" in traits:
@@ -81,16 +134,16 @@ def _concentrated(use: PoolUse) -> bytes:
     return _tick_spacing(int(traits["tickSpacing"])) if "tickSpacing" in keys else b""
 
 
-def _fee(fee_ppm: int) -> bytes:
+def _fee(fee_ppm: int) -> _Fee:
     if fee_ppm < 0 or fee_ppm >> _FEE_BITS:
         raise invalid_field("fee", f"{fee_ppm} does not fit uint{_FEE_BITS}")
-    return fee_ppm.to_bytes(3 if fee_ppm >> 16 else 2)
+    return _Fee(fee_ppm)
 
 
-def _tick_spacing(spacing: int) -> bytes:
+def _tick_spacing(spacing: int) -> _TickSpacing:
     if not -_INT16_LIMIT <= spacing < _INT16_LIMIT:
         raise invalid_field("tickSpacing", f"{spacing} does not fit int16")
-    return spacing.to_bytes(2, signed=True)
+    return _TickSpacing(spacing)
 
 
 def _pool_key(traits: Mapping[str, int | str]) -> bytes:
@@ -103,7 +156,7 @@ def _pool_key(traits: Mapping[str, int | str]) -> bytes:
     )
 
 
-BY_FAMILY: Final[Mapping[str, Callable[[PoolUse], bytes]]] = MappingProxyType(
+BY_FAMILY: Final[Mapping[str, Callable[[PoolUse], _Data]]] = MappingProxyType(
     {
         "wrapper": _nothing,
         "constant_product": _constant_product,

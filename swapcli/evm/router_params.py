@@ -57,14 +57,16 @@ def _swap(step: Step, pools: Mapping[str, Pool], network: Network, swap_type: Sw
     if step.token_in not in pool.tokens or step.token_out not in pool.tokens:
         raise InvalidRoute(f"pool {step.pool} does not hold {step.token_in} and {step.token_out}")
     protocol = network.protocol(pool.protocol)
+    protocol_id = _protocol_id(pool, protocol, network)
+    use, form = PoolUse(pool, step.token_in, step.token_out, protocol), network.router_reading.form_of(protocol_id)
     return RouterSwapParam(
         token_in=_to_wrapped(step.token_in, network),
         token_out=_to_wrapped(step.token_out, network),
         rate=step.rate,
-        protocol_id=_protocol_id(pool, protocol, network),
+        protocol_id=protocol_id,
         pool_address=pool.address,
         swap_type=swap_type,
-        extra_data=encode_extra_data(PoolUse(pool, step.token_in, step.token_out, protocol)),
+        extra_data=encode_extra_data(use, form),
     )
 
 

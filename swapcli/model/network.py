@@ -9,6 +9,7 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.router_reading import DEFAULT_READING, RouterReading
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour
 
@@ -81,9 +82,10 @@ class Network:
     OP-stack network), None if there is no such fee. `transfers` are the tokens, by address, whose transfers the user's
     settings describe; settings override probes. `head_is_proposed` says that nodes call a block the newest
     before the network has agreed on it. `block_gas_limit` is the most gas that a transaction can use, None if routes
-    never come near it. `router` is the address of the router that payloads are built for, of the
-    dialect `router_dialect`; `routers` has what is known of each dialect's router. `unconfirmed` names facts that
-    should be checked before use.
+    never come near it. `router` is the address of the router that payloads are built for, of the dialect
+    `router_dialect`; `routers` has what is known of each dialect's router. `router_reading` is how payloads for the
+    public router are written, where the interface leaves it open. `unconfirmed` names facts that should be checked
+    before use.
     """
 
     name: str
@@ -108,6 +110,7 @@ class Network:
     block_gas_limit: int | None = None
     router_dialect: str = FIBROUS
     routers: Mapping[str, DialectRouter] = field(default_factory=dict)
+    router_reading: RouterReading = DEFAULT_READING
     sources: dict[str, str] = field(default_factory=dict)
     unconfirmed: tuple[str, ...] = ()
 

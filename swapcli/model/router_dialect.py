@@ -7,6 +7,7 @@ from typing import NamedTuple, Protocol
 
 from swapcli.model.pool import Pool
 from swapcli.model.quote import HUNDREDTHS, RATE_SCALE, Step
+from swapcli.model.router_reading import RateReading
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 
@@ -16,7 +17,8 @@ class Execution(NamedTuple):
 
     A router with rates spends `floor(balance * rate / rate_scale)` of its balance of a token in each pool that sells
     it; segments that pass through the same token share that balance. With `rounds_to_nearest`, which a coarse scale
-    needs, larger shares come first and rates are rounded to the nearest instead of down.
+    needs, larger shares come first and rates are rounded to the nearest instead of down. With another `rate_reading`
+    the rate is a part of an earlier balance.
 
     A router that `executes_paths` runs one path of single pools after the other, each with an absolute amount of the
     input token, and passes on all that a pool pays.
@@ -28,6 +30,16 @@ class Execution(NamedTuple):
     executes_paths: bool = False
     rounds_to_nearest: bool = False
     share_step: int = HUNDREDTHS
+    rate_reading: RateReading = RateReading.RELATIVE
+
+    def is_absolute(self, *, sells_input: bool) -> bool:
+        """Return whether the rate of a swap is a part of the balance before the first swap that sells its token.
+
+        `sells_input` says whether that token is the input of the route.
+        """
+        if sells_input:
+            return self.rate_reading is not RateReading.RELATIVE
+        return self.rate_reading is RateReading.ABSOLUTE
 
 
 RATES = Execution()

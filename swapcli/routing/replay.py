@@ -3,7 +3,8 @@
 The router holds the input and executes a flat list of swaps. Most routers spend `floor(balance * rate / rate_scale)` of
 the current balance of the input token in each. The list then merges the segments: a pool's weight is the sum of segment
 share times hop share, tokens come in topological order, and each rate is relative to what the token's earlier swaps
-leave.
+leave. Some routers may read rates as parts of the balance before the token's first swap instead: then they sum to 100%,
+and up to a unit for each swap stays in the router.
 
 A router that executes paths takes an absolute amount of the input for each path of single pools. A hop of several pools
 becomes several paths: the pools of consecutive hops are joined in order, each as far as its share reaches (the
@@ -14,7 +15,7 @@ Only replayed amounts are ever shown or encoded.
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from swapcli.errors import InvalidRoute, PoolError, SwapReverts
@@ -67,9 +68,12 @@ def _merge_segments(route: Route, execution: Execution) -> tuple[FlatSwap, ...]:
                 spent = weights.setdefault(swap.token_in, {})
                 key = (swap.pool, swap.token_out)
                 spent[key] = spent.get(key, 0) + segment.share * swap.share
-    rates = _nearest_rates if execution.rounds_to_nearest else _rates
-    order, scale = _execution_order(weights, appearance), execution.rate_scale
-    return tuple(swap for token in order for swap in rates(token, weights[token], scale))
+    order, token_in = _execution_order(weights, appearance), route.segments[0].hops[0][0].token_in
+    return tuple(
+        swap
+        for token in order
+        for swap in _choose_rates(execution, sells_input=token == token_in)(token, weights[token], execution.rate_scale)
+    )
 
 
 def _join_paths(route: Route, execution: Execution) -> tuple[FlatSwap, ...]:
@@ -85,6 +89,9 @@ def _join_paths(route: Route, execution: Execution) -> tuple[FlatSwap, ...]:
         for position, swap in enumerate(path)
     )
 
+
+_Rates = Callable[[str, Mapping[tuple[str, str], int], int], Sequence[FlatSwap]]
+"""Returns the swaps of a token from the weights of its pools and the scale of rates."""
 
 _WeightedPath = tuple[tuple[Swap, ...], int]
 """A path of single pools, and its share of the segment in hundredths of a percent."""
@@ -156,6 +163,12 @@ def _execution_order(weights: Mapping[str, Mapping[tuple[str, str], int]], appea
     return [token for token in order if token in weights]
 
 
+def _choose_rates(execution: Execution, *, sells_input: bool) -> _Rates:
+    if execution.is_absolute(sells_input=sells_input):
+        return _absolute_rates
+    return _nearest_rates if execution.rounds_to_nearest else _rates
+
+
 def _rates(token: str, weights: Mapping[tuple[str, str], int], scale: int) -> Sequence[FlatSwap]:
     remaining = sum(weights.values())
     swaps = []
@@ -178,6 +191,17 @@ def _nearest_rates(token: str, weights: Mapping[tuple[str, str], int], scale: in
         rate = scale if weight == remaining else min(max(nearest, 1), scale - 1)
         swaps.append(FlatSwap(pool, token, token_out, rate))
         remaining -= weight
+    return swaps
+
+
+def _absolute_rates(token: str, weights: Mapping[tuple[str, str], int], scale: int) -> Sequence[FlatSwap]:
+    """Return the swaps with rates that sum to `scale`: each is the difference of two rounded sums of weights."""
+    total = sum(weights.values())
+    before, swaps = 0, []
+    for (pool, token_out), weight in weights.items():
+        after = before + weight
+        swaps.append(FlatSwap(pool, token, token_out, scale * after // total - scale * before // total))
+        before = after
     return swaps
 
 
@@ -207,13 +231,17 @@ def execute(
 ) -> Replay:
     """Execute the flat list of a valid route. Raises `PoolError` as `replay` does."""
     scale = execution.rate_scale
-    balances = {swaps[0].token_in: amount_in}
+    token_in = swaps[0].token_in
+    balances = {token_in: amount_in}
+    before_first_swap: dict[str, int] = {}
     touched: dict[str, Pool] = {}
     steps: list[Step] = []
     for swap in swaps:
         pool = touched.get(swap.pool) or pools[swap.pool]
         if swap.input_weight:
             spend = amount_in * swap.input_weight // _ROUTE_WEIGHT
+        elif execution.is_absolute(sells_input=swap.token_in == token_in):
+            spend = before_first_swap.setdefault(swap.token_in, balances[swap.token_in]) * swap.rate // scale
         else:
             spend = balances[swap.token_in] * swap.rate // scale
         if spend <= 0:

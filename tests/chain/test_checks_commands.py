@@ -90,7 +90,10 @@ def test_a_payload_is_simulated_on_the_block_of_its_quote(
     ran = client.calldata(sold, bought, amount, "--simulate", "--json")
     assert ran.exit_code == 0, ran.stderr
     document, found = ran.json, ran.json["simulation"]
-    assert list(found) == ["block", "amount_received", "expected", "gas_used", "matches", "sender", "overrides"]
+    fields = ["block", "amount_received", "expected", "gas_used", "matches", "sender", "overrides", "reading"]
+    assert list(found) == fields
+    assert found["reading"]["rate"][0] == "relative"
+    assert found["reading"]["extra_data"][0] == "two_bytes"
     assert found["block"] == document["market"]["block"] == client.block()
     assert found["amount_received"] == found["expected"] == document["route"]["outputAmount"]
     assert found["matches"] is True

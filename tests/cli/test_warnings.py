@@ -90,14 +90,14 @@ def test_what_is_allowed_is_built_and_warned_of_once() -> None:
         assert ran.exit_code == 0
         assert sum("price impact of" in line for line in ran.stderr.splitlines()) == 1
     document = calldata(*TOO_MUCH, "--max-impact", "100", "--json").json
-    assert codes(document) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED", "ROUTER_UNVERIFIED"]
+    assert codes(document) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED", "ROUTER_UNVERIFIED", "READING_ASSUMED"]
     assert document["calldata"].startswith("0x")
 
 
 def test_max_impact_allows_a_route_that_was_refused() -> None:
     route = run_swapcli("route", *TOO_MUCH, "--json")
     document = execute(route, "--max-impact", "100", "--json").json
-    assert codes(document) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED", "ROUTER_UNVERIFIED"]
+    assert codes(document) == ["PRICE_IMPACT_HIGH", "STATE_MODELLED", "ROUTER_UNVERIFIED", "READING_ASSUMED"]
 
 
 @pytest.mark.parametrize(("allowed", "status"), [("6.5", 7), ("7.5", 0), ("750bps", 0), ("0", 7)])

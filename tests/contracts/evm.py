@@ -249,15 +249,17 @@ def parse_bytecode(value: str | Mapping[str, Any]) -> bytes:
 
 
 @cache
-def compile_solidity(*entries: str, runs: int = 200, solc: str = SOLC) -> dict[str, Artifact]:
+def compile_solidity(*entries: str, runs: int = 200, solc: str = SOLC, root: Path | None = None) -> dict[str, Artifact]:
     """Compile the Solidity files `entries`, paths under this folder or `node_modules`; return their contracts by name.
+
+    Files may also import those of the folder `root`.
 
     A pinned `solc` compiles new sources (about a second); the result is cached in `node_modules/.cache`.
     """
-    cached_file = NODE_MODULES / ".cache" / "swapcli" / f"{_fingerprint(entries, runs, solc)}.json"
+    cached_file = NODE_MODULES / ".cache" / "swapcli" / f"{_fingerprint(entries, runs, solc, root)}.json"
     if not cached_file.is_file():
         settings = {"evmVersion": _EVM_VERSIONS[solc], "optimizer": {"enabled": True, "runs": runs}}
-        _write_atomically(cached_file, run_solc(entries, settings, solc=solc))
+        _write_atomically(cached_file, run_solc(entries, settings, root, solc))
     contracts = json.loads(cached_file.read_text())
     return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
 
@@ -267,9 +269,14 @@ def selector(signature: str) -> bytes:
     return keccak.new(digest_bits=256, data=signature.encode()).digest()[:4]
 
 
-def _fingerprint(entries: Sequence[str], runs: int, solc: str) -> str:
-    # All imports come from this folder or from packages that the lock file pins.
-    content = [*sorted(HERE.glob("*.sol")), HERE / "compile.cjs", HERE / "package-lock.json"]
+def _fingerprint(entries: Sequence[str], runs: int, solc: str, root: Path | None) -> str:
+    # All imports come from these folders or from packages that the lock file pins.
+    content = [
+        *sorted(HERE.glob("*.sol")),
+        *(sorted(root.glob("*.sol")) if root else []),
+        HERE / "compile.cjs",
+        HERE / "package-lock.json",
+    ]
     digest = hashlib.sha256(json.dumps([entries, runs, solc]).encode())
     for file in content:
         digest.update(file.read_bytes())

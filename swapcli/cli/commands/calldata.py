@@ -13,9 +13,10 @@ from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_
 from swapcli.cli.render.payload_json import calldata_document
 from swapcli.cli.render.transactions import RenderedTransaction
 from swapcli.cli.resolved_options import require_swap_terms
+from swapcli.cli.router_reading import in_reading, route_payloads
 from swapcli.cli.session import open_session
 from swapcli.engine.impact_measures import impact_of
-from swapcli.engine.quote_results import QuoteResult
+from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.warnings import check_impact
 
 app = new_app()
@@ -55,8 +56,11 @@ def calldata(
     checker = open_checker(session, context.source.network, payload)
     answer, transaction = context.source.quote_and_build(context.build_request(context.parse_order(*words)), terms)
     check_impact(impact_of(answer), answer.state_source, session.settings.max_impact_ppm)
-    checked = checker.check_quoted(answer, transaction) if checker else None
-    prepared = PreparedPayload(transaction, answer.network, checked)
+    pools = answer.pools if isinstance(answer, LocalQuote) else None
+    readings = route_payloads(session, answer.network, answer.result, pools, terms, transaction.gas_units)
+    checked = checker.check_quoted(answer, transaction, readings) if checker else None
+    answer, transaction = in_reading(answer, readings, checked, transaction)
+    prepared = PreparedPayload(transaction, answer.network, checked, readings=readings)
     prepared = add_warnings(session, prepared, context.find_warnings(answer), with_approval=payload.with_approval)
     _print(context, answer, prepared, payload)
     return exit_codes.OK

@@ -19,6 +19,7 @@ from swapcli.cli.payload_output import PreparedPayload, add_warnings, print_payl
 from swapcli.cli.render.payload_json import PayloadContext, execute_document
 from swapcli.cli.render.transactions import RenderedTransaction
 from swapcli.cli.resolved_options import parse_address_option, require_swap_terms
+from swapcli.cli.router_reading import route_payloads
 from swapcli.cli.session import Session, open_session
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
@@ -80,14 +81,18 @@ def execute(
     settings, state_source = session.settings, quote_source.state_source
     impact = quote_source.impact_of(route.result, transaction)
     check_impact(impact, state_source, settings.max_impact_ppm)
-    checked = checker.check_built(quote_source, route.result, transaction) if checker else None
+    pools = quote_source.route_pools(route.result)
+    readings = route_payloads(session, quote_source.network, route.result, pools, route.terms, transaction.gas_units)
+    checked = checker.check_built(quote_source, route.result, transaction, readings) if checker else None
+    if checked and checked.read_payload:
+        transaction = checked.read_payload.payload
     warnings = (
         *quote_warnings(
             impact, state_source, ttl_s=settings.route_ttl_s, impact_warning_ppm=settings.impact_warning_ppm
         ),
         *_deadline_warnings(quote_source.network, deadline_s),
     )
-    prepared = PreparedPayload(transaction, quote_source.network, checked)
+    prepared = PreparedPayload(transaction, quote_source.network, checked, readings=readings)
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
     _print(session, state_source, route, prepared, payload)
     return exit_codes.OK
@@ -148,7 +153,7 @@ def _network_name(document: dict[str, object], option: str | None, session: Sess
 def _print(
     session: Session, state_source: StateSource, route: _Route, prepared: PreparedPayload, options: PayloadOptions
 ) -> None:
-    transaction, network, checked, warnings = prepared
+    transaction, network, checked, warnings, _ = prepared
 
     def build_document(swap: RenderedTransaction) -> dict[str, object]:
         now_ms = int(SYSTEM_CLOCK.now_s() * 1000)

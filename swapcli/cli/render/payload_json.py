@@ -82,8 +82,11 @@ def execute_document(
 
 
 def simulation_field(simulation: Simulation, network: Network) -> dict[str, object]:
-    """Return the simulated swap; amounts in base units. `gas_used` is before refunds of at most a fifth of it."""
-    return {
+    """Return the simulated swap; amounts in base units. `gas_used` is before refunds of at most a fifth of it.
+
+    `reading` has the names of the router's possible readings after it.
+    """
+    found = {
         "block": simulation.block,
         "amount_received": str(simulation.received),
         "expected": str(simulation.expected),
@@ -92,6 +95,9 @@ def simulation_field(simulation: Simulation, network: Network) -> dict[str, obje
         "sender": display_address(simulation.sender, network.kind),
         "overrides": list(simulation.assumed),
     }
+    if simulation.reading is None:
+        return found
+    return found | {"reading": {"rate": list(simulation.reading.rates), "extra_data": list(simulation.reading.forms)}}
 
 
 def transactions_field(transactions: list[RenderedTransaction]) -> list[dict[str, object]]:

@@ -9,6 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from swapcli.cli.render.payload_view import PayloadView, format_amount
 from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.route_view import RouteView
+from swapcli.cli.router_reading import FORM_WORDS, RATE_WORDS
 
 if TYPE_CHECKING:
     from swapcli.engine.presign_checks import PayloadCheck
@@ -33,3 +34,8 @@ def _facts(checked: PayloadCheck | None) -> Iterator[Fact]:
     ]
     received = format_amount(simulation.received, checked.tokens.token_out)
     yield Fact("Simulated", received, ", ".join(filter(None, notes)))
+    if simulation.reading:
+        rates, forms = simulation.reading
+        rate_note = " or ".join(RATE_WORDS[rate] for rate in rates)
+        form_note = " or ".join(FORM_WORDS[form] for form in forms)
+        yield Fact("Router reads", f"rates as {rate_note}", f"extra data as {form_note}")

@@ -231,6 +231,10 @@ class InMemorySource:
         )
         return highest_impact(priced, payload.call.route.amount_out, self.network, pools_for(result, self._executable))
 
+    def route_pools(self, result: RouteResult) -> Mapping[str, Pool]:
+        """As `QuoteSource.route_pools`."""
+        return pools_for(result, self._executable)
+
     def health(self) -> Health:
         """As `QuoteSource.health`: quote a sample order between two main tokens."""
         count = MarketSize(len(self.market.pools), len(self.market.tokens))

@@ -7,7 +7,7 @@ decides which pools to read. One more request probes how tokens transfer if that
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections.abc import Collection, Mapping
 from dataclasses import replace
 
 from swapcli.api.route_result import RouteResult
@@ -37,6 +37,7 @@ from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import Market, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
+from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
@@ -113,6 +114,10 @@ class LiveSource:
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
         return (self._last_source or self._pool_source).impact_of(result, payload)
+
+    def route_pools(self, result: RouteResult) -> Mapping[str, Pool] | None:
+        """As `QuoteSource.route_pools`."""
+        return (self._last_source or self._pool_source).route_pools(result)
 
     def health(self) -> Health:
         """As `QuoteSource.health`: quote the pool source's sample at the newest block."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from typing import Protocol
 
 from swapcli.api.route_result import RouteResult
@@ -11,6 +12,7 @@ from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import SameToken
 from swapcli.model.network import Network
 from swapcli.model.order import Order
+from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import SwapTerms
@@ -53,6 +55,9 @@ class QuoteSource(Protocol):
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """Return the price impact of the payload that was just built from `result`; None if it is unknown."""
+
+    def route_pools(self, result: RouteResult) -> Mapping[str, Pool] | None:
+        """Return the pools, by key, on whose state the payload of `result` was just built; None if they are unknown."""
 
     def health(self) -> Health:
         """Return the health of the source; an unhealthy source raises nothing."""

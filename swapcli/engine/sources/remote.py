@@ -152,6 +152,10 @@ class RemoteSource:
         reported = self.state_source.reported.price_impact
         return highest_impact(result, payload.call.route.amount_out, self._network, reported=reported)
 
+    def route_pools(self, result: RouteResult) -> None:
+        """As `QuoteSource.route_pools`: the service does not return the state of its pools."""
+        del result
+
     def health(self) -> Health:
         """As `QuoteSource.health`: the health that the service reports; status 0 if it does not respond."""
         started_s = self._clock.monotonic_s()

@@ -16,6 +16,7 @@ from swapcli.errors import UnknownToken
 from swapcli.model.market import Market
 from swapcli.model.network import Network
 from swapcli.model.order import Order
+from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
@@ -80,6 +81,10 @@ class StoreSource:
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
         return self.source_with(result.pool_keys).impact_of(result, payload)
+
+    def route_pools(self, result: RouteResult) -> Mapping[str, Pool]:
+        """As `QuoteSource.route_pools`."""
+        return self.source_with(result.pool_keys).route_pools(result)
 
     def health(self) -> Health:
         """As `QuoteSource.health`: the sample is quoted over the deepest pools."""

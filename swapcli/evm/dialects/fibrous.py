@@ -12,7 +12,7 @@ from swapcli.evm.transactions import build_transaction, build_transactions
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.model.router_dialect import RATES, ReplayedSwap
+from swapcli.model.router_dialect import Execution, ReplayedSwap
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 
@@ -21,12 +21,12 @@ class FibrousDialect:
     """The `InterfaceDialect` of EVM networks: calldata of the router's ABI."""
 
     pays_integrators: Final = True
-    execution: Final = RATES
     enforces_deadline: Final = False
 
     def __init__(self, network: Network) -> None:
         self._network = network
         self.name = network.router_dialect
+        self.execution = Execution(rate_reading=network.router_reading.rate)
 
     def executable_pool(self, pool: Pool) -> Pool | None:
         """Return the pool itself: these routers execute every family by asking the pool."""

@@ -1,0 +1,37 @@
+"""A small JSON file that remembers between runs what nodes have shown.
+
+Such a file only saves time: one that is missing, damaged or read-only changes no result.
+"""
+
+from __future__ import annotations
+
+import json
+import os
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Final
+
+_MAX_BYTES: Final = 1 << 20
+
+
+def read_json_file(path: Path, field: str) -> dict[str, object]:
+    """Return the object in one field of the file; an empty one if there is none."""
+    try:
+        if path.stat().st_size > _MAX_BYTES:
+            return {}
+        document = json.loads(path.read_bytes())
+    except (OSError, ValueError, RecursionError):
+        return {}
+    found = document.get(field) if isinstance(document, dict) else None
+    return found if isinstance(found, dict) else {}
+
+
+def write_json_file(path: Path, field: str, entries: Mapping[str, object]) -> None:
+    """Replace the file atomically by one with these entries in one field; give up silently if that fails."""
+    temporary = path.with_name(f".{path.name}.{os.getpid()}")
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary.write_text(json.dumps({field: entries}, indent=1), encoding="utf-8")
+        os.replace(temporary, path)
+    except OSError:
+        temporary.unlink(missing_ok=True)
