@@ -32,6 +32,8 @@ def measure_made_up(case: Case, baselines: Baselines, plan: Plan, note: Note) ->
     note(f"{case.name}: routes")
     plain, certified = quote_batch(case, "routes"), quote_batch(case, "certified", certify=True)
     score = baselines.score(case, plain)
+    fine = quote_batch(case, "fine", shares="fine")
+    fine_score = baselines.score(case, fine)
     everything = quote_batch(case, "everything", certify=True, all_families=True)
     all_score = baselines.score(case, everything, FAMILIES)
     times = measure_times(case, baselines, plan, note)
@@ -44,6 +46,8 @@ def measure_made_up(case: Case, baselines: Baselines, plan: Plan, note: Note) ->
         exactness_of(all_score),
         _judged(case, results_of(everything), results_of(everything), by_id(all_score["rows"]), {}, {}),
         all(amount_out(results[key]) == amount_out(proofs[key]) for key in results),
+        exactness_of(fine_score),
+        _judged(case, results_of(fine), proofs, by_id(score["rows"]), {}, bounds),
     )
 
 

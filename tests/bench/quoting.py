@@ -17,10 +17,12 @@ def console_script() -> Path:
     return Path(sys.executable).parent / "swapcli"
 
 
-def quote_batch(case: Case, kind: str, *, certify: bool = False, all_families: bool = False) -> Path:
+def quote_batch(
+    case: Case, kind: str, *, certify: bool = False, all_families: bool = False, shares: str = "whole"
+) -> Path:
     """Run `swapcli route --batch` over the case and return its output file. Raises `BenchmarkFailed`."""
     command: list[str | Path] = [console_script(), "route", case.network, "--market", case.market]
-    command += ["--batch", case.orders, "--json", "--gas-price", "0"]
+    command += ["--batch", case.orders, "--json", "--gas-price", "0", "--shares", shares]
     if case.excluded and not all_families:
         command += ["--exclude-protocols", ",".join(case.excluded)]
     if certify:

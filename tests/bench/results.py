@@ -123,10 +123,15 @@ class Measured:
     is_unchanged_by_proof: bool = True
     """Whether the certificate changed no amount."""
 
+    fine_exactness: Exactness | None = None
+    """Of the same orders with fine shares."""
+    fine_orders: tuple[Judged, ...] = ()
+
     @property
     def errors(self) -> tuple[str, ...]:
         """Return the errors that `score.py` reports."""
-        return self.exactness.errors + (self.all_exactness.errors if self.all_exactness else ())
+        others = (self.all_exactness, self.fine_exactness)
+        return self.exactness.errors + tuple(error for each in others if each for error in each.errors)
 
 
 def _by_order(rows: Sequence[Sequence[float]]) -> list[float]:

@@ -13,6 +13,17 @@ class GapThreshold(NamedTuple):
     maximum: float | None
 
 
+class FineGapThreshold(NamedTuple):
+    """Limits on the gap of a class of orders with fine shares, in basis points."""
+
+    median: float
+    p95: float
+
+
+FINE_GAPS = {"large": FineGapThreshold(0.02, 0.5), "huge": FineGapThreshold(0.05, 10.0)}
+MAX_FINE_POOLS = 3_000
+
+
 class TimeThreshold(NamedTuple):
     """Limits on the time in the core in milliseconds; None for no limit."""
 

@@ -312,6 +312,7 @@ def test_queries_of_rubbish(service: InProcessService, path: str, query: str) ->
         ({"slippage": "many"}, "slippage must be a number conforming to the specified constraints"),
         ({"reverse": "true"}, "reverse is reserved and not supported"),
         ({"direct": "perhaps"}, "direct must be true or false"),
+        ({"shares": "coarse"}, "shares must be one of fine, whole"),
         ({"excludeProtocols": "4,77"}, "no protocol 77 on testnet"),
         (
             {"tokenOutAddress": "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc3"},
@@ -327,6 +328,17 @@ def test_parameters_are_refused_in_the_words_that_clients_know(
     answer = service.get("/testnet/v2/routeAndCalldata", query)
     assert answer.json() == {"statusCode": 400, "message": message, "error": "Bad Request"}
     assert answer.status_code == 400
+
+
+@pytest.mark.parametrize("path", ["/testnet/route", "/testnet/v2/route"])
+def test_shares_are_whole_unless_fine_ones_are_requested(service: InProcessService, path: str) -> None:
+    plain, whole, fine = (
+        service.get(path, {**build_order_query("testnet"), **extra}).json()
+        for extra in ({}, {"shares": "whole"}, {"shares": "fine"})
+    )
+    assert plain["route"] == whole["route"]
+    assert not any("." in segment["percent"] for segment in whole["route"])
+    assert int(fine["outputAmount"]) >= int(whole["outputAmount"])
 
 
 def test_reverse_false_is_accepted(service: InProcessService) -> None:

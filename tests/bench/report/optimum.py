@@ -9,7 +9,7 @@ from tests.bench.figures import Spread
 from tests.bench.report.select import Cases, by_pools, gaps, median_and_maximum, of_size, seeds, title
 from tests.bench.report.tables import NOTHING, Section, bps, format_limit, pair
 from tests.bench.results import Exactness, Judged, Measured
-from tests.bench.thresholds import EXACT_PERCENT, Check, gap_threshold
+from tests.bench.thresholds import EXACT_PERCENT, FINE_GAPS, MAX_FINE_POOLS, Check, gap_threshold
 
 
 def exactness_section(cases: Cases) -> Section:
@@ -106,6 +106,34 @@ def _add_bounds(section: Section, cases: Cases) -> None:
         f"to `dual_bound.py` or Tines: {marked_refuted} (there must be none). Markets on which asking for the "
         f"certificate changed an amount: {marked_changed}."
     )
+
+
+def fine_shares_section(cases: Cases) -> Section:
+    """Return the gap with shares of hundredths of a percent."""
+    section = Section("Gap with fine shares")
+    section.add_paragraph(
+        "The certified gap of the same orders with `--shares fine` (segments in hundredths of a percent), median / p95 "
+        "in basis points. The limits are those of large and huge orders on markets of up to 3,000 pools."
+    )
+    section.add_table(["market", "exact", *SIZES], [_fine_row(section, m) for m in cases if m.fine_orders])
+    return section
+
+
+def _fine_row(section: Section, measured: Measured) -> list[str]:
+    where, exactness = title(measured), measured.fine_exactness
+    share = exactness.share if exactness else 100.0
+    exact = Check(f"exactness with fine shares, {where}", share, EXACT_PERCENT, is_floor=True)
+    cells = [where, section.check(f"{share:g} %", exact)]
+    for size in SIZES:
+        found = Spread.of(gaps(of_size(measured.fine_orders, size)))
+        bar = FINE_GAPS.get(size) if (measured.case.pools or 0) <= MAX_FINE_POOLS else None
+        if bar is None:
+            cells.append(pair(bps(found.median), bps(found.p95)))
+            continue
+        what = f"gap with fine shares, {where}, {size} orders"
+        median = section.check(bps(found.median), Check(f"{what}, median", found.median, bar.median))
+        cells.append(pair(median, section.check(bps(found.p95), Check(f"{what}, p95", found.p95, bar.p95))))
+    return cells
 
 
 def families_section(cases: Cases) -> Section:

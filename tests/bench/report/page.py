@@ -13,7 +13,7 @@ from tests.bench.report.chain import chain_sections
 from tests.bench.report.hostile import TITLE as HOSTILE
 from tests.bench.report.hostile import hostile_section
 from tests.bench.report.machine import machine
-from tests.bench.report.optimum import exactness_section, families_section, gap_section
+from tests.bench.report.optimum import exactness_section, families_section, fine_shares_section, gap_section
 from tests.bench.report.peer import peer_section, real_section
 from tests.bench.report.service import service_section
 from tests.bench.report.speed import process_section, time_section
@@ -72,6 +72,7 @@ def _route_sections(found: Findings) -> list[Section]:
     return [
         exactness_section([*found.made_up, *found.real]),
         gap_section(found.made_up),
+        fine_shares_section(found.made_up),
         families_section(found.made_up),
         peer_section(found.made_up),
     ]
@@ -165,8 +166,9 @@ def _notes() -> str:
     section = Section(_NOTES)
     section.add_list(
         [
-            "Bounds are real numbers. Our gap includes integer rounding in the pools, whole percents for segments and "
-            "hundredths of a percent for pools; the outputs of the peer include none of these.",
+            "Bounds are real numbers. Our gap includes integer rounding in the pools, whole percents for segments "
+            "(except where a section says fine) and hundredths of a percent for pools; the outputs of the peer include "
+            "none of these.",
             "The certified gap is the distance to a bound, not to a route: if the bound is loose, no router can reach "
             "it.",
             "The certificate comes from the program that is measured. It is a bound by construction, because any "
