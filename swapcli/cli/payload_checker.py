@@ -91,12 +91,17 @@ class PayloadChecker(NamedTuple):
     def _plan_signing(self, payload: UnsignedTransaction, checked: PayloadCheck) -> SigningPlan | None:
         """Read the nonce, gas and fees of the transactions; None without a sender."""
         from swapcli.engine.signing_fields import read_signing_plan
+        from swapcli.routing.gas import before_refunds
 
         sender = self.requested.sender
         if sender is None:
             return None
         transactions = router_dialect(self.network).build_transactions(payload, checked.allowances)
-        return read_signing_plan(self.node, sender, transactions, self.network, payload.gas_units)
+        if checked.simulation:
+            swap_peak: int | None = checked.simulation.gas_used
+        else:
+            swap_peak = None if payload.gas_units is None else before_refunds(payload.gas_units)
+        return read_signing_plan(self.node, sender, transactions, self.network, swap_peak)
 
 
 def open_checker(session: Session, network: Network, options: PayloadOptions) -> PayloadChecker | None:

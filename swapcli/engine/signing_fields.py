@@ -14,7 +14,7 @@ from swapcli.chain.transaction_forecast import (
 )
 from swapcli.model.network import Network
 from swapcli.model.transaction import Transaction
-from swapcli.routing.gas import before_refunds, with_margin
+from swapcli.routing.gas import with_margin
 
 _APPROVAL_GAS: Final = 60_000
 """Gas of an approval where the node cannot estimate it: a plain ERC-20 uses 46,000, and one behind a proxy, such as
@@ -53,17 +53,17 @@ class SigningPlan(NamedTuple):
 
 
 def read_signing_plan(
-    node: OptionalRequests, sender: str, transactions: Sequence[Transaction], network: Network, swap_gas: int | None
+    node: OptionalRequests, sender: str, transactions: Sequence[Transaction], network: Network, swap_peak: int | None
 ) -> SigningPlan:
     """Return the fields of `transactions`, in one round trip. The last one is the swap.
 
-    `swap_gas` is our own estimate of the swap's gas after refunds, used if the node has none; None if unknown. Raises
-    `UpstreamError` if the node does not answer.
+    `swap_peak` is the swap's gas before refunds by a simulation or our own estimate, used if the node has none; None if
+    unknown. Raises `UpstreamError` if the node does not answer.
     """
     # On an OP-stack network a listed slot saves 100 gas, about as much as its 32 bytes cost on L1.
     forecast = read_transaction_forecast(node, sender, transactions, with_access_list=network.l1_fee_oracle is None)
     max_fee_wei, priority_fee_wei = _fees(forecast.fees)
-    estimates = [_APPROVAL_GAS] * (len(transactions) - 1) + [swap_gas and before_refunds(swap_gas)]
+    estimates = [_APPROVAL_GAS] * (len(transactions) - 1) + [swap_peak]
     fields = tuple(
         SigningFields(
             nonce=None if forecast.nonce is None else forecast.nonce + position,

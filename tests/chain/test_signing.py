@@ -173,3 +173,24 @@ def test_a_failing_estimate_warns_and_builds(client: Client, tmp_path: Path, sol
         (warning,) = [each for each in ran.json["warnings"] if each["code"] == "GAS_NOT_ESTIMATED"]
         assert "the transaction may fail: " in warning["message"]
         assert warning["message"] in client.calldata(sold, "USDC", "1", *options).stderr
+
+
+def test_a_route_that_was_found_before_is_ready_to_sign(client: Client) -> None:
+    route = client.route("USDC", "ETH", "500")
+    with client.trader.chain.revert_after(), signer("viem", client) as sign:
+        transactions = unsigned(client.execute(route, "--from", USER, "--json"))
+        assert [list(each) for each in transactions] == [[*transactions[0]]] * 2
+        assert all(receipt.succeeded for receipt in send_all(client, transactions, sign))
+
+
+def test_a_printed_access_list_saves_gas(client: Client) -> None:
+    ran = client.calldata("ETH", "USDC", "2000", "--max-impact", "100", "--from", USER, "--json")
+    (listed,) = unsigned(ran)
+    assert listed["accessList"]
+    used = []
+    for transaction in (listed, {name: value for name, value in listed.items() if name != "accessList"}):
+        with client.trader.chain.revert_after(), signer("viem", client) as sign:
+            (receipt,) = send_all(client, [transaction], sign)
+            assert receipt.succeeded
+            used.append(receipt.gas_used)
+    assert used[0] < used[1]

@@ -74,7 +74,7 @@ def test_gas_before_refunds_is_used_if_the_node_has_it() -> None:
 
 
 def test_a_node_without_the_methods_leaves_only_our_estimates() -> None:
-    plan = read_signing_plan(ReplyingNode(), SENDER, (APPROVAL, SWAP), MONAD, 100_000)
+    plan = read_signing_plan(ReplyingNode(), SENDER, (APPROVAL, SWAP), MONAD, 125_000)
     assert plan.fields == (SigningFields(None, 72_000, None, None), SigningFields(None, 150_000, None, None))
     assert plan.failure == UNSUPPORTED.message
     assert read_signing_plan(ReplyingNode(), SENDER, (SWAP,), MONAD, None).fields[0].gas is None
@@ -108,7 +108,7 @@ def test_malformed_results_are_unknown(malformed: object) -> None:
 )
 def test_the_priority_fee_is_that_of_used_blocks(rewards: list[str], ratios: list[float], tip_wei: int) -> None:
     history = {"baseFeePerGas": ["0x64"] * 4, "gasUsedRatio": ratios, "reward": [[each] for each in rewards]}
-    (fields,) = read_signing_plan(ReplyingNode(eth_feeHistory=history), SENDER, (SWAP,), MONAD, 100_000).fields
+    (fields,) = read_signing_plan(ReplyingNode(eth_feeHistory=history), SENDER, (SWAP,), MONAD, 125_000).fields
     assert (fields.max_priority_fee_wei, fields.max_fee_wei) == (tip_wei, 200 + tip_wei)
 
 
@@ -128,7 +128,7 @@ def test_an_access_list_must_save_gas(used_with: int, is_listed: bool) -> None:
 def test_a_failing_simulation_names_the_reason() -> None:
     failure = {"status": "0x0", "gasUsed": "0x5208", "error": {"message": "execution reverted: too little"}}
     node = ReplyingNode(eth_estimateGas="0xc350", eth_simulateV1=simulated(succeeded(40_000), failure))
-    plan = read_signing_plan(node, SENDER, (APPROVAL, SWAP), MONAD, 100_000)
+    plan = read_signing_plan(node, SENDER, (APPROVAL, SWAP), MONAD, 125_000)
     assert plan.failure == "execution reverted: too little"
     assert plan.fields[1].gas == 150_000
 
