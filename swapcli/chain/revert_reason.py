@@ -1,12 +1,13 @@
 """Describes why a call reverted, from its return data.
 
 `Error(string)` and `Panic(uint256)` are Solidity's own. The router's custom errors are taken from its ABI, which shares
-those of the published router. Any other error is shown by its selector.
+those of the published router; those of 0x Settler are from its source (github 0xProject/0x-settler). Any other error is
+shown by its selector.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
@@ -37,6 +38,16 @@ class _Known(NamedTuple):
 
     name: str
     types: Mapping[str, str]
+
+
+_SETTLER_ERRORS: Final = (
+    _Known("TooMuchSlippage", {"token": "address", "least": "uint256", "received": "uint256"}),
+    _Known("SignatureExpired", {"deadline": "uint256"}),
+    _Known("MsgValueMismatch", {"most": "uint256", "value": "uint256"}),
+    _Known("ZeroSellAmount", {"token": "address"}),
+    _Known("UnknownForkId", {"fork": "uint8"}),
+    _Known("ConfusedDeputy", {}),
+)
 
 
 def describe_revert(output: bytes) -> str:
@@ -74,11 +85,16 @@ def _format_argument(kind: str, value: int) -> str:
 
 @lru_cache
 def _known_errors() -> Mapping[bytes, _Known]:
-    known = {}
+    """Return the errors by selector."""
+    return {_selector(each): each for each in (*_router_errors(), *_SETTLER_ERRORS)}
+
+
+def _router_errors() -> Iterator[_Known]:
     for entry in read_artifact().abi:
         if entry["type"] == "error":
             inputs: Any = entry["inputs"]
-            types = {str(each["name"]): str(each["type"]) for each in inputs}
-            signature = f"{entry['name']}({','.join(types.values())})"
-            known[keccak256(signature.encode())[:_SELECTOR_BYTES]] = _Known(str(entry["name"]), types)
-    return known
+            yield _Known(str(entry["name"]), {str(each["name"]): str(each["type"]) for each in inputs})
+
+
+def _selector(error: _Known) -> bytes:
+    return keccak256(f"{error.name}({','.join(error.types.values())})".encode())[:_SELECTOR_BYTES]

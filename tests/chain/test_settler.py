@@ -3,13 +3,20 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from dataclasses import replace
 from random import Random
 
 import pytest
 
+from swapcli.chain.revert_reason import describe_revert
+from swapcli.chain.rpc_node import RpcNode
+from swapcli.chain.sender_balances import read_sender_balances
+from swapcli.chain.simulation import simulate_swap
+from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.dialects import router_dialect
 from swapcli.evm import build_transactions
+from swapcli.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.router_dialect import ReplayedSwap
@@ -18,9 +25,12 @@ from swapcli.model.transaction import SwapType, Transaction, UnsignedTransaction
 from swapcli.pools.constant_product import ConstantProduct
 from tests.chain.contract_fixture import WETH
 from tests.chain.settler_fixture import PROTOCOLS, SettlerTrader
-from tests.chain.trader import INTEGRATOR, Outcome, Trade
+from tests.chain.trader import INTEGRATOR, USER, Outcome, Trade
 from tests.examples import seeds
+from tests.support.chain import connected
 
+POOR = "0x" + "90" * 20
+"""Holds nothing."""
 ROUTES_A_SEED = 50
 SEEDS = 12
 
@@ -28,6 +38,12 @@ SEEDS = 12
 @pytest.fixture
 def trader(settler_trader: SettlerTrader) -> SettlerTrader:
     return settler_trader
+
+
+@pytest.fixture
+def node(trader: SettlerTrader) -> Iterator[RpcNode]:
+    with connected(trader.chain) as node:
+        yield node
 
 
 @pytest.mark.parametrize("seed", seeds(1, full=SEEDS))
@@ -50,6 +66,35 @@ def test_what_is_received_is_what_was_quoted(trader: SettlerTrader, seed: int) -
 
 def test_the_routes_are_enough() -> None:
     assert SEEDS * ROUTES_A_SEED >= 500
+
+
+@pytest.mark.parametrize("seed", seeds(1, full=3))
+def test_what_is_simulated_is_what_is_mined(trader: SettlerTrader, node: RpcNode, seed: int) -> None:
+    for trade in trader.trades(Random(f"simulated settler {seed}"), 20):
+        swap = SimulatedCall.from_payload(trade.payload)
+        runs = [simulate(node, swap, sender) for sender in (USER, POOR)]
+        received = trader.execute(trade).received
+        assert [(run.status, run.received) for run in runs] == [(SimulationStatus.DONE, received)] * 2
+
+
+def test_a_simulation_names_the_reason_of_a_revert(trader: SettlerTrader, node: RpcNode) -> None:
+    trade = trader.quote_trade(Order(trader.world.tokens[WETH], trader.world.tokens["USDC"], 10**18))
+    due, now_s = trade.amount_due, int(SYSTEM_CLOCK.now_s())
+    for payload, reason in (
+        (
+            rebuild(trader, trade, minimum=due + 1),
+            f"TooMuchSlippage (token {trade.token_out}, least {due + 1}, received {due})",
+        ),
+        (rebuild(trader, trade, deadline_s=now_s - 10**6), f"SignatureExpired (deadline {now_s - 10**6})"),
+    ):
+        run = simulate(node, SimulatedCall.from_payload(payload), USER)
+        assert run.status is SimulationStatus.REVERTED
+        assert describe_revert(run.return_data) == reason
+
+
+def simulate(node: RpcNode, swap: SimulatedCall, sender: str) -> SimulationRun:
+    at = node.read_head().block
+    return simulate_swap(node, at, swap, sender, read_sender_balances(node, at, sender, swap)).run
 
 
 @pytest.mark.parametrize("seed", seeds(1, full=4))

@@ -70,8 +70,6 @@ contract AllowanceHolder {
 
     mapping(address operator => mapping(address owner => mapping(address token => uint256))) private _allowance;
 
-    error CallFailed(bytes reason);
-
     function exec(address operator, address token, uint256 amount, address payable target, bytes calldata data)
         external
         payable
@@ -79,7 +77,11 @@ contract AllowanceHolder {
     {
         _allowance[operator][msg.sender][token] = amount;
         (bool done, bytes memory output) = target.call{value: msg.value}(abi.encodePacked(data, msg.sender));
-        if (!done) revert CallFailed(output);
+        if (!done) {
+            assembly {
+                revert(add(output, 32), mload(output))
+            }
+        }
         _allowance[operator][msg.sender][token] = 0;
         return output;
     }
