@@ -13,7 +13,6 @@ from swapcli.chain.revert_reason import describe_revert
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.chain.sender_balances import read_sender_balances
 from swapcli.chain.simulation import simulate_swap
-from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.dialects import router_dialect
 from swapcli.evm import build_transactions
 from swapcli.evm.simulation import SimulatedCall, SimulationRun, SimulationStatus
@@ -79,13 +78,13 @@ def test_what_is_simulated_is_what_is_mined(trader: SettlerTrader, node: RpcNode
 
 def test_a_simulation_names_the_reason_of_a_revert(trader: SettlerTrader, node: RpcNode) -> None:
     trade = trader.quote_trade(Order(trader.world.tokens[WETH], trader.world.tokens["USDC"], 10**18))
-    due, now_s = trade.amount_due, int(SYSTEM_CLOCK.now_s())
+    due, past_s = trade.amount_due, block_time_s(trader) - 1
     for payload, reason in (
         (
             rebuild(trader, trade, minimum=due + 1),
             f"TooMuchSlippage (token {trade.token_out}, least {due + 1}, received {due})",
         ),
-        (rebuild(trader, trade, deadline_s=now_s - 10**6), f"SignatureExpired (deadline {now_s - 10**6})"),
+        (rebuild(trader, trade, deadline_s=past_s), f"SignatureExpired (deadline {past_s})"),
     ):
         run = simulate(node, SimulatedCall.from_payload(payload), USER)
         assert run.status is SimulationStatus.REVERTED
@@ -117,7 +116,7 @@ def test_a_swap_after_its_deadline_reverts(trader: SettlerTrader, is_native: boo
     trade = trader.quote_trade(Order(token_in, tokens["USDC"], 10**18))
     for each in build_transactions(trade.payload)[:-1]:
         assert trader.send(each).succeeded
-    now_s = int(trader.chain.node.ask("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
+    now_s = block_time_s(trader)
     for deadline_s, succeeds in ((now_s, False), (now_s + 600, True), (None, True)):
         assert sent(trader, rebuild(trader, trade, deadline_s=deadline_s)) == succeeds
 
@@ -131,6 +130,11 @@ def test_wrapping_and_unwrapping_are_mined_too(trader: SettlerTrader, unwraps: b
     check(trade, trader.execute(trade))
     assert trade.amount_due == 12_345 - 12_345 * fee_bps // 10_000
     assert trader.world.leftovers() == {}
+
+
+def block_time_s(trader: SettlerTrader) -> int:
+    """Return the time of the newest block."""
+    return int(trader.chain.node.ask("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
 
 
 def sent(trader: SettlerTrader, payload: UnsignedTransaction) -> bool:
