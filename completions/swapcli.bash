@@ -9,7 +9,7 @@ _swapcli() {
         --shares) COMPREPLY=($(compgen -W "fine whole" -- "$current")); return ;;
         --api-version) COMPREPLY=($(compgen -W "v1 v2" -- "$current")); return ;;
         --color) COMPREPLY=($(compgen -W "auto always never" -- "$current")); return ;;
-        --destination|--integrator-address|--from|--host|--integrator-fee-bps|--integrator-surplus-bps|--get|--exclude-protocols|--tokens|--protocols|--networks|--max-hops|--from-block|--max-requests|--retries|--router-dialect|--network|--slippage|--max-impact|--port|--gas-price|--max-age|--timeout|--state|--deadline|--rpc-url|--api-url|--min-liquidity) return ;;
+        --destination|--integrator-address|--from|--host|--integrator-fee-bps|--integrator-surplus-bps|--get|--signature|--exclude-protocols|--tokens|--protocols|--networks|--max-hops|--from-block|--max-requests|--retries|--router-dialect|--network|--slippage|--max-impact|--port|--gas-price|--max-age|--timeout|--state|--deadline|--rpc-url|--api-url|--min-liquidity) return ;;
     esac
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case "$place $word" in
@@ -19,8 +19,8 @@ _swapcli() {
     case "$place" in
         "") words="route calldata execute router sync market serve health keys networks tokens protocols config help completion" options="--version --debug -h --help" ;;
         " route") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --shares --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --store --rpc-url --max-age --state --offline --api-url --api-key-file --timeout --batch --json --plain --table --color --config -h --help" ;;
-        " calldata") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --shares --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --with-approval --simulate --from --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --state --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
-        " execute") words="" options="--slippage --destination --router-dialect --deadline --network --with-approval --simulate --from --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --state --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" files=yes ;;
+        " calldata") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --shares --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --with-approval --simulate --from --deadline --permit --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --state --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
+        " execute") words="" options="--slippage --destination --router-dialect --signature --network --with-approval --simulate --from --deadline --permit --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --state --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" files=yes ;;
         " router") words="deploy-payload" options="-h --help" ;;
         " router deploy-payload") words="base citrea hyperevm monad starknet" options="--json --plain --table --color --config -h --help" ;;
         " sync") words="base citrea hyperevm monad starknet" options="--tokens --protocols --min-liquidity --from-block --accept-losses --watch --rpc-url --store --timeout --json --plain --table --color --config -h --help" ;;

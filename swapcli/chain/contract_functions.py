@@ -16,6 +16,10 @@ from swapcli.errors import InvalidUpstreamResponse
 
 SELECTORS: Final[dict[str, str]] = {
     "A()": "f446c1d0",
+    "DOMAIN_SEPARATOR()": "3644e515",
+    "PERMIT_TYPEHASH()": "30adf81f",
+    "nonces(address)": "7ecebe00",
+    "version()": "54fd4d50",
     "A_precise()": "76a2f0f0",
     "N_COINS()": "29357750",
     "aggregate3((address,bool,bytes)[])": "82ad56cb",

@@ -190,6 +190,13 @@ class PayloadOptions(NamedTuple):
         str | None,
         option("--from", "Sender: check the balance on a node, and add nonce, gas and fees.", ANSWER, "ADDRESS"),
     ] = None
+    deadline: Annotated[
+        str | None,
+        option("--deadline", "Latest time of the swap: 20m, +1200 or Unix seconds.", ANSWER, "TIME"),
+    ] = None
+    permit: Annotated[
+        bool, option("--permit", "Print the message to sign in place of an approval (EIP-712 JSON).", ANSWER)
+    ] = False
     max_impact: Annotated[
         str | None,
         option("--max-impact", "Maximum price impact.  [default: 15]", ANSWER, "PERCENT"),

@@ -22,6 +22,18 @@ if TYPE_CHECKING:
     from swapcli.engine.router_readings import RoutePayloads
 
 
+def parse_deadline(options: PayloadOptions, signature: str | None = None) -> int | None:
+    """Return the Unix time of --deadline, None without one; --permit and --signature need it.
+
+    Raises `InvalidOption`, and `InvalidDeadline` if it has passed.
+    """
+    if options.deadline is None and not options.permit and signature is None:
+        return None
+    from swapcli.cli.permits import parse_permit_deadline
+
+    return parse_permit_deadline(options, signature)
+
+
 class PreparedPayload(NamedTuple):
     """A transaction with the results of its checks and its warnings, and how it is built for other readings."""
 

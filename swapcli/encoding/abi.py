@@ -15,8 +15,8 @@ from __future__ import annotations
 
 import re
 from binascii import Error, unhexlify
-from collections.abc import Callable
-from typing import Final, NoReturn
+from collections.abc import Callable, Sequence
+from typing import Final, NamedTuple, NoReturn
 
 from swapcli.errors import InvalidInput, SwapcliError
 
@@ -76,6 +76,31 @@ def encode_bytes32(value: bytes, field: str) -> str:
 def encode_bytes(value: bytes) -> str:
     """Return the words of `bytes`: the length, then the content padded with zeros to whole words."""
     return f"{len(value):064x}{value.hex()}{'00' * (-len(value) % WORD)}"
+
+
+class Dynamic(NamedTuple):
+    """The encoded content of a field of variable size: hex digits of whole words, to which a head has the offset."""
+
+    content: str
+
+
+def encode_fields(*fields: str | Dynamic) -> str:
+    """Return the words of a tuple: static fields as they are, then the contents of the dynamic ones."""
+    position = sum(WORD if isinstance(field, Dynamic) else len(field) // 2 for field in fields)
+    head, tail = [], []
+    for field in fields:
+        if isinstance(field, Dynamic):
+            head.append(f"{position:064x}")
+            tail.append(field.content)
+            position += len(field.content) // 2
+        else:
+            head.append(field)
+    return "".join((*head, *tail))
+
+
+def encode_list(entries: Sequence[str] | Sequence[Dynamic]) -> Dynamic:
+    """Return an array: its length, then the words of its entries, all static or all dynamic."""
+    return Dynamic(f"{len(entries):064x}{encode_fields(*entries)}")
 
 
 def encode_word(value: int | str) -> bytes:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.errors import InvalidOption
 from swapcli.model.market import Market
-from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, SETTLER, Kind, Network
+from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, SETTLER, UNIVERSAL_ROUTER, Kind, Network
 from swapcli.model.router_dialect import Execution
 
 if TYPE_CHECKING:
@@ -23,6 +23,10 @@ def router_dialect(network: Network) -> RouterDialect:
         from swapcli.evm.dialects.settler import SettlerDialect
 
         return SettlerDialect(network)
+    if network.router_dialect == UNIVERSAL_ROUTER and network.kind is Kind.EVM:
+        from swapcli.evm.dialects.universal_router import UniversalRouterDialect
+
+        return UniversalRouterDialect(network)
     return interface_dialect(network)
 
 

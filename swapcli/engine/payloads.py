@@ -101,7 +101,7 @@ def build_transaction(
         recipient=terms.required_recipient,
         swap_type=result.swap_type,
     )
-    swap = ReplayedSwap(route, steps, pools, integrator, terms.deadline_s)
+    swap = ReplayedSwap(route, steps, pools, integrator, terms.deadline_s, terms.permit)
     return router_dialect(network).build_payload(swap, router)
 
 

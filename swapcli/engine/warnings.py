@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from datetime import UTC, datetime
 
+from swapcli.engine.dialects import router_dialect
 from swapcli.engine.impact_measures import ImpactBasis, PriceImpact, impact_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.transfer_rules import transfer_warnings
@@ -11,7 +13,7 @@ from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import PPM_PER_PERCENT
+from swapcli.model.swap_terms import PPM_PER_PERCENT, SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.units import PPM
 from swapcli.model.warning import QuoteWarning, WarningCode
@@ -78,6 +80,17 @@ def payload_warnings(
             )
         )
     return tuple(warnings)
+
+
+def deadline_warnings(network: Network, terms: SwapTerms) -> Iterator[QuoteWarning]:
+    """Yield a warning about a requested deadline that the router does not enforce. It enforces that of a permit."""
+    if terms.deadline_s is None or terms.permit or router_dialect(network).enforces_deadline:
+        return
+    deadline = datetime.fromtimestamp(terms.deadline_s, UTC).isoformat()
+    yield QuoteWarning(
+        WarningCode.DEADLINE_NOT_ENFORCED,
+        f"the router's swap takes no deadline, so the transaction does not expire by itself at {deadline}",
+    )
 
 
 def _search_warnings(answer: QuoteResult) -> Iterator[QuoteWarning]:

@@ -3,12 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from enum import StrEnum
 from typing import NamedTuple, Protocol
 
 from swapcli.model.pool import Pool
 from swapcli.model.quote import HUNDREDTHS, RATE_SCALE, Step
 from swapcli.model.router_reading import RateReading
-from swapcli.model.swap_terms import Integrator
+from swapcli.model.swap_terms import Integrator, SignedPermit
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 
 
@@ -57,6 +58,14 @@ class ReplayedSwap(NamedTuple):
     pools: Mapping[str, Pool]
     integrator: Integrator | None = None
     deadline_s: int | None = None
+    permit: SignedPermit | None = None
+
+
+class PermitKind(StrEnum):
+    """Which contract checks the signature of a permit."""
+
+    TOKEN = "token"
+    PERMIT2 = "permit2"
 
 
 class RouterDialect(Protocol):
@@ -79,6 +88,10 @@ class RouterDialect(Protocol):
 
         The result differs from `pool` where the router computes the output by itself instead of asking the pool.
         """
+
+    @property
+    def permit_kind(self) -> PermitKind | None:
+        """The permit that a payload can carry in place of an approval of the router; None if it can carry none."""
 
     @property
     def enforces_deadline(self) -> bool:

@@ -39,12 +39,19 @@ class Integrator:
         check_shares(self.fee_bps, self.surplus_bps)
 
 
+class SignedPermit(NamedTuple):
+    """The signature of a permit (the 65 bytes r, s, v), and its nonce. The other terms are those of the swap."""
+
+    signature: bytes
+    nonce: int
+
+
 class SwapTerms(NamedTuple):
     """The terms of a swap beside its route.
 
     `recipient` is the address that receives the output; a quote needs none, a transaction does. Routes older than
     `ttl_s` have expired; a price impact above `impact_warning_ppm` gives a warning. `deadline_s` (Unix) is
-    enforced by routers whose calls have a deadline.
+    enforced by routers whose calls have a deadline. `permit` stands in for an approval until the deadline.
     """
 
     slippage_ppm: int
@@ -53,6 +60,7 @@ class SwapTerms(NamedTuple):
     ttl_s: int = DEFAULT_ROUTE_TTL_S
     impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM
     deadline_s: int | None = None
+    permit: SignedPermit | None = None
 
     @property
     def required_recipient(self) -> str:

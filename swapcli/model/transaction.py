@@ -120,8 +120,8 @@ class UnsignedTransaction(NamedTuple):
 
     `calldata` is hex with 0x on an EVM network; on Starknet `felts` are the call's arguments and `calldata` is empty.
     `value` is the native token to send with it, in wei. `approvals` are the permissions that it needs, in the order to
-    grant them; on Starknet the account's calls contain them. `gas_units` estimates the gas that it uses after refunds,
-    None if that is unknown.
+    grant them; on Starknet the account's calls contain them. `permitted` are further ones, which a signature in
+    `calldata` grants. `gas_units` estimates the gas that it uses after refunds, None if that is unknown.
     """
 
     call: RouterCall | EncodedCall
@@ -130,6 +130,7 @@ class UnsignedTransaction(NamedTuple):
     calldata: str = ""
     felts: tuple[int, ...] = ()
     approvals: tuple[Approval, ...] = ()
+    permitted: tuple[Approval, ...] = ()
     gas_units: int | None = None
 
     @property

@@ -24,6 +24,7 @@ class StarknetDialect:
     pays_integrators: Final = False
     execution: Final = RATES
     enforces_deadline: Final = False
+    permit_kind: Final = None
 
     def __init__(self, network: Network) -> None:
         self._network = network

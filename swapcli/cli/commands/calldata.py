@@ -8,7 +8,7 @@ from swapcli.cli import exit_codes, options
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OrderOptions, OutputOptions, PayloadOptions, SourceOptions, with_option_groups
 from swapcli.cli.payload_checker import open_checker
-from swapcli.cli.payload_output import PreparedPayload, add_warnings, print_payload, shows_full_calldata
+from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order
 from swapcli.cli.render.payload_json import calldata_document
 from swapcli.cli.render.transactions import RenderedTransaction
@@ -17,7 +17,7 @@ from swapcli.cli.router_reading import in_reading, route_payloads
 from swapcli.cli.session import open_session
 from swapcli.engine.impact_measures import impact_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
-from swapcli.engine.warnings import check_impact
+from swapcli.engine.warnings import check_impact, deadline_warnings
 
 app = new_app()
 
@@ -52,16 +52,24 @@ def calldata(
     words = require_order(token_in, token_out, amount)
     context = open_quote_context(session, network, order, source)
     quote_terms = context.options.terms
+    deadline_s = parse_deadline(payload)
     terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.source.network)
+    terms = terms._replace(deadline_s=deadline_s)
     checker = open_checker(session, context.source.network, payload)
     answer, transaction = context.source.quote_and_build(context.build_request(context.parse_order(*words)), terms)
     check_impact(impact_of(answer), answer.state_source, session.settings.max_impact_ppm)
+    if payload.permit:
+        from swapcli.cli.permits import print_permit
+
+        print_permit(session, answer.network, payload, transaction, deadline_s)
+        return exit_codes.OK
     pools = answer.pools if isinstance(answer, LocalQuote) else None
     readings = route_payloads(session, answer.network, answer.result, pools, terms, transaction.gas_units)
     checked = checker.check_quoted(answer, transaction, readings) if checker else None
     answer, transaction = in_reading(answer, readings, checked, transaction)
     prepared = PreparedPayload(transaction, answer.network, checked, readings=readings)
-    prepared = add_warnings(session, prepared, context.find_warnings(answer), with_approval=payload.with_approval)
+    warnings = (*context.find_warnings(answer), *deadline_warnings(answer.network, terms))
+    prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
     _print(context, answer, prepared, payload)
     return exit_codes.OK
 

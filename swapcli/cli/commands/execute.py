@@ -2,20 +2,17 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from collections.abc import Iterator
-from datetime import UTC, datetime
 from typing import Annotated, NamedTuple
 
 from swapcli.api.route import parse_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import SLIPPAGE_RANGE
 from swapcli.cli import exit_codes, options
-from swapcli.cli.deadline_option import parse_deadline_s
 from swapcli.cli.files import STDIN, is_stdin_terminal, read_file
 from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
 from swapcli.cli.options import OutputOptions, PayloadOptions, SourceOptions, argument, option, with_option_groups
 from swapcli.cli.payload_checker import open_checker
-from swapcli.cli.payload_output import PreparedPayload, add_warnings, print_payload, shows_full_calldata
+from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.render.payload_json import PayloadContext, execute_document
 from swapcli.cli.render.transactions import RenderedTransaction
 from swapcli.cli.resolved_options import parse_address_option, require_swap_terms
@@ -23,13 +20,11 @@ from swapcli.cli.router_reading import route_payloads
 from swapcli.cli.session import Session, open_session
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.dialects import router_dialect
-from swapcli.engine.warnings import check_impact, quote_warnings
+from swapcli.engine.warnings import check_impact, deadline_warnings, quote_warnings
 from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.model.network import Network
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import SwapTerms
-from swapcli.model.warning import QuoteWarning, WarningCode
 
 PIPE = "swapcli route NETWORK TOKEN_IN TOKEN_OUT AMOUNT --json | swapcli execute - --destination ADDRESS"
 
@@ -44,11 +39,8 @@ def execute(
     slippage: options.Slippage = None,
     destination: options.Destination = None,
     router_dialect: options.RouterDialect = None,
-    deadline: Annotated[
-        str | None,
-        option(
-            "--deadline", "Exit with an error if it has passed: 20m, +1200 or Unix seconds.", options.ANSWER, "TIME"
-        ),
+    signature: Annotated[
+        str | None, option("--signature", "Signature of the message of --permit.", options.ANSWER, "HEX")
     ] = None,
     network: Annotated[
         str | None,
@@ -72,17 +64,27 @@ def execute(
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
     if file == STDIN == str(session.settings.market):
         raise InvalidOption("the route and --market cannot both be read from stdin")
-    deadline_s = None if deadline is None else parse_deadline_s(deadline, SYSTEM_CLOCK.now_s())
+    deadline_s = parse_deadline(payload, signature)
     document = _read(file)
     quote_source = session.open(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
     route = _parse_route(session, quote_source.network, document, destination, deadline_s)
     checker = open_checker(session, quote_source.network, payload)
-    transaction = quote_source.build(route.result, route.terms)
+    terms = route.terms
+    if signature is not None:
+        from swapcli.cli.permits import with_signature
+
+        terms = with_signature(session, quote_source.network, payload, signature, route)
+    transaction = quote_source.build(route.result, terms)
+    if payload.permit:
+        from swapcli.cli.permits import print_permit
+
+        print_permit(session, quote_source.network, payload, transaction, deadline_s)
+        return exit_codes.OK
     settings, state_source = session.settings, quote_source.state_source
     impact = quote_source.impact_of(route.result, transaction)
     check_impact(impact, state_source, settings.max_impact_ppm)
     pools = quote_source.route_pools(route.result)
-    readings = route_payloads(session, quote_source.network, route.result, pools, route.terms, transaction.gas_units)
+    readings = route_payloads(session, quote_source.network, route.result, pools, terms, transaction.gas_units)
     checked = checker.check_built(quote_source, route.result, transaction, readings) if checker else None
     if checked and checked.read_payload:
         transaction = checked.read_payload.payload
@@ -90,21 +92,12 @@ def execute(
         *quote_warnings(
             impact, state_source, ttl_s=settings.route_ttl_s, impact_warning_ppm=settings.impact_warning_ppm
         ),
-        *_deadline_warnings(quote_source.network, deadline_s),
+        *deadline_warnings(quote_source.network, terms),
     )
     prepared = PreparedPayload(transaction, quote_source.network, checked, readings=readings)
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
     _print(session, state_source, route, prepared, payload)
     return exit_codes.OK
-
-
-def _deadline_warnings(network: Network, deadline_s: int | None) -> Iterator[QuoteWarning]:
-    if deadline_s is not None and not router_dialect(network).enforces_deadline:
-        deadline = datetime.fromtimestamp(deadline_s, UTC).isoformat()
-        yield QuoteWarning(
-            WarningCode.DEADLINE_NOT_ENFORCED,
-            f"the router's swap takes no deadline, so the transaction does not expire by itself at {deadline}",
-        )
 
 
 class _Route(NamedTuple):

@@ -140,6 +140,8 @@ class RemoteSource:
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`."""
         self._check_api_version(result.api_version)
+        if terms.permit is not None:
+            raise InvalidOption("a service builds no payloads with permits", hint="leave out --service or --signature")
         expected = self._expected_payload(terms, with_route=False)
         # The router takes no deadline, and V2 calldata neither.
         parsed = self._service.payload(result, terms._replace(deadline_s=None))

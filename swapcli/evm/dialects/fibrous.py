@@ -5,14 +5,16 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from swapcli.evm.calldata import decode_call
+from swapcli.encoding.abi import WORD
+from swapcli.errors import InvalidRoute
+from swapcli.evm.calldata import Permit, decode_call, encode_permit_call
 from swapcli.evm.integrator import encode_integrator_data
 from swapcli.evm.router_params import build_call
 from swapcli.evm.transactions import build_transaction, build_transactions
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.model.router_dialect import Execution, ReplayedSwap
+from swapcli.model.router_dialect import Execution, PermitKind, ReplayedSwap
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 
@@ -22,6 +24,7 @@ class FibrousDialect:
 
     pays_integrators: Final = True
     enforces_deadline: Final = False
+    permit_kind: Final = PermitKind.TOKEN
 
     def __init__(self, network: Network) -> None:
         self._network = network
@@ -33,8 +36,16 @@ class FibrousDialect:
         return pool
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
-        """As `RouterDialect.build_payload`."""
-        return self.build_transaction(self.build_call(swap.route, swap.steps, swap.pools, swap.integrator), router)
+        """As `RouterDialect.build_payload`. A permit needs a deadline, and its call pays no integrator."""
+        call = self.build_call(swap.route, swap.steps, swap.pools, swap.integrator)
+        payload = self.build_transaction(call, router)
+        if swap.permit is None or swap.deadline_s is None:
+            return payload
+        if call.integrator_data:
+            raise InvalidRoute("a swap with a permit pays no integrator", hint="approve the router by a transaction")
+        r, s, v = swap.permit.signature[:WORD], swap.permit.signature[WORD : 2 * WORD], swap.permit.signature[-1]
+        calldata = encode_permit_call(call, Permit(swap.deadline_s, v, r, s))
+        return payload._replace(calldata=calldata, approvals=(), permitted=payload.approvals)
 
     def build_call(
         self, route: RouterRouteParam, steps: Sequence[Step], pools: Mapping[str, Pool], integrator: Integrator | None

@@ -89,6 +89,7 @@ class SettlerDialect:
 
     pays_integrators: Final = True
     enforces_deadline: Final = True
+    permit_kind: Final = None
     execution: Final = _EXECUTION
     name: Final = SETTLER
 

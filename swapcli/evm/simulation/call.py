@@ -49,6 +49,7 @@ class SimulatedCall(NamedTuple):
     value_wei: int
     calldata: bytes
     approvals: tuple[Approval, ...] = ()
+    permitted: tuple[Approval, ...] = ()
 
     @classmethod
     def from_payload(cls, payload: UnsignedTransaction) -> SimulatedCall:
@@ -63,6 +64,7 @@ class SimulatedCall(NamedTuple):
             value_wei=payload.value,
             calldata=parse_hex(payload.calldata, "calldata"),
             approvals=payload.approvals,
+            permitted=payload.permitted,
         )
 
 
@@ -87,6 +89,8 @@ def runtime_code(own: str) -> bytes:
 def encode_simulate(swap: SimulatedCall, allowances: Sequence[int] = ()) -> bytes:
     """Return the calldata of `simulate`, which first makes the approvals that are missing beyond `allowances`.
 
+    Contracts refuse the signature of a sender who has the simulation's code: approvals stand in for what it permits.
+
     Raises `InvalidInput` for a value that does not fit.
     """
     calldata = encode_bytes(swap.calldata)
@@ -99,7 +103,7 @@ def encode_simulate(swap: SimulatedCall, allowances: Sequence[int] = ()) -> byte
         f"{_SWAP_WORDS * WORD:064x}",
         f"{_SWAP_WORDS * WORD + len(calldata) // 2:064x}",
         calldata,
-        _encode_preparations(build_approvals(swap.approvals, allowances)),
+        _encode_preparations([*build_approvals(swap.approvals, allowances), *build_approvals(swap.permitted)]),
     )
     return bytes.fromhex(SIMULATE + "".join(words))
 
@@ -138,7 +142,7 @@ def _transaction_gas(call_gas: int, swap: SimulatedCall, allowances: Sequence[in
     granted = sum(have < each.amount for each, have in zip(swap.approvals, allowances, strict=False))
     zeros = swap.calldata.count(0)
     carried = zeros * _ZERO_BYTE_GAS + (len(swap.calldata) - zeros) * _BYTE_GAS
-    looks = _FIRST_LOOK_GAS * (granted + (swap.token_out != ZERO_ADDRESS))
+    looks = _FIRST_LOOK_GAS * (granted + len(swap.permitted) + (swap.token_out != ZERO_ADDRESS))
     return max(0, _TRANSACTION_GAS + carried + call_gas + looks - (_VALUE_GAS if swap.value_wei else 0))
 
 

@@ -1,0 +1,120 @@
+"""`--permit` and `--signature` on the command line: a signed message in place of an approval, on a node."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from time import time
+
+import pytest
+from eth_account import Account
+from eth_account.messages import encode_typed_data
+
+from swapcli.evm import build_approval
+from swapcli.evm.permit2 import PERMIT2
+from swapcli.model.network import UNIVERSAL_ROUTER
+from swapcli.model.transaction import Transaction
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.test_checks_commands import Client
+from tests.chain.trader import KEY, USER, Trader
+from tests.chain.universal_fixture import PROTOCOLS, open_universal_trader
+from tests.support.chain import restored
+
+AMOUNT = 2_000 * 10**6
+
+
+@pytest.fixture(scope="module", params=["fibrous", UNIVERSAL_ROUTER])
+def client(
+    request: pytest.FixtureRequest, shared_trader: Trader, tmp_path_factory: pytest.TempPathFactory
+) -> Iterator[Client]:
+    """The commands for a network whose router takes permits of tokens, and for one with Permit2."""
+    folder = tmp_path_factory.mktemp("permits")
+    if request.param == UNIVERSAL_ROUTER:
+        with open_universal_trader() as trader:
+            yield open_client(trader, folder)
+    else:
+        with restored(shared_trader) as trader:
+            yield open_client(trader, folder)
+
+
+def open_client(trader: Trader, folder: Path) -> Client:
+    network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
+    trader.world.network = network
+    trader.market = replace(trader.market, network=network)
+    client = Client(trader, folder)
+    if network.router_dialect == UNIVERSAL_ROUTER:
+        settings = json.loads(client.settings.read_text())
+        router = {"address": network.router, "version": "2.0", "protocols": PROTOCOLS}
+        settings["networks"][network.name] |= {
+            "router_dialect": UNIVERSAL_ROUTER,
+            "routers": {UNIVERSAL_ROUTER: router},
+        }
+        client.settings.write_text(json.dumps(settings))
+    return client
+
+
+def test_a_signature_takes_the_place_of_an_approval(client: Client) -> None:
+    trader, network = client.trader, client.trader.world.network
+    usdc, dai = trader.world.tokens["USDC"], trader.world.tokens["DAI"]
+    deadline = str(int(time()) + 1_200)
+    route = client.route("USDC", "DAI", "2000")
+    printed = client.execute(route, "--permit", "--deadline", deadline, to=USER)
+    assert printed.exit_code == 0, printed.stderr
+    document = printed.json
+    is_permit2 = network.router_dialect == UNIVERSAL_ROUTER
+    assert document["primaryType"] == ("PermitSingle" if is_permit2 else "Permit")
+    assert document["domain"]["verifyingContract"] == (PERMIT2 if is_permit2 else usdc.address)
+    signed = Account.sign_message(encode_typed_data(full_message=document), KEY).signature.to_0x_hex()
+    built = client.execute(route, "--signature", signed, "--deadline", deadline, "--simulate", "--json", to=USER)
+    assert built.exit_code == 0, built.stderr
+    assert built.json["simulation"]["matches"] is True
+    assert built.json["dialect"] == network.router_dialect
+    assert [each["code"] for each in built.json["warnings"] if each["code"] == "DEADLINE_NOT_ENFORCED"] == []
+    with trader.chain.revert_after():
+        if is_permit2:
+            assert trader.send(build_approval(usdc.address, PERMIT2, AMOUNT)).succeeded
+        before = trader.world.balance(dai.address, USER)
+        swap = Transaction(built.json["to"].lower(), built.json["calldata"], int(built.json["value"]))
+        assert trader.send(swap).succeeded
+        received = trader.world.balance(dai.address, USER) - before
+    trader.nonce -= 1 + is_permit2
+    assert received == int(built.json["simulation"]["amount_received"])
+
+
+def test_calldata_prints_the_same_message(client: Client) -> None:
+    deadline = str(int(time()) + 1_200)
+    route = client.route("USDC", "DAI", "2000")
+    printed = client.execute(route, "--permit", "--deadline", deadline, to=USER)
+    quoted = client.calldata("USDC", "DAI", "2000", "--permit", "--deadline", deadline, to=USER)
+    assert quoted.json == printed.json
+
+
+@pytest.mark.parametrize(
+    ("options", "problem"),
+    [
+        (("--permit",), "--permit needs --deadline: the end of the permit"),
+        (("--signature", "0x00"), "--signature needs --deadline: the end of the permit"),
+        (("--signature", "0x00", "--deadline", "1"), "--deadline: 1 has passed"),
+        (("--signature", "0x00", "--deadline", "20m"), "--signature: a signature has 65 bytes, not 1"),
+        (("--signature", "0x" + "11" * 64 + "1b", "--deadline", "20m"), f"--signature: it is not {USER}'s"),
+        (("--signature", "0x00", "--permit", "--deadline", "20m"), "--permit prints the message to sign"),
+        (("--permit", "--deadline", "20m", "--offline"), "--permit needs a node of "),
+    ],
+)
+def test_a_permit_that_cannot_work_is_refused(client: Client, options: tuple[str, ...], problem: str) -> None:
+    ran = client.execute(client.route("USDC", "DAI", "2000"), *options, to=USER)
+    assert ran.exit_code != 0
+    assert problem in ran.stderr
+
+
+@pytest.mark.parametrize("sold", ["ETH", "USDT"])
+def test_a_token_without_permit_is_refused(client: Client, sold: str) -> None:
+    ran = client.execute(client.route(sold, "DAI", "1"), "--permit", "--deadline", "20m", to=USER)
+    if sold == "ETH":
+        assert "--permit: ETH needs no approval" in ran.stderr
+    elif client.trader.world.network.router_dialect == UNIVERSAL_ROUTER:
+        assert ran.json["primaryType"] == "PermitSingle"
+    else:
+        assert "has no permit of EIP-2612" in ran.stderr

@@ -1,0 +1,218 @@
+"""What a quote says is what the real Universal Router pays out, to the unit, on a local chain."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterator
+from random import Random
+
+import pytest
+from eth_abi.abi import encode
+from eth_account import Account
+from eth_account.messages import encode_typed_data
+
+from swapcli.chain.permit_reader import check_signer, read_message
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.dialects import router_dialect
+from swapcli.engine.presign_checks import CheckOptions, TradedTokens, check_payload
+from swapcli.engine.sources.in_memory import InMemorySource
+from swapcli.errors import InvalidOption
+from swapcli.evm import build_transactions
+from swapcli.evm.permit import PermitTerms, Signature, parse_signature, permit2_message
+from swapcli.evm.permit2 import PERMIT2
+from swapcli.evm.typed_data import TypedData
+from swapcli.model.api_version import ApiVersion
+from swapcli.model.market import Provenance
+from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.router_dialect import PermitKind, ReplayedSwap
+from swapcli.model.state_source import StateSource
+from swapcli.model.swap_terms import Integrator, SignedPermit
+from swapcli.model.transaction import SwapType, Transaction, UnsignedTransaction
+from tests.chain.contract_fixture import WETH
+from tests.chain.trader import INTEGRATOR, KEY, USER, Outcome, Trade, Trader
+from tests.chain.universal_fixture import CHAIN_ID, leftovers, open_universal_trader, permit2_allowance
+from tests.contracts.evm import selector
+from tests.examples import seeds
+from tests.support.chain import connected, restored
+
+DEADLINE_S = 1_900_000_000
+ROUTES_A_SEED = 40
+SEEDS = 13
+
+
+@pytest.fixture(scope="module")
+def universal_trader() -> Iterator[Trader]:
+    with open_universal_trader() as trader:
+        yield trader
+
+
+@pytest.fixture
+def trader(universal_trader: Trader) -> Iterator[Trader]:
+    with restored(universal_trader) as trader:
+        yield trader
+
+
+@pytest.mark.parametrize("seed", seeds(1, full=SEEDS))
+def test_what_is_received_is_what_was_quoted(trader: Trader, seed: int) -> None:
+    rng = Random(f"universal router {seed}")
+    seen: Counter[str] = Counter()
+    for trade in trader.trades(rng, ROUTES_A_SEED):
+        outcome = trader.execute(trade)
+        check(trade, outcome)
+        assert trader.pools_of(trade) == trade.replay.pools_after
+        assert leftovers(trader) == {}
+        seen.update(features(trade))
+    kinds = ["v2", "v3", "v4", "native v4", "fee", *(each.name for each in SwapType)]
+    assert [kind for kind in kinds if not seen[kind]] == []
+
+
+def test_the_routes_are_enough() -> None:
+    assert SEEDS * ROUTES_A_SEED >= 500
+
+
+@pytest.mark.parametrize("seed", seeds(1, full=4))
+def test_a_minimum_one_unit_too_high_reverts(trader: Trader, seed: int) -> None:
+    rng = Random(f"a unit more {seed}")
+    for trade in trader.trades(rng, 20):
+        *approvals, swap = build_transactions(trade.payload)
+        for each in approvals:
+            assert trader.send(each).succeeded
+        for missing in (1, 0):
+            payload = rebuilt(trader, trade, minimum=trade.amount_due + missing)
+            with trader.chain.revert_after():
+                sent = trader.send(Transaction(payload.to, payload.calldata, payload.value)).succeeded
+            trader.nonce -= 1
+            assert sent == (missing == 0)
+        assert trader.send(swap).succeeded
+        trader.refresh(trade)
+
+
+def test_a_swap_after_its_deadline_reverts(trader: Trader) -> None:
+    tokens = trader.world.tokens
+    trade = trader.quote_trade(Order(trader.market.network.native, tokens["USDC"], 10**18))
+    now_s = int(trader.chain.node.ask("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
+    for deadline_s, succeeds in ((now_s, False), (now_s + 600, True)):
+        payload = rebuilt(trader, trade, deadline_s=deadline_s)
+        assert trader.send(Transaction(payload.to, payload.calldata, payload.value)).succeeded == succeeds
+
+
+def test_by_default_a_swap_expires_with_its_route(trader: Trader) -> None:
+    trade = trader.quote_trade(Order(trader.market.network.native, trader.world.tokens["USDC"], 10**18))
+    ahead_s = int(trade.payload.calldata[2 + 8 + 2 * 64 : 2 + 8 + 3 * 64], 16) - SYSTEM_CLOCK.now_s()
+    assert 50 < ahead_s <= 60
+
+
+@pytest.mark.parametrize("unwraps", [False, True])
+@pytest.mark.parametrize("fee_bps", [0, 30])
+def test_wrapping_and_unwrapping_are_mined_too(trader: Trader, unwraps: bool, fee_bps: int) -> None:
+    tokens = trader.market.network.native, trader.world.tokens[WETH]
+    integrator = Integrator(INTEGRATOR, fee_bps) if fee_bps else None
+    trade = trader.quote_trade(Order(*(tokens[::-1] if unwraps else tokens), 12_345), integrator)
+    check(trade, trader.execute(trade))
+    assert trade.amount_due == 12_345 - 12_345 * fee_bps // 10_000
+    assert leftovers(trader) == {}
+
+
+def test_a_route_that_only_other_routers_execute_is_not_found(trader: Trader) -> None:
+    order = Order(trader.world.tokens[WETH], trader.world.tokens["USDC"], 10**20)
+    answer = InMemorySource(trader.market, SYSTEM_CLOCK).quote(QuoteRequest(order, ApiVersion.V2))
+    protocols = {trader.market.pools[step.pool].protocol for step in answer.quote.steps}
+    assert protocols <= {"uniswapV2", "uniswapV3", "uniswapV4"}
+    assert any(pool.protocol == "pancakeSwapV3" for pool in trader.market.pools.values())
+
+
+def rebuilt(
+    trader: Trader,
+    trade: Trade,
+    *,
+    minimum: int | None = None,
+    deadline_s: int | None = None,
+    permit: SignedPermit | None = None,
+) -> UnsignedTransaction:
+    """Return the payload of a trade with another minimum or deadline, or with a permit."""
+    route = trade.payload.call.route
+    route = route if minimum is None else route._replace(min_received=minimum)
+    swap = ReplayedSwap(route, trade.replay.steps, trader.market.pools, trade.result.integrator, deadline_s, permit)
+    return router_dialect(trader.market.network).build_payload(swap, trade.payload.to)
+
+
+def check(trade: Trade, outcome: Outcome) -> None:
+    assert outcome.receipt.succeeded
+    assert outcome.received == trade.amount_due == trade.payload.call.route.min_received
+    assert outcome.integrator_fee == trade.result.output_amount - trade.amount_due
+
+
+def features(trade: Trade) -> set[str]:
+    """What a route has, for counting."""
+    pools = trade.replay.pools_after.values()
+    found = {pool.protocol.removeprefix("uniswap").lower() for pool in pools} | {
+        trade.payload.call.route.swap_type.name
+    }
+    if any(str(pool.api_extra_data().get("token0", "")).endswith("0" * 40) for pool in pools):
+        found.add("native v4")
+    return found | ({"fee"} if trade.result.integrator else set())
+
+
+def test_a_permit_replaces_the_approval_of_the_router(trader: Trader) -> None:
+    tokens = trader.world.tokens
+    network = trader.market.network
+    for symbol in ("USDC", "USDT"):
+        for _ in range(2):  # the second permit has the next nonce
+            trade = trader.quote_trade(Order(tokens[symbol], tokens["DAI"], 10**9))
+            terms = PermitTerms(tokens[symbol].address, USER, network.router or "", 10**9, DEADLINE_S)
+            with connected(trader.chain, CHAIN_ID) as node:
+                message, nonce = read_message(node, PermitKind.PERMIT2, terms, CHAIN_ID)
+                signature = sign(message)
+                check_signer(node, message, signature, USER)
+                with pytest.raises(InvalidOption, match=r"is not 0x[0-9a-f]+'s for this permit"):
+                    check_signer(
+                        node,
+                        message._replace(primary_type="PermitDetails", message=message.message["details"]),
+                        signature,
+                        USER,
+                    )
+            permit = SignedPermit(signature.encoded, nonce)
+            signed = trade._replace(payload=rebuilt(trader, trade, deadline_s=DEADLINE_S, permit=permit))
+            approve, _ = build_transactions(signed.payload)
+            assert approve.to == tokens[symbol].address
+            check(signed, trader.execute(signed))
+            assert permit2_allowance(trader, USER, terms.token, terms.spender) == (0, DEADLINE_S, nonce + 1)
+
+
+def test_a_permit_that_somebody_else_has_sent_does_not_stop_the_swap(trader: Trader) -> None:
+    tokens, network = trader.world.tokens, trader.market.network
+    trade = trader.quote_trade(Order(tokens["USDC"], tokens["DAI"], 10**9))
+    terms = PermitTerms(tokens["USDC"].address, USER, network.router or "", 10**9, DEADLINE_S)
+    message = permit2_message(terms, 0, CHAIN_ID)
+    signature = sign(message).encoded
+    call = "permit(address,((address,uint160,uint48,uint48),address,uint256),bytes)"
+    details = (terms.token, terms.amount, DEADLINE_S, 0)
+    arguments = encode(
+        ["address", "((address,uint160,uint48,uint48),address,uint256)", "bytes"],
+        [USER, (details, terms.spender, DEADLINE_S), signature],
+    )
+    trader.chain.send(PERMIT2, selector(call) + arguments)
+    payload = rebuilt(trader, trade, deadline_s=DEADLINE_S, permit=SignedPermit(signature, 0))
+    check(trade, trader.execute(trade._replace(payload=payload)))
+
+
+def test_a_checked_payload_makes_what_the_sender_lacks(trader: Trader) -> None:
+    tokens = trader.world.tokens
+    trade = trader.quote_trade(Order(tokens["USDC"], trader.market.network.native, 10**9))
+    ends = TradedTokens(tokens["USDC"], trader.market.network.native, trader.market.network.native)
+    permitted = rebuilt(trader, trade, deadline_s=DEADLINE_S, permit=SignedPermit(bytes(65), 0))
+    with connected(trader.chain, CHAIN_ID) as node:
+        head = node.read_head().block
+        origin = StateSource(Provenance.LIVE, "the node", head.number)
+        for payload in (trade.payload, permitted):
+            checked = check_payload(node, CheckOptions(simulate=True, sender=USER), payload, origin, ends)
+            assert checked.simulation
+            assert checked.simulation.matches
+            assert checked.allowances == (0,) * len(payload.approvals)
+            assert checked.simulation.assumed == ("allowance",)
+
+
+def sign(message: TypedData) -> Signature:
+    signable = encode_typed_data(full_message=message.document())
+    return parse_signature(Account.sign_message(signable, KEY).signature.to_0x_hex())
