@@ -1,0 +1,93 @@
+"""The reading of a router on the command line: found by one process, used by the next, forgotten with the code."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from swapcli.evm import decode_call
+from swapcli.model.router_reading import ExtraDataForm, RateReading, RouterReading
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.reading_routers import deploy_reading_router
+from tests.chain.test_checks_commands import BOB, Client
+from tests.chain.trader import USER, Trader
+from tests.support.chain import restored
+from tests.support.command import clean_environment
+from tests.support.service_process import SWAPCLI_COMMAND
+
+READING = RouterReading(RateReading.ABSOLUTE_INPUT, ExtraDataForm.WORD)
+ORDER = ("ETH", "USDC", "400")
+"""Large enough to split the input."""
+
+
+@pytest.fixture
+def client(shared_trader: Trader, tmp_path: Path) -> Iterator[Client]:
+    with restored(shared_trader) as trader:
+        router = deploy_reading_router(trader, READING).address
+        trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain), router=router)
+        trader.market = replace(trader.market, network=trader.world.network)
+        yield Client(trader, tmp_path)
+
+
+def received(client: Client, document: dict[str, Any]) -> int:
+    """Return what the printed transactions pay when they are mined, and revert them."""
+    usdc = client.trader.world.address("USDC")
+    with client.trader.chain.revert_after():
+        before = client.trader.world.balance(usdc, BOB)
+        assert client.mine(document["transactions"][-1])
+        return client.trader.world.balance(usdc, BOB) - before
+
+
+def test_a_simulation_finds_the_reading(client: Client) -> None:
+    ran = client.calldata(*ORDER, "--simulate", "--json")
+    assert ran.exit_code == 0, ran.stderr
+    document = ran.json
+    call = decode_call(document["calldata"])
+    assert len([swap for swap in call.swaps if swap.token_in == call.route.token_in]) > 1
+    assert document["simulation"]["reading"]["extra_data"] == ["word"]
+    assert "absolute_input" in document["simulation"]["reading"]["rate"]
+    assert "relative" not in document["simulation"]["reading"]["rate"]
+    amount = int(document["route"]["outputAmount"])
+    assert amount == int(document["simulation"]["expected"]) == received(client, document)
+    table = client.calldata(*ORDER, "--simulate", "--plain")
+    assert "extra data as a word" in table.stdout
+
+
+def test_the_next_process_knows_the_reading(client: Client) -> None:
+    guessed = client.calldata(*ORDER, "--json").json
+    found = client.calldata(*ORDER, "--simulate", "--json").json
+    words = ("calldata", client.name, *ORDER, "--destination", BOB, "--json")
+    environment = clean_environment({"SWAPCLI_CONFIG": str(client.settings)})
+    ran = subprocess.run([*SWAPCLI_COMMAND, *words], capture_output=True, env=environment, check=True)
+    document = json.loads(ran.stdout)
+    assert document["calldata"] == found["calldata"] != guessed["calldata"]
+    assert received(client, document) == int(document["route"]["outputAmount"])
+    route = client.route(*ORDER)
+    executed = client.execute(route, "--json").json
+    assert received(client, executed) == int(json.loads(route)["outputAmount"])
+
+
+def test_the_reading_is_forgotten_with_the_code(client: Client) -> None:
+    guessed = client.calldata(*ORDER, "--from", USER, "--json").json
+    found = client.calldata(*ORDER, "--from", USER, "--simulate", "--json").json
+    assert client.calldata(*ORDER, "--from", USER, "--json").json["calldata"] == found["calldata"]
+    node, router = client.trader.chain.node, client.trader.world.network.router
+    code = node.ask("eth_getCode", router, "latest")
+    node.ask("anvil_setCode", router, f"{code}00")
+    for _ in range(2):
+        assert client.calldata(*ORDER, "--from", USER, "--json").json["calldata"] == guessed["calldata"]
+
+
+def test_without_a_reading_that_pays_it_is_refused(client: Client) -> None:
+    router = deploy_reading_router(client.trader, READING, skimmed=10**6).address
+    node = client.trader.chain.node
+    node.ask("anvil_setCode", client.trader.world.network.router, node.ask("eth_getCode", router, "latest"))
+    ran = client.calldata(*ORDER, "--simulate", "--json")
+    assert ran.exit_code != 0
+    assert ran.error["code"] == "SIMULATION_FAILED"
