@@ -14,6 +14,7 @@ from swapcli.errors import InvalidInput
 from swapcli.evm.extra_data import BY_FAMILY, PoolUse, encode_extra_data
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
+from swapcli.model.router_reading import ExtraDataForm
 from swapcli.networks.address import keccak256
 from swapcli.networks.pool_addresses import pool_address
 from swapcli.pools import FAMILIES
@@ -165,3 +166,38 @@ def test_a_weighted_pool_encodes_its_id_only_if_known() -> None:
     fields = POOL, "weighted", (WRAPPED.address, OTHER), (18, 18), 3_000, (10**18, 10**18), (10**18 // 2, 10**18 // 2)
     assert extra(Weighted(*fields)) == b""
     assert extra(WithId(*fields)) == b"\x7e" * 32
+
+
+def in_form(form: ExtraDataForm, pool: Pool, protocol: ProtocolInfo | None = None) -> bytes:
+    return encode_extra_data(PoolUse(pool, pool.tokens[0], pool.tokens[1], protocol), form)
+
+
+NUMBER_BYTES = {ExtraDataForm.THREE_BYTES: 3, ExtraDataForm.WORD: 32}
+
+
+@given(st.integers(0, 999_999), st.integers(1, 32_767), st.sampled_from(ExtraDataForm))
+def test_every_form_has_the_fee_or_tick_spacing(fee_ppm: int, tick_spacing: int, form: ExtraDataForm) -> None:
+    pool = v3(fee_ppm, tick_spacing)
+    for protocol, number in ((BY_FEE, fee_ppm), (BY_SPACING, tick_spacing)):
+        data = in_form(form, pool, protocol)
+        if form is ExtraDataForm.EMPTY:
+            assert data == b""
+        else:
+            assert int.from_bytes(data) == number
+            assert len(data) == NUMBER_BYTES.get(form, 2 + (number > 0xFFFF))
+
+
+@pytest.mark.parametrize("form", ExtraDataForm)
+def test_pools_without_a_fee_have_nothing_or_zeros(form: ExtraDataForm) -> None:
+    has_zeros = form in (ExtraDataForm.WORD, ExtraDataForm.TWO_BYTES_OR_WORD)
+    assert in_form(form, v3(3_000), BY_TOKENS) == (bytes(32) if has_zeros else b"")
+
+
+@pytest.mark.parametrize("form", ExtraDataForm)
+def test_a_pool_key_is_the_same_in_every_form(form: ExtraDataForm) -> None:
+    market = embedded("base")
+    keyed = [pool for pool in market.pools.values() if pool.key != pool.address]
+    assert keyed
+    for pool in keyed:
+        protocol = market.network.protocol(pool.protocol)
+        assert in_form(form, pool, protocol) == extra(pool, protocol)

@@ -1,0 +1,123 @@
+"""Findings about a router's reading: what agrees with all simulations, and the file that remembers it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import TypeVar
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli.chain.router_findings_file import RouterFindingsFile
+from swapcli.model.router_reading import (
+    DEFAULT_READING,
+    NO_FINDINGS,
+    READINGS,
+    ExtraDataForm,
+    Finding,
+    RateReading,
+    RouterFindings,
+    RouterReading,
+)
+
+ROUTER, OTHER = "0x" + "aB" * 20, "0x" + "cd" * 20
+
+
+Name = TypeVar("Name", RateReading, ExtraDataForm)
+
+
+def parts(kind: type[Name]) -> st.SearchStrategy[tuple[Name, ...]]:
+    return st.sets(st.sampled_from(kind), min_size=1).map(lambda found: tuple(each for each in kind if each in found))
+
+
+findings_of_protocols = st.dictionaries(
+    st.integers(0, 5),
+    st.builds(Finding, parts(RateReading), parts(ExtraDataForm), st.integers(0, 9), st.integers(0, 9)),
+    min_size=1,
+)
+routers = st.builds(RouterFindings, st.just("0x01"), findings_of_protocols)
+
+
+def test_every_pair_is_tried_once_and_the_likely_ones_first() -> None:
+    assert len(set(READINGS)) == len(READINGS) == len(RateReading) * len(ExtraDataForm)
+    assert READINGS[0] == DEFAULT_READING == NO_FINDINGS.reading()
+    assert READINGS[1] == RouterReading(RateReading.ABSOLUTE_INPUT)
+
+
+@given(routers)
+def test_the_reading_agrees_with_every_protocol(findings: RouterFindings) -> None:
+    reading = findings.reading()
+    assert all(reading.form_of(protocol_id) in found.forms for protocol_id, found in findings.protocols.items())
+    if findings.rates():
+        assert reading.rate in findings.rates()
+
+
+@given(st.sampled_from(RateReading), st.dictionaries(st.integers(0, 5), st.sampled_from(ExtraDataForm)), st.data())
+def test_findings_keep_the_true_reading(
+    rate: RateReading, forms: dict[int, ExtraDataForm], data: st.DataObject
+) -> None:
+    """No simulation excludes the truth, so none of them may remove it."""
+    findings = RouterFindings("0x01")
+    for _ in range(data.draw(st.integers(1, 6))):
+        rates = data.draw(parts(RateReading).filter(lambda found: rate in found))
+        seen = data.draw(st.sets(st.sampled_from(sorted(forms)))) if forms else set()
+        new = {}
+        for protocol_id in seen:
+            others = data.draw(st.sets(st.sampled_from(ExtraDataForm)))
+            new[protocol_id] = Finding(rates, tuple(others | {forms[protocol_id]}), 1, 1)
+        findings = findings.with_findings(new)
+    assert rate in findings.rates()
+    assert all(forms[protocol_id] in found.forms for protocol_id, found in findings.protocols.items())
+
+
+@given(routers, routers)
+def test_the_newest_finding_wins(old: RouterFindings, new: RouterFindings) -> None:
+    merged = old.with_findings(new.protocols)
+    for protocol_id, found in new.protocols.items():
+        assert set(merged.protocols[protocol_id].rates) <= set(found.rates)
+        assert set(merged.protocols[protocol_id].forms) <= set(found.forms)
+
+
+@given(routers)
+def test_findings_are_read_as_they_were_written(
+    tmp_path_factory: pytest.TempPathFactory, findings: RouterFindings
+) -> None:
+    file = RouterFindingsFile(tmp_path_factory.mktemp("findings") / "readings.json")
+    file.save(1, ROUTER, findings)
+    assert file.load(1, ROUTER.lower()) == findings
+    assert file.load(2, ROUTER) == file.load(1, OTHER) == NO_FINDINGS
+    file.save(1, OTHER, findings)
+    file.save(1, ROUTER, NO_FINDINGS)
+    assert (file.load(1, ROUTER), file.load(1, OTHER)) == (NO_FINDINGS, findings)
+
+
+FINDING: dict[str, object] = {"rates": ["relative"], "forms": ["word"], "block": 1, "found_s": 1}
+ENTRY: dict[str, object] = {"code_hash": "0x01", "protocols": {"5": FINDING}}
+DAMAGED_FINDINGS: list[dict[str, object]] = [
+    {"rates": []},
+    {"rates": "relative"},
+    {"forms": ["other"]},
+    {"block": "1"},
+    {"found_s": None},
+]
+DAMAGED_ENTRIES: list[object] = [
+    {"code_hash": 1, "protocols": []},
+    ENTRY | {"protocols": {"five": FINDING}},
+    *(ENTRY | {"protocols": {"5": FINDING | damage}} for damage in DAMAGED_FINDINGS),
+    [],
+    None,
+    5,
+]
+
+
+@pytest.mark.parametrize("damage", DAMAGED_ENTRIES)
+def test_a_damaged_file_is_an_empty_one(tmp_path: Path, damage: object) -> None:
+    path = tmp_path / "readings.json"
+    file, key = RouterFindingsFile(path), f"1:{ROUTER.lower()}"
+    path.write_text(json.dumps({"routers": {key: ENTRY}}))
+    assert file.load(1, ROUTER).reading() == RouterReading(RateReading.RELATIVE, ExtraDataForm.WORD)
+    for text in (json.dumps({"routers": {key: damage}}), json.dumps(damage), "{"):
+        path.write_text(text)
+        assert file.load(1, ROUTER) == NO_FINDINGS
