@@ -119,9 +119,8 @@ def check_payload(
 
     `gas_wei` is the estimated cost; without one, the simulation provides it. `is_rounded` means that a token stores
     balances as shares, so that the swap need only pay the minimum. `readings` builds the payload for other readings of
-    the router. Raise `InsufficientBalance` if the sender has less
-    than the swap sells, `SimulationError` if the swap reverts, pays another amount or cannot be simulated, and
-    `UpstreamError`.
+    the router. Raise `InsufficientBalance` if the sender has less than the swap sells, `SimulationError` if the swap
+    reverts, pays another amount or cannot be simulated, and `UpstreamError`.
     """
     head = node.read_head(BlockTag.PENDING if origin.tag is BlockTag.PENDING else BlockTag.LATEST)
     at, is_exact = _block_to_check(origin, head)

@@ -38,4 +38,8 @@ def _facts(checked: PayloadCheck | None) -> Iterator[Fact]:
         rates, forms = simulation.reading
         rate_note = " or ".join(RATE_WORDS[rate] for rate in rates)
         form_note = " or ".join(FORM_WORDS[form] for form in forms)
-        yield Fact("Router reads", f"rates as {rate_note}", f"extra data as {form_note}")
+        yield Fact(
+            "Router reads",
+            "rates in any reading" if len(rates) == len(RATE_WORDS) else f"rates as {rate_note}",
+            "extra data in any form" if len(forms) == len(FORM_WORDS) else f"extra data as {form_note}",
+        )
