@@ -138,11 +138,14 @@ def test_heavy_libraries_are_imported_on_demand(file: Path) -> None:
         assert not {name.split(".")[0] for name in top_level_imports(file)} & HEAVY
 
 
-def test_one_module_imports_web3() -> None:
-    """It also imports what web3 depends on. Other modules import it on demand."""
-    found = {file for file in modules() if {name.split(".")[0] for name in imports(file)} & {"web3", "websockets"}}
-    assert found == {PACKAGE / "chain" / "live_connection.py"}
-    assert not [file for file in modules() if "swapcli.chain.live_connection" in top_level_imports(file)]
+def test_two_modules_import_web3() -> None:
+    """One for lasting connections, with what web3 depends on, and one for names. Others import them on demand."""
+    libraries = {"web3": {"live_connection", "names"}, "websockets": {"live_connection"}, "ens": {"names"}}
+    for library, users in libraries.items():
+        found = {file for file in modules() if library in {name.split(".")[0] for name in imports(file)}}
+        assert found == {PACKAGE / "chain" / f"{user}.py" for user in users}
+    on_demand = {"swapcli.chain.live_connection", "swapcli.chain.names"}
+    assert not [file for file in modules() if on_demand & set(top_level_imports(file))]
 
 
 @pytest.mark.parametrize("file", modules(), ids=lambda file: str(file.relative_to(PACKAGE)))

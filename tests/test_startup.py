@@ -19,7 +19,7 @@ MOST_MORE = {"calldata": 20, "execute": 22}
 """Modules of the project that a payload may load beyond a quote."""
 
 BANNED = {
-    "web3", "eth_abi", "eth_utils", "eth_account", "pydantic", "httpx", "starlette", "uvicorn", "numpy", "scipy",
+    "web3", "ens", "eth_abi", "eth_utils", "eth_account", "pydantic", "httpx", "starlette", "uvicorn", "numpy", "scipy",
     "rich", "yaml", "msgspec", "asyncio", "unittest", "decimal",
 }  # fmt: skip
 LASTING = {"web3", "websockets", "aiohttp", "eth_abi", "eth_utils", "eth_account"}

@@ -60,10 +60,11 @@ class RpcRequest(NamedTuple):
 
 
 class RpcError(NamedTuple):
-    """An error object of JSON-RPC."""
+    """An error object of JSON-RPC. `data` is what the contract returned with a revert, in hex if the node says so."""
 
     code: int
     message: str
+    data: str = ""
 
     @property
     def is_revert(self) -> bool:
@@ -273,7 +274,10 @@ class JsonRpcClient:
             number, error = entry.get("id"), entry.get("error")
             if isinstance(error, dict):
                 code = error.get("code")
-                result: RpcResult = RpcError(code if type(code) is int else 0, str(error.get("message")))
+                data = error.get("data")
+                result: RpcResult = RpcError(
+                    code if type(code) is int else 0, str(error.get("message")), data if isinstance(data, str) else ""
+                )
             elif "result" in entry:
                 result = entry["result"]
             else:

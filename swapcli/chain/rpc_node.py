@@ -61,6 +61,13 @@ class RpcEndpoint(NamedTuple):
         return self.connection or HttpConnection(self.url, self.redacted_url, self.headers, self.proxy)
 
 
+class CallResult(NamedTuple):
+    """The return data of a call, or the data with which it reverted."""
+
+    succeeded: bool
+    data: bytes
+
+
 class SingleRpcNode:
     """A `Node` that sends its requests through `rpc`; `chain_id` is the expected chain id. Not thread-safe."""
 
@@ -147,6 +154,13 @@ class SingleRpcNode:
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
         """As `Node.call`."""
         return self.call_many([ContractCall(to, calldata)], at)[0]
+
+    def try_call(self, call: ContractCall, at: BlockId) -> CallResult:
+        """Return the result of one call, with the data of a revert."""
+        (found,) = self._send([RpcRequest(_CALL, (_message(call), _block_parameter(at)))], self._block_check(at))
+        if isinstance(found, RpcError):
+            return CallResult(False, _read_hex(found.data) or b"")
+        return CallResult(True, self._bytes(found, _CALL))
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         """As `Node.batch`, in as many round trips as the size of the calls requires, for any `at`."""

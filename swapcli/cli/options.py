@@ -48,7 +48,9 @@ RouterDialect = Annotated[
     str | None,
     option("--router-dialect", f"Router to build for: {', '.join(DIALECTS)}.", ANSWER, "NAME"),
 ]
-Destination = Annotated[str | None, option("--destination", "Recipient of the output.", ANSWER, "ADDRESS")]
+Destination = Annotated[
+    str | None, option("--destination", "Recipient of the output: address or ENS name.", ANSWER, "ADDRESS")
+]
 
 MarketFile = Annotated[
     str | None,
@@ -188,7 +190,7 @@ class PayloadOptions(NamedTuple):
     ] = False
     sender: Annotated[
         str | None,
-        option("--from", "Sender: check the balance on a node, and add nonce, gas and fees.", ANSWER, "ADDRESS"),
+        option("--from", "Sender or its ENS name: check the balance, and add nonce, gas and fees.", ANSWER, "ADDRESS"),
     ] = None
     deadline: Annotated[
         str | None,

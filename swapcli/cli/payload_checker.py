@@ -7,8 +7,8 @@ from contextlib import closing
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.api.route_result import RouteResult
+from swapcli.cli.account_options import SENDER, parse_account_option
 from swapcli.cli.options import PayloadOptions
-from swapcli.cli.resolved_options import parse_address_option
 from swapcli.cli.session import Session
 from swapcli.encoding.text import printable
 from swapcli.engine.clock import SYSTEM_CLOCK
@@ -111,7 +111,7 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
     flag = "--simulate" if options.simulate else "--from"
     if network.kind is not Kind.EVM:
         raise InvalidOption(f"{flag} works on EVM networks only, not on {network.name}")
-    sender = None if options.sender is None else parse_address_option(options.sender, network, "--from")
+    sender = None if options.sender is None else parse_account_option(options.sender, network, session, SENDER)
     node = session.node(network)
     if node is None:
         problem = "--offline excludes it" if session.is_offline else "none is set"

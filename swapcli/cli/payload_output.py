@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
+from swapcli.cli.account_options import name_fields
 from swapcli.cli.options import PayloadOptions
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.payload_checker import check_warnings
@@ -81,7 +82,7 @@ def print_payload(
             output.note("the router must be approved first: --with-approval adds the approval transaction")
         print_view(transactions if options.with_approval else [swap])
         return
-    document = build_document(swap)
+    document = build_document(swap) | name_fields(session)
     document["transactions"] = transactions_field(transactions)
     if network.kind is Kind.EVM:
         document["missing"] = missing_fields(transactions)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from typing import NamedTuple
 
+from swapcli.cli.account_options import RECIPIENT, parse_account_option
 from swapcli.cli.amounts import parse_amount, parse_raw_amount
 from swapcli.cli.lazy_group import UsageError
 from swapcli.cli.options import OrderOptions, SourceOptions
@@ -58,7 +59,12 @@ class QuoteContext(NamedTuple):
 def open_quote_context(session: Session, network: str, order: OrderOptions, source: SourceOptions) -> QuoteContext:
     """Open the source of quotes of a network. Raises `InvalidInput`, `IntegratorError`."""
     quote_source = session.open(network, skip_bad_pools=source.skip_bad_pools)
-    options = resolve_options(order, quote_source.network, session.settings, session.api_key)
+    found = quote_source.network
+
+    def parse_recipient(text: str) -> str:
+        return parse_account_option(text, found, session, RECIPIENT)
+
+    options = resolve_options(order, found, session.settings, session.api_key, parse_recipient)
     return QuoteContext(session, quote_source, options, order.raw)
 
 

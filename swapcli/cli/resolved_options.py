@@ -46,15 +46,19 @@ class QuoteOptions(NamedTuple):
 
 
 def resolve_options(
-    order: OrderOptions, network: Network, settings: Settings, read_api_key: Callable[[], Secret | None]
+    order: OrderOptions,
+    network: Network,
+    settings: Settings,
+    read_api_key: Callable[[], Secret | None],
+    parse_recipient: Callable[[str], str],
 ) -> QuoteOptions:
     """Resolve the options of the command line and the settings on `network`.
 
-    The API key is read only if an integrator is named. Raises `InvalidInput`, and `IntegratorError` for a missing key
-    or a broken integrator rule.
+    `parse_recipient` returns the address that --destination means. The API key is read only if an integrator is named.
+    Raises `InvalidInput`, and `IntegratorError` for a missing key or a broken integrator rule.
     """
     api_version = _resolve_generation(settings.api_version, network)
-    recipient = None if order.destination is None else parse_address_option(order.destination, network, "--destination")
+    recipient = None if order.destination is None else parse_recipient(order.destination)
     return QuoteOptions(
         api_version=api_version,
         terms=SwapTerms(

@@ -19,7 +19,10 @@ KEYS_FILE = "keys.json"
 
 
 class Session(QuoteSources):
-    """The sources of quotes of a command, and its output. Warnings go to the output."""
+    """The sources of quotes of a command, and its output. Warnings go to the output.
+
+    `account_names` are the names that options gave instead of addresses, by option.
+    """
 
     def __init__(
         self,
@@ -43,6 +46,7 @@ class Session(QuoteSources):
             for_interface=for_interface,
         )
         self.output = output
+        self.account_names: dict[str, str] = {}
         self.config_file = config_file
 
     def keys_file(self) -> Path:

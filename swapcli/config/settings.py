@@ -292,6 +292,13 @@ class Settings:
     api_key: Secret | None = setting(
         None, value_types.KEY, "API key; better kept in a file of its own.", example="a-key", on_command_line=False
     )
+    names_rpc_url: Secret | None = setting(
+        None,
+        value_types.NODE_URL,
+        "Node of Ethereum that resolves ENS names; its path and credentials are never shown.",
+        example="https://node.example/v1/key",
+        on_command_line=False,
+    )
     timeout_s: float = setting(10.0, value_types.seconds(_DAY_S), "Seconds to wait for a node or a service.")
     service: ServiceSettings = field(default_factory=ServiceSettings)
     networks: Mapping[str, NetworkSettings] = field(default_factory=dict)

@@ -17,13 +17,23 @@ from swapcli.encoding.url import is_http_url
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.dialects import has_readings
 from swapcli.engine.sources.freshness import check_fresh
-from swapcli.errors import ConfigError, InvalidInput, InvalidOption, InvalidPoolState, MarketError, UnknownNetwork
+from swapcli.errors import (
+    ConfigError,
+    InvalidAddress,
+    InvalidInput,
+    InvalidOption,
+    InvalidPoolState,
+    MarketError,
+    UnknownNetwork,
+)
 from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, Kind, Network
 from swapcli.model.router_reading import NO_FINDINGS, RouterFindings
+from swapcli.networks.name_services import NameService, find_name_service
 
 if TYPE_CHECKING:
     from swapcli.chain.head_source import HeadSource, SubscribedHeads
     from swapcli.chain.live_connection import LiveConnection
+    from swapcli.chain.names import ResolvedName
     from swapcli.chain.router_findings_file import RouterFindingsFile
     from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
     from swapcli.engine.market_follower import Followed
@@ -325,7 +335,49 @@ class QuoteSources:
         http_urls = [url for url in urls if is_http_url(url.reveal())]
         if not http_urls:
             raise _only_lasting_nodes(urls[0], network)
-        return self._connect(http_urls, network, headers, warn)
+        check_has_nodes(network)
+        return self._connect(http_urls, network.chain_id, headers, warn)
+
+    def resolve_name(self, name: str, network: Network) -> ResolvedName:
+        """Return the address on `network` of an ENS name or Basename, read from a node.
+
+        Raises `InvalidAddress` for a name without an address or that could deceive, `InvalidOption` and `ConfigError`
+        without a node that knows it, and `UpstreamError`.
+        """
+        if network.kind is not Kind.EVM:
+            raise InvalidAddress(f"{name} is not an address, and names of {network.name} are not resolved")
+        if self.is_offline:
+            raise InvalidOption(f"{name} is resolved by a node, which --offline excludes", hint="give the address")
+        service = find_name_service(name)
+        setting = "names_rpc_url" if service.network is None else f"networks.{service.network}.rpc_url"
+        urls, headers = self._name_nodes(service, network)
+        if not urls:
+            where = service.network or "Ethereum"
+            raise InvalidOption(
+                f"{name} is a name of {service.title}, which a node of {where} resolves, but none is set",
+                hint=f"set {setting} in the settings, or give the address",
+                details={"name": name, "setting": setting},
+            )
+        http_urls = [url for url in urls if is_http_url(url.reveal())]
+        if not http_urls:
+            raise ConfigError(
+                f"{urls[0].redacted} is not an http node: names are resolved over http",
+                hint=f"set an http or https address as {setting}",
+                details={"key": setting},
+            )
+        from contextlib import closing
+
+        from swapcli.chain.names import resolve_name
+
+        with closing(self._connect(http_urls, service.chain_id, headers)) as node:
+            return resolve_name(node, service, name, network.chain_id)
+
+    def _name_nodes(self, service: NameService, network: Network) -> tuple[list[Secret], Mapping[str, str]]:
+        """Return the nodes that resolve the names of a service, and the headers of requests to them."""
+        if service.network is None:
+            return [url for url in [self.settings.names_rpc_url] if url], {}
+        # --rpc-url is a node of the order's network.
+        return self._node_urls(self.network(service.network), uses_option=network.name == service.network)
 
     def lasting_node(
         self, network: Network, warn: Warn | None = None, *, is_followed: bool = True, shares_load: bool = False
@@ -358,11 +410,14 @@ class QuoteSources:
         self._warn(f"{network.name} has no node in the settings; using a public one, which may limit requests: {shown}")
         return lasting
 
-    def _node_urls(self, network: Network) -> tuple[list[Secret], Mapping[str, str]]:
-        """Return the nodes of the settings, and the headers of requests to them; no nodes if offline."""
+    def _node_urls(self, network: Network, *, uses_option: bool = True) -> tuple[list[Secret], Mapping[str, str]]:
+        """Return the nodes of the settings, and the headers of requests to them; no nodes if offline.
+
+        With `uses_option`, the node of the command line replaces them.
+        """
         if self.is_offline:
             return [], {}
-        if self.rpc_url is not None:
+        if self.rpc_url is not None and uses_option:
             return [self.rpc_url], {}
         own = self.settings.networks.get(network.name)
         urls = [url for url in (own.rpc_url, *own.rpc_urls) if url] if own else []
@@ -384,20 +439,20 @@ class QuoteSources:
         has_live = any(not is_http_url(url.reveal()) for url in urls)
         heads = SubscribedHeads(poll_s) if has_live and is_followed else None
         in_order = sorted(urls, key=lambda url: not is_http_url(url.reveal()))
-        node = self._connect(in_order, network, headers, warn, heads, shares_load=shares_load)
+        check_has_nodes(network)
+        node = self._connect(in_order, network.chain_id, headers, warn, heads, shares_load=shares_load)
         return LastingNode(node, heads or PollingHeads(poll_s))
 
     def _connect(
         self,
         urls: Sequence[Secret],
-        network: Network,
+        chain_id: int,
         headers: Mapping[str, str],
         warn: Warn | None = None,
         heads: SubscribedHeads | None = None,
         *,
         shares_load: bool = False,
     ) -> RpcNode:
-        check_has_nodes(network)
         from swapcli.chain.http_proxy import find_proxy
         from swapcli.chain.node_limits_file import NodeLimitsFile
         from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
@@ -408,14 +463,14 @@ class QuoteSources:
             proxy = find_proxy(url.reveal(), self._environ)
             endpoint = RpcEndpoint(url.reveal(), name, headers, proxy)
             if not is_http_url(endpoint.url):
-                endpoint = endpoint._replace(connection=self._open_live(endpoint, network.chain_id, heads))
+                endpoint = endpoint._replace(connection=self._open_live(endpoint, chain_id, heads))
                 heads = None
             endpoints.append(endpoint)
         first, *spares = endpoints
         return RpcNode(
             first.url,
             redacted_url=first.redacted_url,
-            chain_id=network.chain_id,
+            chain_id=chain_id,
             timeout_s=self.settings.timeout_s,
             headers=first.headers,
             proxy=first.proxy,

@@ -41,6 +41,7 @@ VALUES: dict[str, dict[str, object]] = {
     "integrator.surplus_bps": {"0": 0, "5000": 5_000},
     "api_url": {"https://a.example/": "https://a.example", "http://localhost:8000": "http://localhost:8000"},
     "api_key_file": {"/key": Path("/key"), "~/key": HOME / "key"},
+    "names_rpc_url": {"http://a.example": Secret("http://a.example"), "/ipc": Secret("/ipc")},
     "api_key": {"one": Secret("one"), "two": Secret("two")},
     "timeout_s": {"0.5": 0.5, "30": 30.0},
     "service.host": {"127.0.0.1": "127.0.0.1", "::1": "::1"},

@@ -8,6 +8,7 @@ from swapcli.api.route import parse_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import SLIPPAGE_RANGE
 from swapcli.cli import exit_codes, options
+from swapcli.cli.account_options import RECIPIENT, parse_account_option
 from swapcli.cli.files import STDIN, is_stdin_terminal, read_file
 from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
 from swapcli.cli.options import OutputOptions, PayloadOptions, SourceOptions, argument, option, with_option_groups
@@ -15,7 +16,7 @@ from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.render.payload_json import PayloadContext, execute_document
 from swapcli.cli.render.transactions import RenderedTransaction
-from swapcli.cli.resolved_options import parse_address_option, require_swap_terms
+from swapcli.cli.resolved_options import require_swap_terms
 from swapcli.cli.router_reading import route_payloads
 from swapcli.cli.session import Session, open_session
 from swapcli.encoding.strict_json import parse_json
@@ -112,7 +113,7 @@ def _parse_route(
 ) -> _Route:
     result = parse_result(document, network)
     slippage_ppm = SLIPPAGE_RANGE[result.api_version].check(session.settings.slippage_ppm)
-    recipient = None if destination is None else parse_address_option(destination, network, "--destination")
+    recipient = None if destination is None else parse_account_option(destination, network, session, RECIPIENT)
     return _Route(result, require_swap_terms(recipient, slippage_ppm, network)._replace(deadline_s=deadline_s))
 
 

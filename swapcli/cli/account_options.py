@@ -1,0 +1,39 @@
+"""Options that take the address of an account, or its name."""
+
+from __future__ import annotations
+
+from swapcli.cli.resolved_options import parse_address_option
+from swapcli.cli.session import Session
+from swapcli.encoding.text import printable
+from swapcli.errors import InvalidInput
+from swapcli.model.network import Network
+from swapcli.networks.address import display_address
+from swapcli.networks.name_services import is_name
+
+RECIPIENT, SENDER = "--destination", "--from"
+_FIELDS = {RECIPIENT: "recipient_name", SENDER: "sender_name"}
+
+
+def parse_account_option(text: str, network: Network, session: Session, label: str) -> str:
+    """Return the canonical address of an account; a name is resolved by a node, and a note shows its address.
+
+    Raises `InvalidInput` with `label` in front of its message, `UpstreamError`.
+    """
+    if not is_name(text):
+        return parse_address_option(text, network, label)
+    try:
+        found = session.resolve_name(text, network)
+    except InvalidInput as error:
+        message = f"{label}: {printable(error.message)}"
+        raise type(error)(message, hint=error.hint, details=error.details) from None
+    origin = f"its address on Ethereum, as it has none for {network.name}" if found.is_of_ethereum else ""
+    service = ", ".join(filter(None, [found.service.title, origin]))
+    address = display_address(found.address, network.kind)
+    session.output.note(f"{printable(found.name)} is {address} ({service})")
+    session.account_names[label] = found.name
+    return found.address
+
+
+def name_fields(session: Session) -> dict[str, str]:
+    """Return the names that were resolved, by their fields of the JSON."""
+    return {_FIELDS[label]: name for label, name in session.account_names.items()}
