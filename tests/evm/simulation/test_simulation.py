@@ -31,19 +31,21 @@ SWAP_TYPE = "(address,address,address,uint256,bytes,(address,bytes)[])"
 SOURCES = compile_solidity("simulated.sol", "world.sol")
 PLENTY = 10**24
 
+approvals = st.lists(
+    st.builds(
+        Approval,
+        ADDRESSES,
+        ADDRESSES,
+        st.integers(2, 2**160 - 1),
+        expiration_s=st.none() | st.integers(0, 2**48 - 1),
+    ),
+    max_size=3,
+).map(tuple)
 swap_calls = st.builds(
     SimulatedCall,
     *(ADDRESSES, ADDRESSES, ADDRESSES, ADDRESSES, NUMBERS, NUMBERS, st.binary(max_size=200)),
-    approvals=st.lists(
-        st.builds(
-            Approval,
-            ADDRESSES,
-            ADDRESSES,
-            st.integers(2, 2**160 - 1),
-            expiration_s=st.none() | st.integers(0, 2**48 - 1),
-        ),
-        max_size=3,
-    ).map(tuple),
+    approvals=approvals,
+    permitted=approvals,
 )
 
 
@@ -101,7 +103,8 @@ def test_the_source_compiles_to_the_committed_artifact() -> None:
 @given(swap_calls, st.integers(0, 2))
 def test_a_simulated_call_is_encoded_as_eth_abi_does(swap: SimulatedCall, allowance: int) -> None:
     allowances = [allowance] * len(swap.approvals)
-    preparations = [(each.to, bytes.fromhex(each.calldata[2:])) for each in build_approvals(swap.approvals, allowances)]
+    transactions = [*build_approvals(swap.approvals, allowances), *build_approvals(swap.permitted)]
+    preparations = [(each.to, bytes.fromhex(each.calldata[2:])) for each in transactions]
     fields = (swap.router, swap.token_out, swap.recipient, swap.value_wei, swap.calldata, preparations)
     expected = selector(f"simulate({SWAP_TYPE})") + encode([SWAP_TYPE], [fields])
     assert encode_simulate(swap, allowances) == expected
