@@ -14,7 +14,7 @@ from swapcli.cli.render.transactions import RenderedTransaction, missing_fields,
 from swapcli.cli.router_reading import reading_warnings
 from swapcli.cli.session import Session
 from swapcli.engine.warnings import payload_warnings
-from swapcli.model.network import OWN, Kind, Network
+from swapcli.model.network import FIBROUS, Kind, Network
 from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.model.warning import QuoteWarning
 
@@ -51,7 +51,8 @@ def add_warnings(
     """Return the transaction with the warnings on its quote, its router and its checks."""
     payload, network, checked, _, readings = prepared
     own = session.settings.networks.get(network.name)
-    is_router_own = network.router_dialect == OWN or (own is not None and own.router is not None)
+    # Only the public router's code is not published.
+    is_router_own = network.router_dialect != FIBROUS or (own is not None and own.router is not None)
     warnings = payload_warnings(
         on_quote,
         payload,

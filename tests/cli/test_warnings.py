@@ -198,3 +198,13 @@ def test_a_service_cannot_hide_the_impact_of_a_stable_swap(amount: str) -> None:
     with fake_service("base", worthless) as running:
         ran = calldata("base", "USDC", "USDbC", amount, "--api-url", running.url, "--json")
         assert (ran.exit_code, ran.error["code"]) == (7, "PRICE_IMPACT_TOO_HIGH")
+
+
+@pytest.mark.parametrize(
+    ("dialect", "expected"),
+    [("fibrous", ["ROUTER_UNVERIFIED", "DEADLINE_NOT_ENFORCED"]), ("universal-router", [])],
+)
+def test_a_published_router_with_deadlines_needs_no_warning(dialect: str, expected: list[str]) -> None:
+    ran = calldata(*LITTLE, "--router-dialect", dialect, "--deadline", "20m", "--json")
+    found = codes(ran.json)
+    assert [code for code in ("ROUTER_UNVERIFIED", "DEADLINE_NOT_ENFORCED") if code in found] == expected
