@@ -164,6 +164,8 @@ class AnvilChain(BaseChain):
         assert self.node.ask("evm_revert", snapshot)
         # Anvil would treat a new transaction as a duplicate of one that is still in its pool.
         self.node.ask("anvil_dropAllTransactions")
+        # Anvil keeps the base fee of the blocks that it reverted.
+        self.node.ask("anvil_setNextBlockBaseFeePerGas", "0x0")
 
 
 def _calls(

@@ -27,7 +27,7 @@ from swapcli.engine.sync import import_pools
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.quote_request import QuoteRequest, SharePrecision
 from swapcli.store import create_store
 from tests.chain.anvil import AnvilChain, Node, running_anvil
 from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture
@@ -96,7 +96,8 @@ class Scene:
         """What a quote for much WETH says on pools that are read as they are now."""
         market, tokens = read_market(self.trader.world), self.trader.world.tokens
         order = Order(tokens[WETH], tokens["USDC"], MUCH)
-        ask = QuoteRequest(order, ApiVersion.V2, gas_price_wei=int(self.chain.node.ask("eth_gasPrice"), 16))
+        gas_price_wei = int(self.chain.node.ask("eth_gasPrice"), 16)
+        ask = QuoteRequest(order, ApiVersion.V2, gas_price_wei=gas_price_wei, shares=SharePrecision.WHOLE)
         return InMemorySource(market, SYSTEM_CLOCK).quote(ask).result.output_amount
 
     def swap(self, call: Any) -> None:

@@ -138,7 +138,7 @@ class FakeService:
             if query.has_integrator
             else None
         )
-        return QuoteRequest(order, form.api_version, integrator)
+        return QuoteRequest(order, form.api_version, integrator, shares=query.shares)
 
 
 @contextmanager
