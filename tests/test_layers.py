@@ -60,7 +60,7 @@ property of a network to `api`."""
 HEAVY = {"rich", "yaml", "Crypto", "numpy", "scipy", "web3", "httpx", "starlette", "uvicorn", "msgspec", "eth_abi"}
 """Libraries that no module imports at the top level, except modules that are loaded on demand."""
 LOADED_ON_DEMAND = (
-    "cli/render/terminal.py", "cli/render/progress.py", "config/yaml_parser.py", "remote/", "service/", "chain/",
+    "cli/render/terminal_tables.py", "cli/render/progress.py", "config/yaml_parser.py", "remote/", "service/", "chain/",
     "store/",
 )  # fmt: skip
 """Modules and packages that no other module imports at the top level."""
@@ -144,7 +144,7 @@ def test_two_modules_import_web3() -> None:
     for library, users in libraries.items():
         found = {file for file in modules() if library in {name.split(".")[0] for name in imports(file)}}
         assert found == {PACKAGE / "chain" / f"{user}.py" for user in users}
-    on_demand = {"swapcli.chain.live_connection", "swapcli.chain.names"}
+    on_demand = {"swapcli.chain.subscribed_connection", "swapcli.chain.names"}
     assert not [file for file in modules() if on_demand & set(top_level_imports(file))]
 
 

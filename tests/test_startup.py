@@ -26,7 +26,7 @@ LASTING = {"web3", "websockets", "aiohttp", "eth_abi", "eth_utils", "eth_account
 """Libraries of lasting connections."""
 UNNEEDED = {
     "what people see": (
-        "cli.render.route_view", "cli.render.plain", "cli.render.terminal", "cli.render.list_view", "cli.errors",
+        "cli.render.route_view", "cli.render.plain", "cli.render.terminal_tables", "cli.render.list_view", "cli.errors",
     ),
     "other commands": (
         "cli.order_batch", "cli.commands.config", "cli.commands.networks", "cli.commands.tokens",

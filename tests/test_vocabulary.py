@@ -114,7 +114,7 @@ ALLOWED_IDENTIFIERS: dict[str, str] = {
 """`path:name` of a name that stays all the same, and why."""
 
 ALLOWED_PROSE: dict[str, str] = {
-    "swapcli/config/sources.py:letters": "a name's characters are letters, digits, - and _",
+    "swapcli/config/source_readers.py:letters": "a name's characters are letters, digits, - and _",
     "swapcli/networks/definition.py:letters": "a name's characters are letters, digits, - and _",
     "swapcli/routing/search/gas_pruning.py:Letters": "the name of a journal",
     "tests/chain/test_simulation.py:tell": "an error message of the program",

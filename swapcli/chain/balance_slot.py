@@ -16,7 +16,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from typing import Final
 
-from swapcli.chain.contract_functions import encode_call
+from swapcli.chain.call_encoding import encode_call
 from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
 from swapcli.chain.sender_balances import BALANCE
 from swapcli.encoding.abi import WORD, encode_word

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swapcli.chain.contract_functions import encode_call, invalid_response, read_word
+from swapcli.chain.call_encoding import encode_call, invalid_response, read_word
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall
 from swapcli.evm.l1_fee import L1FeeParams

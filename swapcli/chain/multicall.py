@@ -17,7 +17,7 @@ from operator import itemgetter
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
 
-from swapcli.chain.contract_functions import encode_call, invalid_response
+from swapcli.chain.call_encoding import encode_call, invalid_response
 from swapcli.chain.json_rpc_client import TooManyRequests
 from swapcli.chain.load_sharing import WorkQueue, run_shared
 from swapcli.chain.node import BlockHeader, BlockId, ContractCall, Node, ReturnData, block_number

@@ -11,7 +11,7 @@ from itertools import combinations, islice
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from swapcli.chain.contract_functions import encode_call, invalid_response, read_address, read_list
+from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_list
 from swapcli.chain.loaders.uniswap_v4 import extsload_call, pool_slot, price_and_tick, read_extsload
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader

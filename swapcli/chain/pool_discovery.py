@@ -9,7 +9,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
-from swapcli.chain.contract_functions import (
+from swapcli.chain.call_encoding import (
     encode_call,
     invalid_response,
     read_address,

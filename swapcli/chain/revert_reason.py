@@ -11,7 +11,7 @@ from collections.abc import Iterator, Mapping
 from functools import lru_cache
 from typing import Any, Final, NamedTuple
 
-from swapcli.chain.contract_functions import read_text, read_word, read_words, to_address
+from swapcli.chain.call_encoding import read_text, read_word, read_words, to_address
 from swapcli.chain.tokens import sanitize_text
 from swapcli.encoding.abi import WORD, to_signed
 from swapcli.errors import InvalidUpstreamResponse

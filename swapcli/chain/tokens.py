@@ -7,7 +7,7 @@ from itertools import islice
 from typing import Final
 from unicodedata import category
 
-from swapcli.chain.contract_functions import encode_call, invalid_response, read_text, read_word
+from swapcli.chain.call_encoding import encode_call, invalid_response, read_text, read_word
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ContractCall

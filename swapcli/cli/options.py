@@ -13,7 +13,7 @@ from typing import Annotated, Any, NamedTuple, TypeVar
 
 import typer
 
-from swapcli.config.sources import flag
+from swapcli.config.source_readers import flag
 from swapcli.model.block_tag import BLOCK_TAGS
 from swapcli.model.network import DIALECTS
 from swapcli.model.order import DEFAULT_MAX_HOPS

@@ -81,7 +81,7 @@ class Output(NamedTuple):
 
             print(route_text(view))
         else:
-            from swapcli.cli.render.terminal import new_console, print_route
+            from swapcli.cli.render.terminal_tables import new_console, print_route
 
             print_route(view, new_console(self.color))
 
@@ -95,7 +95,7 @@ class Output(NamedTuple):
 
             print(payload_text(view))
         else:
-            from swapcli.cli.render.terminal import new_console, print_payload
+            from swapcli.cli.render.terminal_tables import new_console, print_payload
 
             print_payload(view, new_console(self.color))
 
@@ -108,7 +108,7 @@ class Output(NamedTuple):
 
             print(list_text(listing))
         else:
-            from swapcli.cli.render.terminal import new_console, print_list
+            from swapcli.cli.render.terminal_tables import new_console, print_list
 
             print_list(listing, new_console(self.color))
 
@@ -119,7 +119,7 @@ class Output(NamedTuple):
 
             print(detail_text(sheet))
         else:
-            from swapcli.cli.render.terminal import new_console, print_details
+            from swapcli.cli.render.terminal_tables import new_console, print_details
 
             print_details(sheet, new_console(self.color))
 

@@ -24,9 +24,9 @@ from swapcli.model.warning import QuoteWarning, WarningCode
 
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode
+    from swapcli.engine.payloads_by_reading import RoutePayloads
     from swapcli.engine.presign_checks import CheckOptions, PayloadCheck
     from swapcli.engine.reading_memory import ReadingMemory
-    from swapcli.engine.router_readings import RoutePayloads
     from swapcli.engine.signing_fields import SigningPlan
 
 

@@ -10,7 +10,7 @@ from swapcli.cli.options import PayloadOptions
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.payload_checker import check_warnings
 from swapcli.cli.render.payload_json import select_field, simulation_field, transactions_field
-from swapcli.cli.render.transactions import RenderedTransaction, missing_fields, render_transactions
+from swapcli.cli.render.transaction_requests import RenderedTransaction, missing_fields, render_transactions
 from swapcli.cli.router_reading import reading_warnings
 from swapcli.cli.session import Session
 from swapcli.engine.warnings import payload_warnings
@@ -19,8 +19,8 @@ from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.model.warning import QuoteWarning
 
 if TYPE_CHECKING:
+    from swapcli.engine.payloads_by_reading import RoutePayloads
     from swapcli.engine.presign_checks import PayloadCheck
-    from swapcli.engine.router_readings import RoutePayloads
 
 
 def parse_deadline(options: PayloadOptions, signature: str | None = None) -> int | None:

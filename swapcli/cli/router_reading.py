@@ -10,8 +10,8 @@ from swapcli.api.route_result import RouteResult
 from swapcli.cli.session import Session
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.dialects import has_readings
+from swapcli.engine.payloads_by_reading import ReadingCertainty, ReadPayload, RoutePayloads
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
-from swapcli.engine.router_readings import ReadingCertainty, ReadPayload, RoutePayloads
 from swapcli.engine.warnings import format_age
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool

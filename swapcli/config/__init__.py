@@ -10,7 +10,7 @@ from swapcli.config.loader import load_settings
 from swapcli.config.networks import network_names_from, networks_from
 from swapcli.config.secret import Secret
 from swapcli.config.settings import TABLE, IntegratorSettings, NetworkSettings, Setting, Settings
-from swapcli.config.sources import config_file_path, data_folder, node_url, peek
+from swapcli.config.source_readers import config_file_path, data_folder, node_url, peek
 
 __all__ = [
     "TABLE",

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from swapcli.config import networks
 from swapcli.config.settings import FIELDS, IntegratorSettings, ServiceSettings, Setting, Settings
-from swapcli.config.sources import (
+from swapcli.config.source_readers import (
     CONFIG_VARIABLE,
     RawValue,
     config_file_path,

@@ -10,7 +10,7 @@ from typing import Any, cast
 
 from swapcli.config.secret import Secret
 from swapcli.config.settings import NETWORK_TABLE, NETWORKS, NetworkSettings, Settings
-from swapcli.config.sources import RawValue
+from swapcli.config.source_readers import RawValue
 from swapcli.config.value_types import NODE_URL
 from swapcli.errors import ConfigError
 from swapcli.model.network import Network

@@ -11,7 +11,7 @@ from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ChainHead, Node
 from swapcli.chain.pool_ref import ref_of_pool
-from swapcli.chain.router_registry import RegisteredRouter, read_registered_router
+from swapcli.chain.settler_registry import RegisteredRouter, read_registered_router
 from swapcli.errors import InvalidOption, InvalidUpstreamResponse
 from swapcli.evm.l1_fee import L1FeeParams
 from swapcli.model.block_tag import BlockTag

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.config import Secret, Settings, network_names_from, networks_from, node_url
-from swapcli.config.sources import FLAG_ORIGIN
+from swapcli.config.source_readers import FLAG_ORIGIN
 from swapcli.encoding.url import is_http_url
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.dialects import has_readings
@@ -32,10 +32,10 @@ from swapcli.networks.name_services import NameService, find_name_service
 
 if TYPE_CHECKING:
     from swapcli.chain.head_source import HeadSource, SubscribedHeads
-    from swapcli.chain.live_connection import LiveConnection
     from swapcli.chain.names import ResolvedName
     from swapcli.chain.router_findings_file import RouterFindingsFile
     from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
+    from swapcli.chain.subscribed_connection import LiveConnection
     from swapcli.engine.market_follower import Followed
     from swapcli.engine.sources.pool_source import PoolSource
     from swapcli.engine.sources.quote_source import QuoteSource
@@ -483,7 +483,7 @@ class QuoteSources:
         )
 
     def _open_live(self, endpoint: RpcEndpoint, chain_id: int, heads: SubscribedHeads | None) -> LiveConnection:
-        from swapcli.chain.live_connection import LiveConnection
+        from swapcli.chain.subscribed_connection import LiveConnection
 
         return LiveConnection(
             endpoint.url,

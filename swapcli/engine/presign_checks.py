@@ -21,7 +21,7 @@ from swapcli.chain.revert_reason import describe_revert
 from swapcli.chain.sender_balances import SenderBalances, read_sender_balances
 from swapcli.chain.simulation import SimulationGrant, SwapSimulation, simulate_swaps
 from swapcli.encoding.abi import WORD
-from swapcli.engine.router_readings import FittingReadings, ReadingCertainty, ReadPayload, RoutePayloads
+from swapcli.engine.payloads_by_reading import FittingReadings, ReadingCertainty, ReadPayload, RoutePayloads
 from swapcli.engine.signing_fields import SigningPlan
 from swapcli.errors import InsufficientBalance, SimulationError
 from swapcli.evm import decode_integrator_data

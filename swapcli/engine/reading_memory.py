@@ -6,8 +6,8 @@ from typing import NamedTuple
 
 from swapcli.chain.node import StateOverrideNode
 from swapcli.chain.router_findings_file import RouterFindingsFile
+from swapcli.engine.payloads_by_reading import ReadPayload, RoutePayloads
 from swapcli.engine.presign_checks import PayloadCheck
-from swapcli.engine.router_readings import ReadPayload, RoutePayloads
 from swapcli.model.network import Network
 from swapcli.model.router_reading import DEFAULT_READING, NO_FINDINGS, RouterFindings
 from swapcli.networks.address import keccak256

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final, NamedTuple
 
-from swapcli.chain.transaction_forecast import (
+from swapcli.chain.signing_values import (
     AccessList,
     FeeHistory,
     GasForecast,

@@ -11,7 +11,7 @@ from typing import Any, Final, NamedTuple
 
 from swapcli.encoding.abi import encode_address, encode_uint, parse_hex
 from swapcli.errors import InvalidInput, InvalidOption
-from swapcli.evm.permit2 import AMOUNT_BITS, PERMIT2, TIME_BITS
+from swapcli.evm.permit2_allowance import AMOUNT_BITS, PERMIT2, TIME_BITS
 from swapcli.evm.typed_data import TypedData
 
 SIGNATURE_BYTES: Final = 65

@@ -61,7 +61,7 @@ def build_approvals(approvals: Sequence[Approval], allowances: Sequence[int] = (
 
 def _grant(approval: Approval, allowance: int) -> Iterator[Transaction]:
     if approval.expiration_s is not None:
-        from swapcli.evm.permit2 import build_permit2_approval
+        from swapcli.evm.permit2_allowance import build_permit2_approval
 
         yield build_permit2_approval(approval)
         return

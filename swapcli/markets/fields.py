@@ -7,7 +7,7 @@ from typing import Self
 
 from swapcli.encoding.strict_json import InvalidJson, parse_json_file
 from swapcli.errors import InvalidAddress, MarketError
-from swapcli.markets.addresses import read_address
+from swapcli.markets.address_field import read_address
 from swapcli.model.network import Kind
 from swapcli.networks.definition_fields import DefinitionFields
 from swapcli.validation.values import MISSING, InvalidValue, describe, parse_line

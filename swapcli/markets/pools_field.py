@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 
 from swapcli.errors import InvalidAddress, InvalidPoolState
-from swapcli.markets.addresses import is_hex, read_address
+from swapcli.markets.address_field import is_hex, read_address
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token

@@ -21,12 +21,12 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.units import PPM
 from swapcli.pools.concentrated_curve import ConcentratedCurve
 from swapcli.pools.concentrated_state import ZERO_ADDRESS, TickList, read_position, read_tick_list
-from swapcli.pools.directions import is_forward
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.rounding import div_up, mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
+from swapcli.pools.token_positions import is_forward
 
 _UINT256_LIMIT = 1 << 256
 CROSSING_GAS = 37_400

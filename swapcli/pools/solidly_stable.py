@@ -16,10 +16,10 @@ from typing import ClassVar, Final, Self
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.units import PPM
-from swapcli.pools.directions import is_forward
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.state_fields import StateFields
+from swapcli.pools.token_positions import is_forward
 
 _WAD: Final = 10**18
 _WORD_BITS: Final = 256

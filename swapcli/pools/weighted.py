@@ -18,13 +18,13 @@ from typing import ClassVar, Final, Self
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.units import PPM
-from swapcli.pools.directions import token_indices
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.log_exp import ONE, power
 from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
 from swapcli.pools.rounding import mul_div_up
 from swapcli.pools.state_fields import StateFields
+from swapcli.pools.token_positions import token_indices
 
 _BALANCE_BITS: Final = 112
 # `WeightedMath._MIN_WEIGHT`, `_MAX_IN_RATIO` and `FixedPoint.MAX_POW_RELATIVE_ERROR` of Balancer V2.

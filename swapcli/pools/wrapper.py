@@ -14,7 +14,7 @@ from typing import ClassVar, Final, Self
 from swapcli.errors import InvalidPoolState
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.pools.directions import token_indices
+from swapcli.pools.token_positions import token_indices
 
 UNBOUNDED_AMOUNT: Final = 1e30
 """Far above any token's supply in base units (about 1e27 for a billion tokens of 18 decimals)."""

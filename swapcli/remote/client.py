@@ -22,9 +22,9 @@ from swapcli import __version__
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER
 from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, MAX_BODY_BYTES, InvalidBody, read_body
 from swapcli.errors import ConfigError
-from swapcli.remote.errors import FailedAttempt, classify_error, invalid_response, redirect_error, timed_out
 from swapcli.remote.retry import RetryPolicy
 from swapcli.remote.service_url import ServiceUrl
+from swapcli.remote.transport_errors import FailedAttempt, classify_error, invalid_response, redirect_error, timed_out
 
 DEFAULT_RETRIES = 2
 USER_AGENT = f"swapcli/{__version__}"

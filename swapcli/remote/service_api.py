@@ -50,9 +50,9 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.remote.client import ServiceClient, ServiceRequest, ServiceResponse, StateHeaders
-from swapcli.remote.errors import invalid_response
 from swapcli.remote.response_validation import ResponseMismatch
 from swapcli.remote.service_url import ServiceUrl
+from swapcli.remote.transport_errors import invalid_response
 
 Parsed = TypeVar("Parsed")
 Parser = Callable[[object, Network], Parsed]

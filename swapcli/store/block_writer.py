@@ -15,7 +15,7 @@ from swapcli.selection.depth_ranking import pool_legs
 from swapcli.store import ranking_updates, undo_log
 from swapcli.store.known_pools import SkippedEntry
 from swapcli.store.rows import POOL_FIELDS, TOKEN_FIELDS, pool_row, require_token_ids, token_row
-from swapcli.store.stored_block import StoredBlock
+from swapcli.store.stored_block_header import StoredBlock
 from swapcli.store.transfers import write_transfers
 
 _RERANK_GROWTH, _RERANK_MIN_POOLS = 1.25, 200

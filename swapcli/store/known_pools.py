@@ -14,7 +14,7 @@ from typing import NamedTuple
 from swapcli.model.token import Token
 from swapcli.store.database import read_transaction
 from swapcli.store.rows import TOKEN_COLUMNS, Row, parse_token
-from swapcli.store.stored_block import StoredBlock
+from swapcli.store.stored_block_header import StoredBlock
 from swapcli.store.transfers import deepest_pools, tokens_to_probe
 
 

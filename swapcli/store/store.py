@@ -32,7 +32,7 @@ from swapcli.store.network_record import (
 )
 from swapcli.store.rows import POOL_COLUMNS, TOKEN_COLUMNS, PoolRowParser, Row, parse_token
 from swapcli.store.sqlite_errors import damaged_store, translate_errors
-from swapcli.store.stored_block import StoredBlock
+from swapcli.store.stored_block_header import StoredBlock
 from swapcli.store.summary import StoreSummary, summarize_store
 from swapcli.store.transfers import read_transfers, write_transfers
 

@@ -11,7 +11,7 @@ from typing import NamedTuple
 from swapcli.model.market import Provenance
 from swapcli.model.transfer_behaviour import TransferKind
 from swapcli.store.schema import version_of
-from swapcli.store.stored_block import StoredBlock
+from swapcli.store.stored_block_header import StoredBlock
 from swapcli.store.transfers import count_transfers
 
 

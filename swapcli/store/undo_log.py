@@ -10,7 +10,7 @@ from collections.abc import Iterable
 
 from swapcli.errors import MarketUnavailable
 from swapcli.store.rows import POOL_COLUMNS, POOL_FIELDS, TOKEN_COLUMNS, Row
-from swapcli.store.stored_block import StoredBlock
+from swapcli.store.stored_block_header import StoredBlock
 
 MAX_UNDO_BLOCKS = 64
 """Ethereum finalizes blocks after about this number; no reorganization goes back further."""

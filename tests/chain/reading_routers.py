@@ -12,8 +12,8 @@ from eth_abi.abi import encode
 from swapcli.api.route_result import build_result
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.payloads_by_reading import RoutePayloads
 from swapcli.engine.presign_checks import CheckOptions, PayloadCheck, TradedTokens, check_payload
-from swapcli.engine.router_readings import RoutePayloads
 from swapcli.errors import NoRoute, PoolError
 from swapcli.evm import build_transactions, router
 from swapcli.evm.router import build_deployment, read_artifact

@@ -15,8 +15,8 @@ from urllib.request import urlopen
 import pytest
 
 from swapcli.chain.head_source import FollowMode, SubscribedHeads
-from swapcli.chain.live_connection import LiveConnection
 from swapcli.chain.rpc_node import RpcNode
+from swapcli.chain.subscribed_connection import LiveConnection
 from swapcli.engine.market_follower import FollowedStore
 from swapcli.service.market_followers import FollowerThreads
 from swapcli.service.market_registry import MarketRegistry

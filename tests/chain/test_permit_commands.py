@@ -13,7 +13,7 @@ from eth_account import Account
 from eth_account.messages import encode_typed_data
 
 from swapcli.evm import build_approval
-from swapcli.evm.permit2 import PERMIT2
+from swapcli.evm.permit2_allowance import PERMIT2
 from swapcli.model.network import UNIVERSAL_ROUTER
 from swapcli.model.transaction import Transaction
 from tests.chain.node.evm_node import deploy_multicall

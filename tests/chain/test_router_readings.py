@@ -12,8 +12,8 @@ import pytest
 from swapcli.chain.node import BlockId, HypotheticalCall
 from swapcli.chain.router_findings_file import RouterFindingsFile
 from swapcli.chain.rpc_node import RpcNode
+from swapcli.engine.payloads_by_reading import ReadingCertainty, ReadPayload
 from swapcli.engine.reading_memory import ReadingMemory
-from swapcli.engine.router_readings import ReadingCertainty, ReadPayload
 from swapcli.errors import SimulationError
 from swapcli.model.order import Order
 from swapcli.model.quote import Route, Segment, Swap

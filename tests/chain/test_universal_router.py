@@ -19,7 +19,7 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import InvalidOption
 from swapcli.evm import build_transactions
 from swapcli.evm.permit import PermitTerms, Signature, parse_signature, permit2_message
-from swapcli.evm.permit2 import PERMIT2
+from swapcli.evm.permit2_allowance import PERMIT2
 from swapcli.evm.typed_data import TypedData
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance

@@ -9,7 +9,7 @@ from typing import Final
 
 from eth_abi.abi import encode
 
-from swapcli.evm.permit2 import PERMIT2
+from swapcli.evm.permit2_allowance import PERMIT2
 from swapcli.model.network import UNIVERSAL_ROUTER, DialectRouter
 from swapcli.model.order import ZERO_ADDRESS
 from tests.chain.anvil import AnvilChain, running_anvil

@@ -15,7 +15,7 @@ from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.plain import list_text, route_text
 from swapcli.cli.render.route_json import route_document
 from swapcli.cli.render.route_view import RouteView, build_route_view
-from swapcli.cli.render.terminal import new_console, print_list, print_route
+from swapcli.cli.render.terminal_tables import new_console, print_list, print_route
 from swapcli.engine.quote_results import LocalQuote, RemoteQuote
 from swapcli.engine.warnings import answer_warnings
 from swapcli.model.api_version import ApiVersion

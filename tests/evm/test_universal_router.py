@@ -12,7 +12,7 @@ import pytest
 from swapcli.engine.dialects import executable_market, router_dialect
 from swapcli.errors import ConfigError, InvalidRoute, PoolError
 from swapcli.evm.dialects.universal_router import MAX_CALLDATA_BYTES
-from swapcli.evm.permit2 import PERMIT2
+from swapcli.evm.permit2_allowance import PERMIT2
 from swapcli.model.market import Market
 from swapcli.model.network import UNIVERSAL_ROUTER
 from swapcli.model.order import ZERO_ADDRESS

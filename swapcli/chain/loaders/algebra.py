@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.chain.contract_functions import encode_call, invalid_response, read_word, read_words
+from swapcli.chain.call_encoding import encode_call, invalid_response, read_word, read_words
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import PriceState, initialized_ticks, state_fields
 from swapcli.chain.loaders.uniswap_v3 import read_nets, read_spacing, tick_calls

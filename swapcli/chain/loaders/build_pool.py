@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 
-from swapcli.chain.contract_functions import invalid_response
+from swapcli.chain.call_encoding import invalid_response
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool, PoolIdentity

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swapcli.chain.contract_functions import encode_call, read_address, read_word, read_words
+from swapcli.chain.call_encoding import encode_call, read_address, read_word, read_words
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.chain.contract_functions import encode_call, invalid_response, read_list, read_word
+from swapcli.chain.call_encoding import encode_call, invalid_response, read_list, read_word
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall, ReturnData

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.chain.contract_functions import encode_call, read_word, read_words
+from swapcli.chain.call_encoding import encode_call, read_word, read_words
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import PriceState, guess_tick_calls, read_around_price
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from swapcli.chain.contract_functions import encode_list_call, invalid_response, read_list
+from swapcli.chain.call_encoding import encode_list_call, invalid_response, read_list
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import PriceState, guess_tick_calls, read_around_price
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from swapcli.chain.contract_functions import (
+from swapcli.chain.call_encoding import (
     encode_call,
     invalid_response,
     read_address,

@@ -11,7 +11,7 @@ from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order
 from swapcli.cli.render.payload_json import calldata_document
-from swapcli.cli.render.transactions import RenderedTransaction
+from swapcli.cli.render.transaction_requests import RenderedTransaction
 from swapcli.cli.resolved_options import require_swap_terms
 from swapcli.cli.router_reading import in_reading, route_payloads
 from swapcli.cli.session import open_session

@@ -15,7 +15,7 @@ from swapcli.cli.options import OutputOptions, PayloadOptions, SourceOptions, ar
 from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.render.payload_json import PayloadContext, execute_document
-from swapcli.cli.render.transactions import RenderedTransaction
+from swapcli.cli.render.transaction_requests import RenderedTransaction
 from swapcli.cli.resolved_options import require_swap_terms
 from swapcli.cli.router_reading import route_payloads
 from swapcli.cli.session import Session, open_session

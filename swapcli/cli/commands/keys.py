@@ -12,7 +12,7 @@ from swapcli.cli.output import OutputFormat, print_note
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.numbers import format_time
 from swapcli.cli.session import Session, open_session
-from swapcli.config.sources import flag
+from swapcli.config.source_readers import flag
 from swapcli.encoding.text import printable
 
 if TYPE_CHECKING:

@@ -13,7 +13,7 @@ from swapcli.cli.render.route_json import state_field
 from swapcli.cli.render.store_view import build_export_details, build_store_details, build_store_list, store_document
 from swapcli.cli.session import Session, open_session
 from swapcli.config import networks_from
-from swapcli.config.sources import flag
+from swapcli.config.source_readers import flag
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.open_market import open_market
 from swapcli.errors import InvalidInput, InvalidOption, SwapcliError

@@ -9,7 +9,7 @@ from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, with_option_groups
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import Session, open_session
-from swapcli.config.sources import flag
+from swapcli.config.source_readers import flag
 from swapcli.encoding.text import printable
 from swapcli.model.network import ProtocolInfo
 

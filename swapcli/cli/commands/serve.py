@@ -16,7 +16,7 @@ from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, option, with_option_groups
 from swapcli.cli.session import Session, open_session
 from swapcli.config.settings import ServiceSettings
-from swapcli.config.sources import flag
+from swapcli.config.source_readers import flag
 from swapcli.encoding.url import is_loopback_host
 from swapcli.errors import InvalidOption
 from swapcli.startup import enable_garbage_collection

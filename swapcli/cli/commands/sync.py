@@ -18,7 +18,7 @@ from swapcli.cli.session import Session, check_has_nodes, open_session
 from swapcli.cli.signals import GracefulInterrupt, graceful_interrupts
 from swapcli.cli.sync_filter_options import compare_decimals, parse_sync_filter, read_token_lists
 from swapcli.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
-from swapcli.config.sources import flag
+from swapcli.config.source_readers import flag
 from swapcli.encoding.text import printable
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import (

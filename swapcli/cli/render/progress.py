@@ -11,7 +11,7 @@ from rich.console import RenderableType
 from rich.progress import BarColumn, MofNCompleteColumn, Progress, TaskID, TextColumn, TimeElapsedColumn
 from rich.text import Text
 
-from swapcli.cli.render.terminal import new_console
+from swapcli.cli.render.terminal_tables import new_console
 from swapcli.encoding.text import printable
 from swapcli.engine import sync
 

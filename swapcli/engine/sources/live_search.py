@@ -18,7 +18,7 @@ from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.market import Market
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.routing.competing_routes import KnownRoute, is_better
-from swapcli.routing.pool_prediction import price_moves, shift_market
+from swapcli.routing.pool_state_prediction import price_moves, shift_market
 from swapcli.routing.unused_pool_gains import PRICE_MARGIN, route_pools
 
 if TYPE_CHECKING:

@@ -6,7 +6,7 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.errors import InvalidRoute
-from swapcli.evm.permit2 import PERMIT2, TIME_BITS
+from swapcli.evm.permit2_allowance import PERMIT2, TIME_BITS
 from swapcli.evm.router_params import check_native
 from swapcli.evm.transactions import build_transactions
 from swapcli.evm.universal_router.commands import Command, encode_execute, permit, v4_encoding

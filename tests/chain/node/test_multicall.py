@@ -6,7 +6,7 @@ from collections.abc import Sequence
 
 import pytest
 
-from swapcli.chain.contract_functions import encode_call
+from swapcli.chain.call_encoding import encode_call
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, BlockId, ContractCall, ReturnData
 from swapcli.errors import Unreachable, UpstreamRejected

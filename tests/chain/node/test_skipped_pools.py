@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.chain.contract_functions import SELECTORS
+from swapcli.chain.call_encoding import SELECTORS
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.loaders.tick_bitmap import (
     PriceState,

@@ -11,7 +11,7 @@ import requests
 from web3 import HTTPProvider, Web3
 from web3.exceptions import BlockNotFound, ContractLogicError, Web3RPCError
 
-from swapcli.chain.contract_functions import SELECTORS
+from swapcli.chain.call_encoding import SELECTORS
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, ContractCall, Log, LogFilter, ReturnData
 from swapcli.chain.rpc_node import RpcNode

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.chain.contract_functions import encode_call
+from swapcli.chain.call_encoding import encode_call
 from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData, block_number
 from swapcli.encoding.abi import encode_word
 from swapcli.engine.sync import follow

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InvalidInput
 from swapcli.networks.catalogue import find_network
-from swapcli.networks.token_list import MAX_TOKENS, parse_token_list
+from swapcli.networks.token_list_file import MAX_TOKENS, parse_token_list
 
 BASE = find_network("base")
 USDC, WETH, OTHER = BASE.tokens[1].address, BASE.tokens[0].address, "0x" + "12" * 20

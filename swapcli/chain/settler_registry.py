@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final, NamedTuple
 
-from swapcli.chain.contract_functions import encode_call, read_address
+from swapcli.chain.call_encoding import encode_call, read_address
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall
 from swapcli.model.order import ZERO_ADDRESS

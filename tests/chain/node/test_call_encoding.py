@@ -9,7 +9,7 @@ from eth_abi.abi import encode
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.contract_functions import (
+from swapcli.chain.call_encoding import (
     SELECTORS,
     encode_call,
     encode_list_call,

@@ -12,8 +12,8 @@ from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, InvalidBody, read_bod
 from swapcli.encoding.url import redact_url, split_url
 from swapcli.errors import InvalidOption, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.remote.client import USER_AGENT
-from swapcli.remote.errors import classify_error, redirect_error
 from swapcli.remote.service_url import ServiceUrl
+from swapcli.remote.transport_errors import classify_error, redirect_error
 
 _OK = 200
 

@@ -11,7 +11,7 @@ import pytest
 from hypothesis import given
 
 from swapcli.model.pool import Pool
-from swapcli.routing.pool_prediction import price_moves, shift_market, shift_pool
+from swapcli.routing.pool_state_prediction import price_moves, shift_market, shift_pool
 from tests.support.pools import UNIT, build_constant_product, build_market, build_random_market, build_token, seeds
 
 

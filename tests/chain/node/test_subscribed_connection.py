@@ -19,9 +19,9 @@ from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
 from swapcli.chain.head_source import FollowMode, SubscribedHeads
-from swapcli.chain.live_connection import LiveConnection
 from swapcli.chain.node import ContractCall, LogFilter
 from swapcli.chain.rpc_node import RpcNode
+from swapcli.chain.subscribed_connection import LiveConnection
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.failure_modes import check_secrets_hidden

@@ -9,7 +9,7 @@ import pytest
 
 from swapcli.chain.json_rpc_client import RpcError, RpcRequest, RpcResult
 from swapcli.chain.rpc_node import RpcNode
-from swapcli.chain.transaction_forecast import FeeHistory, GasForecast, read_transaction_forecast
+from swapcli.chain.signing_values import FeeHistory, GasForecast, read_transaction_forecast
 from swapcli.engine.signing_fields import SigningFields, read_signing_plan
 from swapcli.evm import build_approval
 from swapcli.model.order import Order
