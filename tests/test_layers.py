@@ -140,7 +140,7 @@ def test_heavy_libraries_are_imported_on_demand(file: Path) -> None:
 
 def test_two_modules_import_web3() -> None:
     """One for lasting connections, with what web3 depends on, and one for names. Others import them on demand."""
-    libraries = {"web3": {"live_connection", "names"}, "websockets": {"live_connection"}, "ens": {"names"}}
+    libraries = {"web3": {"subscribed_connection", "names"}, "websockets": {"subscribed_connection"}, "ens": {"names"}}
     for library, users in libraries.items():
         found = {file for file in modules() if library in {name.split(".")[0] for name in imports(file)}}
         assert found == {PACKAGE / "chain" / f"{user}.py" for user in users}

@@ -21,7 +21,7 @@ from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.networks.address import is_native, parse_address
-from swapcli.networks.token_list_file import ListedToken, parse_token_list
+from swapcli.networks.token_list_file import TokenListEntry, parse_token_list
 
 _LIST_MARK = "@"
 _MAX_LIST_BYTES = MAX_BODY_BYTES
@@ -82,7 +82,7 @@ def read_token_lists(values: Sequence[str], network: Network, timeout_s: float) 
     return names, decimals
 
 
-def _read_token_list(name: str, network: Network, timeout_s: float) -> tuple[ListedToken, ...]:
+def _read_token_list(name: str, network: Network, timeout_s: float) -> tuple[TokenListEntry, ...]:
     if not is_http_url(name):
         return parse_token_list(read_bounded_file(name, _MAX_LIST_BYTES), network, name)
     from swapcli.remote.url_document import download

@@ -21,7 +21,7 @@ _COMMENT = "#"
 _JSON_BEGINS = ("{", "[")
 
 
-class ListedToken(NamedTuple):
+class TokenListEntry(NamedTuple):
     """A token of a list: its address or symbol, its place for errors, and its decimals if the list has them."""
 
     name: str
@@ -40,7 +40,7 @@ class _ListFields(FieldReader):
         return InvalidInput(f"{path or 'the document'}: {invalid.problem}", details={"field": path})
 
 
-def parse_token_list(document: bytes, network: Network, source: str) -> tuple[ListedToken, ...]:
+def parse_token_list(document: bytes, network: Network, source: str) -> tuple[TokenListEntry, ...]:
     """Return the tokens of a list that are on this network; `source` names the list in errors.
 
     Entries of other chains are ignored. Symbols and names of JSON lists are ignored, too: anybody can write any. Raises
@@ -56,7 +56,7 @@ def parse_token_list(document: bytes, network: Network, source: str) -> tuple[Li
     return tokens
 
 
-def _parse(document: bytes, network: Network, source: str) -> tuple[ListedToken, ...]:
+def _parse(document: bytes, network: Network, source: str) -> tuple[TokenListEntry, ...]:
     try:
         text = document.decode("utf-8-sig")
     except UnicodeDecodeError as error:
@@ -64,12 +64,12 @@ def _parse(document: bytes, network: Network, source: str) -> tuple[ListedToken,
     return _parse_json(text, network, source) if text.lstrip().startswith(_JSON_BEGINS) else _parse_lines(text, source)
 
 
-def _parse_json(text: str, network: Network, source: str) -> tuple[ListedToken, ...]:
+def _parse_json(text: str, network: Network, source: str) -> tuple[TokenListEntry, ...]:
     try:
         fields = _ListFields(parse_json_file(text))
     except InvalidJson as error:
         raise InvalidInput(f"the token list {error.problem}") from None
-    tokens: dict[str, ListedToken] = {}
+    tokens: dict[str, TokenListEntry] = {}
     for path, entry in fields.items("tokens", max_entries=MAX_TOKENS):
         if _ListFields.parse(path, entry, parse_object).get("chainId") == network.chain_id:
             token = _parse_entry(_ListFields(entry, path), network, source)
@@ -79,7 +79,7 @@ def _parse_json(text: str, network: Network, source: str) -> tuple[ListedToken, 
     return tuple(tokens.values())
 
 
-def _parse_entry(fields: _ListFields, network: Network, source: str) -> ListedToken:
+def _parse_entry(fields: _ListFields, network: Network, source: str) -> TokenListEntry:
     fields.read("symbol", parse_text)
     fields.read("name", parse_text)
     decimals = fields.read("decimals", parse_json_integer, 0, _MAX_DECIMALS)
@@ -87,14 +87,14 @@ def _parse_entry(fields: _ListFields, network: Network, source: str) -> ListedTo
     try:
         if is_native(written, network.kind):
             native = network.native
-            return ListedToken(network.to_wrapped(native.address), place, decimals)
-        return ListedToken(parse_address(written, network.kind), place, decimals)
+            return TokenListEntry(network.to_wrapped(native.address), place, decimals)
+        return TokenListEntry(parse_address(written, network.kind), place, decimals)
     except InvalidAddress as error:
         error.place = place
         raise
 
 
-def _parse_lines(text: str, source: str) -> tuple[ListedToken, ...]:
+def _parse_lines(text: str, source: str) -> tuple[TokenListEntry, ...]:
     tokens = []
     for number, line in enumerate(text.splitlines(), 1):
         name = line.partition(_COMMENT)[0].strip()
@@ -102,7 +102,7 @@ def _parse_lines(text: str, source: str) -> tuple[ListedToken, ...]:
             shown = truncate(name, _MAX_NAME // 2) if name.isprintable() else "a line with control characters"
             raise InvalidInput(f"line {number}: expected the symbol or the address of one token, not {shown}")
         if name:
-            tokens.append(ListedToken(name, f"{source}: line {number}"))
+            tokens.append(TokenListEntry(name, f"{source}: line {number}"))
     if len(tokens) > MAX_TOKENS:
         raise InvalidInput(f"has {len(tokens):,} lines, more than {MAX_TOKENS:,}")
     return tuple(tokens)

@@ -180,7 +180,7 @@ def test_a_permit_replaces_the_approval_of_the_router(trader: Trader) -> None:
             assert permit2_allowance(trader, USER, terms.token, terms.spender) == (0, DEADLINE_S, nonce + 1)
 
 
-def test_a_permit_that_somebody_else_has_sent_does_not_stop_the_swap(trader: Trader) -> None:
+def test_a_permit_that_is_already_spent_does_not_stop_the_swap(trader: Trader) -> None:
     tokens, network = trader.world.tokens, trader.market.network
     trade = trader.quote_trade(Order(tokens["USDC"], tokens["DAI"], 10**9))
     terms = PermitTerms(tokens["USDC"].address, USER, network.router or "", 10**9, DEADLINE_S)
