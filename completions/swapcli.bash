@@ -41,7 +41,7 @@ _swapcli() {
         " config show") words="" options="--json --plain --table --color --config -h --help" ;;
         " config path") words="" options="--config -h --help" ;;
         " config init") words="" options="--force --config -h --help" ;;
-        " help") words="live transactions warnings service state settings routing exit-codes" options="-h --help" ;;
+        " help") words="live transactions routers warnings service state settings routing exit-codes" options="-h --help" ;;
         " completion") words="bash zsh fish" options="-h --help" ;;
     esac
     if [[ $current == -* ]]; then

@@ -314,6 +314,7 @@ complete -c swapcli -n '__fish_seen_subcommand_from config; and __fish_seen_subc
 complete -c swapcli -n '__fish_seen_subcommand_from help' -s h -l help -d 'Show this message and exit.'
 complete -c swapcli -n '__fish_seen_subcommand_from help' -a 'live'
 complete -c swapcli -n '__fish_seen_subcommand_from help' -a 'transactions'
+complete -c swapcli -n '__fish_seen_subcommand_from help' -a 'routers'
 complete -c swapcli -n '__fish_seen_subcommand_from help' -a 'warnings'
 complete -c swapcli -n '__fish_seen_subcommand_from help' -a 'service'
 complete -c swapcli -n '__fish_seen_subcommand_from help' -a 'state'

@@ -12,7 +12,7 @@ from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import argument
 
 TOPICS = Path(__file__).parents[1] / "topics"
-ORDER = ("live", "transactions", "warnings", "service", "state", "settings", "routing", "exit-codes")
+ORDER = ("live", "transactions", "routers", "warnings", "service", "state", "settings", "routing", "exit-codes")
 """The topics as the list shows them; each is a text file in `cli/topics`, whose first line is its title."""
 
 app = new_app()
