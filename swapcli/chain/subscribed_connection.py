@@ -147,6 +147,8 @@ class _Exchanging(PersistentConnectionProvider):
             await super().disconnect()
         except Exception:
             await super().disconnect()
+        finally:
+            await asyncio.sleep(0)  # the transport releases its socket in the loop's next round, which may be the last
 
     async def socket_recv(self) -> RPCResponse:
         """Return the next announcement. Other messages are responses."""

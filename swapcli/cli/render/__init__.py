@@ -1,1 +1,1 @@
-"""Results as tables, plain text and JSON. Views hold the words; `terminal` and `plain` lay them out."""
+"""Results as tables, plain text and JSON. Views hold the words; `terminal_tables` and `plain` lay them out."""

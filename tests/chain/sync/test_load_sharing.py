@@ -142,6 +142,7 @@ def sync_duration_s(proxies: Sequence[Proxy], network_store: Store, folder: Path
     return time.monotonic() - started_s
 
 
+@pytest.mark.slow
 def test_nodes_with_limits_are_faster_together(local_chain: TestChain, proxies: list[Proxy], tmp_path: Path) -> None:
     rejections: list[list[int]] = [[] for _ in proxies]
     durations_s: list[float] = []
