@@ -147,8 +147,6 @@ class _Exchanging(PersistentConnectionProvider):
             await super().disconnect()
         except Exception:
             await super().disconnect()
-        finally:
-            await asyncio.sleep(0)  # the transport releases its socket in the loop's next round, which may be the last
 
     async def socket_recv(self) -> RPCResponse:
         """Return the next announcement. Other messages are responses."""
@@ -166,7 +164,14 @@ class _Exchanging(PersistentConnectionProvider):
 
 
 class _WebSocket(_Exchanging, WebSocketProvider):
-    pass
+    async def disconnect(self) -> None:
+        """As `_Exchanging.disconnect`; web3 leaves the socket open if the peer is closing, or if this is cancelled."""
+        try:
+            await super().disconnect()
+        finally:
+            if self._ws is not None:
+                self._ws.transport.abort()
+            await asyncio.sleep(0)  # the socket is released in the loop's next round, which may be the last
 
 
 class _IpcSocket(_Exchanging, AsyncIPCProvider):
