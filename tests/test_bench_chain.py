@@ -155,6 +155,7 @@ def test_a_wrong_pool_is_counted(trader: Trader, tmp_path: Path) -> None:
             _wrong(store, node, count - 1)
 
 
+@pytest.mark.slow
 def test_announced_blocks_are_shown_soon(tmp_path: Path) -> None:
     found = measure_block_to_quote(3, 5, tmp_path, block_times_s=(2.0,))
     assert [(each.command, each.blocks, each.missed) for each in found] == [(SERVE, 3, 0), (WATCH, 3, 0)]
