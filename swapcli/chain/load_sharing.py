@@ -9,7 +9,7 @@ from __future__ import annotations
 import time
 from collections.abc import Callable, Mapping, Sequence
 from threading import Condition, Thread
-from typing import TYPE_CHECKING, Final, Generic, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from swapcli.backoff import backoff_s
 from swapcli.errors import BlockMismatch, ChainReorganized, UpstreamError
@@ -27,16 +27,14 @@ _MAX_LAG_REST_S: Final = 8.0
 """A node that is a block behind has caught up a few block times later."""
 
 
-class WorkQueue(Generic[T]):
+class WorkQueue(Protocol[T]):
     """The parts of some work that nodes have not taken yet. `take` and `put_back` never run at the same time."""
 
     def take(self, node: Node) -> T | None:
         """Return the next part for this node; None if there is none left."""
-        raise NotImplementedError
 
     def put_back(self, part: T) -> None:
         """Add a part that a node has not finished."""
-        raise NotImplementedError
 
 
 def run_shared(nodes: Sequence[N], queue: WorkQueue[T], run: Callable[[N, T], bool]) -> dict[N, UpstreamError]:
