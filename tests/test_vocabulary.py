@@ -102,9 +102,6 @@ PROSE = {
 MAX_TEST_NAME = 60
 """Characters of a test's name, with `test_`."""
 
-PENDING: tuple[str, ...] = ()
-"""Parts that still have to be renamed."""
-
 ALLOWED_IDENTIFIERS: dict[str, str] = {
     "swapcli/api/json_types.py:destination": "a field of the interface",
     "swapcli/cli/options.py:destination": "Typer passes the option --destination by this name",
@@ -135,10 +132,6 @@ def relative(file: Path) -> str:
     return file.relative_to(ROOT).as_posix()
 
 
-def checked_sources() -> list[Path]:
-    return [file for file in sources() if not f"{relative(file)}/".startswith(tuple(f"{part}/" for part in PENDING))]
-
-
 def names(tree: ast.AST) -> Iterator[str]:
     """Every name that a file defines: of classes, functions, parameters, variables and fields."""
     for node in ast.walk(tree):
@@ -165,8 +158,6 @@ def prose(source: str) -> Iterator[str]:
 
 @pytest.mark.parametrize("file", sources(), ids=relative)
 def test_names_use_standard_terms(file: Path) -> None:
-    if file not in checked_sources():
-        return
     path = relative(file)
     stems = [part.removesuffix(".py") for part in Path(path).parts]
     for name in {*names(ast.parse(file.read_text())), *stems}:
@@ -178,8 +169,6 @@ def test_names_use_standard_terms(file: Path) -> None:
 
 @pytest.mark.parametrize("file", sources(), ids=relative)
 def test_prose_is_plain(file: Path) -> None:
-    if file not in checked_sources():
-        return
     for text in prose(file.read_text()):
         for pattern, better in PROSE.items():
             found = re.search(pattern, text, re.IGNORECASE)
@@ -189,8 +178,6 @@ def test_prose_is_plain(file: Path) -> None:
 
 @pytest.mark.parametrize("file", sources(), ids=relative)
 def test_test_names_are_short(file: Path) -> None:
-    if file not in checked_sources():
-        return
     for name in re.findall(r"^ *(?:async )?def (test_\w+)", file.read_text(), re.MULTILINE):
         assert len(name) <= MAX_TEST_NAME, f"{name} has {len(name)} characters"
 
