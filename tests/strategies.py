@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import UnknownNetwork
 from swapcli.markets.format import FILE_PROVENANCES, parse_market
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import Network
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
 
@@ -177,11 +177,11 @@ def market_documents(draw: st.DrawFn, max_pools: int = 4) -> Document:
     }
 
 
-def markets(max_pools: int = 4) -> st.SearchStrategy[Market]:
+def markets(max_pools: int = 4) -> st.SearchStrategy[MarketState]:
     """Return a strategy for valid markets."""
     return market_documents(max_pools).map(parse_document)
 
 
-def parse_document(document: Document) -> Market:
+def parse_document(document: Document) -> MarketState:
     """Parse the market in a document that describes its network."""
     return parse_market(json.dumps(document), networks=raise_unknown_network).market

@@ -15,7 +15,7 @@ from swapcli.chain.settler_registry import RegisteredRouter, read_registered_rou
 from swapcli.errors import InvalidOption, InvalidUpstreamResponse
 from swapcli.evm.l1_fee import L1FeeParams
 from swapcli.model.block_tag import BlockTag
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import FIBROUS, Network
 from swapcli.model.pool import Pool
 
@@ -89,7 +89,7 @@ class BlockSnapshot:
         self.is_pinned = reader.verify_block() and self.is_pinned
         return results
 
-    def market(self, known: Market, keys: Collection[str]) -> Market:
+    def market(self, known: MarketState, keys: Collection[str]) -> MarketState:
         """Return `known` with only the pools of these keys, and the router, as they are at the block."""
         pools = {key: pool for key in keys if (pool := self.pools.get(key))}
         router = self.registered_router

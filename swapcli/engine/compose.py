@@ -40,7 +40,7 @@ if TYPE_CHECKING:
     from swapcli.engine.sources.pool_source import PoolSource
     from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.markets.format import ParsedMarket
-    from swapcli.model.market import Market
+    from swapcli.model.market import MarketState
     from swapcli.store import Store
 
 REMOTE_RETRIES = 2
@@ -495,7 +495,7 @@ class QuoteSources:
             heads=heads,
         )
 
-    def market(self, name: str, *, skip_bad_pools: bool = False) -> Market:
+    def market(self, name: str, *, skip_bad_pools: bool = False) -> MarketState:
         """Return the market of the network called `name`: the market file of the settings, else the embedded market.
 
         Warns of skipped pools. Raises `InvalidInput` for an invalid file.
@@ -509,7 +509,7 @@ class QuoteSources:
             )
         return open_market(name, networks).market
 
-    def file_market(self, *, skip_bad_pools: bool = False) -> Market | None:
+    def file_market(self, *, skip_bad_pools: bool = False) -> MarketState | None:
         """Return the market of the market file, of any network; None if no file is set."""
         from swapcli.markets.format import parse_market
 
@@ -520,7 +520,7 @@ class QuoteSources:
             lambda document: parse_market(document, networks=networks, skip_bad_pools=skip_bad_pools)
         )
 
-    def _read_market(self, parse: Callable[[bytes], ParsedMarket]) -> Market:
+    def _read_market(self, parse: Callable[[bytes], ParsedMarket]) -> MarketState:
         file = str(self.settings.market)
         try:
             parsed = parse(self._read(file))
@@ -542,7 +542,7 @@ class ServicePools(NamedTuple):
     """
 
     networks: list[Network]
-    openers: dict[str, Callable[[], Market]]
+    openers: dict[str, Callable[[], MarketState]]
     followed: list[Followed]
     check_nodes: dict[str, RpcNode]
 

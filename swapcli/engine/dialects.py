@@ -6,7 +6,7 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swapcli.errors import InvalidOption
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, SETTLER, UNIVERSAL_ROUTER, Kind, Network
 from swapcli.model.router_dialect import Execution
 
@@ -56,7 +56,7 @@ def execution_of(network: Network) -> Execution:
     return router_dialect(network).execution
 
 
-def executable_market(market: Market) -> Market:
+def executable_market(market: MarketState) -> MarketState:
     """Return the market with the pools that the network's router can execute, as it executes them.
 
     It is the same market if the router executes all of them.

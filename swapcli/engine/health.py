@@ -9,7 +9,7 @@ from typing import NamedTuple
 from swapcli.engine.clock import Clock
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import MarketUnavailable, SwapcliError
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.state_source import StateSource
@@ -56,7 +56,7 @@ class MarketSize(NamedTuple):
 
 
 def check_market(
-    market: Market, quote: Callable[[Order], QuoteResult], clock: Clock, count: MarketSize | None = None
+    market: MarketState, quote: Callable[[Order], QuoteResult], clock: Clock, count: MarketSize | None = None
 ) -> Health:
     """Return the health of a market: it has pools, and `quote` answers an order between two of its main tokens.
 
@@ -88,7 +88,7 @@ def _title(network: Network) -> str:
     return network.name[:1].upper() + network.name[1:]
 
 
-def _quote_sample(market: Market, quote: Callable[[Order], QuoteResult]) -> tuple[Sample, StateSource]:
+def _quote_sample(market: MarketState, quote: Callable[[Order], QuoteResult]) -> tuple[Sample, StateSource]:
     order = _sample_order(market)
     if order is None:
         raise MarketUnavailable("the market holds no pools")
@@ -97,7 +97,7 @@ def _quote_sample(market: Market, quote: Callable[[Order], QuoteResult]) -> tupl
     return Sample(order.token_in, order.token_out, *amounts), answer.state_source
 
 
-def _sample_order(market: Market) -> Order | None:
+def _sample_order(market: MarketState) -> Order | None:
     """Return the order of one whole token between the two tokens that share most pools; None without pools."""
     pairs = Counter(pair for pool in market.pools.values() for pair in _pairs(pool.tokens))
     if not pairs:

@@ -20,7 +20,7 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import Progress, follow, import_pools
 from swapcli.errors import ConfigError, MarketError, MarketUnavailable
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S
@@ -50,7 +50,7 @@ class FollowedMarket(NamedTuple):
 
     network: Network
     networks: Callable[[str], Network]
-    load: Callable[[], Market]
+    load: Callable[[], MarketState]
     node: Node
     heads: HeadSource | None = None
 
@@ -162,7 +162,7 @@ class MarketFollower:
         return source
 
 
-def _with_changes(market: Market, part: Market, changed: frozenset[str], max_pools: int) -> Market:
+def _with_changes(market: MarketState, part: MarketState, changed: frozenset[str], max_pools: int) -> MarketState:
     """Return `market` at the block of `part`, which has the `changed` pools that still exist.
 
     A new pool is added if there is room.
@@ -180,6 +180,6 @@ def _with_changes(market: Market, part: Market, changed: frozenset[str], max_poo
     )
 
 
-def _with_new_tokens(market: Market, part: Market, pools: Mapping[str, Pool]) -> Mapping[str, Token]:
+def _with_new_tokens(market: MarketState, part: MarketState, pools: Mapping[str, Pool]) -> Mapping[str, Token]:
     new = {address for key in part.pools if key in pools for address in pools[key].tokens} - market.tokens.keys()
     return {**market.tokens, **{address: part.tokens[address] for address in new}} if new else market.tokens

@@ -9,7 +9,7 @@ from swapcli.engine.dialects import execution_of, router_dialect
 from swapcli.engine.wrap import wrapper_pool
 from swapcli.errors import ConfigError, InvalidRoute, RouteExpired, SlippageExceeded
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import FIBROUS, Kind, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
@@ -55,7 +55,7 @@ def check_block_limit(gas_units: int, network: Network) -> None:
         )
 
 
-def replay_result(result: RouteResult, market: Market, slippage_ppm: int) -> tuple[Replay, Mapping[str, Pool]]:
+def replay_result(result: RouteResult, market: MarketState, slippage_ppm: int) -> tuple[Replay, Mapping[str, Pool]]:
     """Return the replay of a posted route on the market's state, and the pools by key.
 
     Raise `InvalidRoute` if the route does not match its tokens or the market, `SlippageExceeded` if its output has
@@ -125,7 +125,7 @@ def _router(network: Network) -> str:
     return network.router
 
 
-def pools_for(result: RouteResult, market: Market) -> Mapping[str, Pool]:
+def pools_for(result: RouteResult, market: MarketState) -> Mapping[str, Pool]:
     """Return the market's pools by key; for a wrap or unwrap, only the wrapper."""
     wrapped = market.network.wrapped_native
     if wrapped is None or market.network.kind is not Kind.EVM:

@@ -14,7 +14,7 @@ from dataclasses import replace
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.errors import FeeOnTransfer, InvalidRoute
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
 from swapcli.model.token import Token
@@ -22,7 +22,7 @@ from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind
 from swapcli.model.warning import QuoteWarning, WarningCode
 
 
-def routable_market(market: Market, end_tokens: Set[str] = frozenset()) -> Market:
+def routable_market(market: MarketState, end_tokens: Set[str] = frozenset()) -> MarketState:
     """Return the market without the pools that no route may use: the same where there are none.
 
     `ends` are tokens, by address, that routes begin or end with.
@@ -46,7 +46,7 @@ def _is_routable(pool: Pool, unroutable: set[str], shares: set[str]) -> bool:
     return not pool.requires_exact_payment or shares.isdisjoint(pool.tokens)
 
 
-def check_token(token: Token, market: Market) -> None:
+def check_token(token: Token, market: MarketState) -> None:
     """Raise `FeeOnTransfer` for a token whose transfers pay another amount than requested."""
     behaviour = market.transfers_of(token.address)
     if behaviour.is_routable:
@@ -58,7 +58,7 @@ def check_token(token: Token, market: Market) -> None:
     )
 
 
-def check_route(result: RouteResult, market: Market) -> None:
+def check_route(result: RouteResult, market: MarketState) -> None:
     """Raise `InvalidRoute` for a route over a token whose transfers pay another amount than requested."""
     swaps = (swap for segment in result.segments for hop in segment.hops for swap in hop)
     for address in dict.fromkeys(token for swap in swaps for token in (swap.token_in, swap.token_out)):
@@ -72,7 +72,7 @@ def check_route(result: RouteResult, market: Market) -> None:
             )
 
 
-def transfers_of_steps(steps: Iterable[Step], market: Market) -> Mapping[str, TransferBehaviour]:
+def transfers_of_steps(steps: Iterable[Step], market: MarketState) -> Mapping[str, TransferBehaviour]:
     """Return how the tokens that a route trades behave, by address."""
     tokens = dict.fromkeys(token for step in steps for token in (step.token_in, step.token_out))
     return {token: market.transfers_of(token) for token in tokens if token in market.tokens}

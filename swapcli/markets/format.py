@@ -13,7 +13,7 @@ from typing import NamedTuple
 from swapcli.errors import InvalidPoolState
 from swapcli.markets import network_field, pools_field, tokens_field
 from swapcli.markets.fields import MarketFields, parse_document
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import UNKNOWN
@@ -29,7 +29,7 @@ FILE_PROVENANCES = tuple(each for each in Provenance if each is not Provenance.L
 class ParsedMarket(NamedTuple):
     """A market and the errors of the pools that were left out of it (none unless they may be skipped)."""
 
-    market: Market
+    market: MarketState
     skipped: tuple[InvalidPoolState, ...] = ()
 
 
@@ -50,7 +50,7 @@ def parse_market(
     _check_wrapped_native(network, tokens)
     reader = pools_field.PoolParser(network, tokens)
     pools, skipped = reader.read(fields.read("pools", parse_list), skip_bad_pools)
-    market = Market(
+    market = MarketState(
         network=network,
         tokens=tokens,
         pools=pools,
@@ -65,7 +65,7 @@ def parse_market(
     return ParsedMarket(market, tuple(skipped))
 
 
-def render_market(market: Market) -> str:
+def render_market(market: MarketState) -> str:
     """The market as compact ASCII JSON.
 
     `parse_market` gives an equal one back if its `networks` know the network, or if the network holds no more than the

@@ -24,7 +24,7 @@ class Provenance(StrEnum):
 
 
 @dataclass(frozen=True, slots=True)
-class Market:
+class MarketState:
     """`tokens` by lower-case address (never the native token: pools hold its wrapped form), `pools` by key.
 
     `gas_price_wei` 0 ranks routes by gross output; `block` and `timestamp` (Unix seconds) are None where unknown.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from swapcli.model.block_tag import BlockTag
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 
 
 class ReportedWarnings(NamedTuple):
@@ -20,8 +20,8 @@ class StateSource(NamedTuple):
 
     `description` is for people. `age_s` is None if the state has no timestamp. `service_url` is the service that
     quoted, None if this process did. `provenance` is None if the service does not report it; `reported` are the
-    warnings of the service. `pinned` is as in `Market`. `is_proposed` means that the network had not yet agreed on the
-    block when it was read. `tag` is what the node then called the block, None without a node.
+    warnings of the service. `pinned` is as in `MarketState`. `is_proposed` means that the network had not yet agreed
+    on the block when it was read. `tag` is what the node then called the block, None without a node.
     """
 
     provenance: Provenance | None
@@ -36,7 +36,7 @@ class StateSource(NamedTuple):
     tag: BlockTag | None = None
 
     @classmethod
-    def of(cls, market: Market, now_s: float) -> StateSource:
+    def of(cls, market: MarketState, now_s: float) -> StateSource:
         """Return the state source of a market; its age counts from `now_s` (Unix time)."""
         age_s = None if market.timestamp is None else max(0, int(now_s) - market.timestamp)
         was_read_from_node = market.provenance in (Provenance.LIVE, Provenance.SYNCED)

@@ -10,7 +10,7 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from swapcli.errors import Cancelled, SameToken, UnknownToken
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote import WHOLE_PERCENTS, Certificate, Quote
@@ -41,12 +41,12 @@ class Router:
     Example: `Router(market).quote(Order(weth, usdc, 10**18)).amount_out`.
     """
 
-    def __init__(self, market: Market, execution: Execution = RATES) -> None:
+    def __init__(self, market: MarketState, execution: Execution = RATES) -> None:
         self.market = market
         self._execution = execution
         self._dust_filters: dict[frozenset[str], DustFilter] = {}
 
-    def with_changes(self, market: Market, changed: Set[str]) -> Router:
+    def with_changes(self, market: MarketState, changed: Set[str]) -> Router:
         """Return a router for `market`, which differs from the present one only in the pools with keys in `changed`."""
         router, dust_filter = Router(market, self._execution), self._dust_filters.get(frozenset())
         addresses = tuple(market.tokens)
@@ -287,7 +287,7 @@ class Router:
         return {graph.token_index[a]: price / 10 ** tokens[a].decimals for a, price in per_token.items()}
 
 
-def _pools_with_keys(market: Market, keys: Iterable[str]) -> list[Pool]:
+def _pools_with_keys(market: MarketState, keys: Iterable[str]) -> list[Pool]:
     return [market.pools[key] for key in keys if key in market.pools]
 
 

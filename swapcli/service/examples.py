@@ -10,7 +10,7 @@ from swapcli.api.route import render_result
 from swapcli.api.route_result import build_result
 from swapcli.errors import SwapcliError
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import Kind
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
@@ -65,7 +65,7 @@ class RequestExample(NamedTuple):
         return {"route": route, **terms}
 
 
-def build_example(market: Market, now_ms: int) -> RequestExample | None:
+def build_example(market: MarketState, now_ms: int) -> RequestExample | None:
     """Return an example on a market, with routes of the time `now_ms` (Unix); None if no pool can be quoted.
 
     Each route uses a single pool and needs no search, so it can be rebuilt cheaply when it expires.
@@ -88,7 +88,7 @@ def build_example(market: Market, now_ms: int) -> RequestExample | None:
     )
 
 
-def _quote(market: Market) -> Quote | None:
+def _quote(market: MarketState) -> Quote | None:
     """Quote one native token for a stablecoin if a pool has both, else the first pair with any output."""
     native, network = market.network.wrapped_native or market.network.native, market.network
     inputs = [native.address, *market.tokens]
@@ -102,7 +102,7 @@ def _quote(market: Market) -> Quote | None:
     return None
 
 
-def _quote_pool(pool: Pool, token_in: str, token_out: str, market: Market) -> Quote | None:
+def _quote_pool(pool: Pool, token_in: str, token_out: str, market: MarketState) -> Quote | None:
     """Quote one token through one pool; return None if the pool pays nothing."""
     network, sold_token = market.network, market.tokens[token_in]
     is_native = sold_token.address == network.wrapped_native_address

@@ -12,13 +12,13 @@ from swapcli.engine.clock import SYSTEM_CLOCK, Clock
 from swapcli.engine.sources.freshness import check_fresh
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import MarketUnavailable, SwapcliError
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.swap_terms import DEFAULT_IMPACT_WARNING_PPM, DEFAULT_ROUTE_TTL_S
 from swapcli.service.issued_routes import IssuedRoutes
 
-MarketOpener = Callable[[], Market]
+MarketOpener = Callable[[], MarketState]
 
 
 class MarketRegistry:

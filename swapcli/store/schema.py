@@ -2,7 +2,7 @@
 
 | table | content |
 |---|---|
-| `meta` | one row: the market without tokens and pools; `head` is the newest block, `pinned` is as in `Market` |
+| `meta` | one row: the market without tokens and pools; `head` is the newest block, `pinned` is as in `MarketState` |
 | `tokens`, `pools` | as in a market file, in its order; a pool's `tokens` are ids, `state` the fields of its family; |
 |        | `invented` marks pools with placeholder addresses |
 | `blocks` | the newest blocks, oldest first, to which the store can rewind |

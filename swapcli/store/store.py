@@ -14,7 +14,7 @@ from types import TracebackType
 from typing import Self
 
 from swapcli.errors import ConfigError, MarketError
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.token import Token
@@ -164,7 +164,7 @@ class Store:
         with read_transaction(self._connection, self.path):
             return undo_log.read_blocks(self._connection)
 
-    def write_market(self, market: Market) -> None:
+    def write_market(self, market: MarketState) -> None:
         """Replace everything by `market`, which must be of the store's network."""
         stored = (self.network.name, str(self.network.chain_id))
         check_same_network(self.path, stored, market.network.name, market.network.chain_id)
@@ -222,18 +222,18 @@ class Store:
         with read_transaction(self._connection, self.path):
             yield
 
-    def read_market(self) -> Market:
+    def read_market(self) -> MarketState:
         """Read the whole market. It equals the one that was written if `networks` still knows the same network."""
         with read_transaction(self._connection, self.path):
             return self._read_all()
 
-    def read_pools(self, keys: Iterable[str]) -> Market:
+    def read_pools(self, keys: Iterable[str]) -> MarketState:
         """Read the market with only these pools and their tokens. Unknown keys are ignored."""
         with read_transaction(self._connection, self.path):
             query = f"{_SELECT_POOLS} WHERE key IN (SELECT value FROM json_each(?)) ORDER BY id"
             return self._read_part(self._connection.execute(query, (json.dumps(list(keys)),)).fetchall(), ())
 
-    def read_candidates(self, order: Order, limit: int = MAX_CANDIDATE_POOLS) -> Market:
+    def read_candidates(self, order: Order, limit: int = MAX_CANDIDATE_POOLS) -> MarketState:
         """Read the market with the pools that a quote for `order` can use: about `limit`, or all of a small store.
 
         The market has no pools between the order's tokens if the store does not know one of them.
@@ -251,7 +251,7 @@ class Store:
             rows = self._connection.execute(f"{_SELECT_POOLS} WHERE id IN ({ids}) ORDER BY id")
             return self._read_part(rows.fetchall(), token_ids)
 
-    def read_deepest(self, limit: int) -> Market:
+    def read_deepest(self, limit: int) -> MarketState:
         """Read the market with the `limit` deepest pools and their tokens."""
         with read_transaction(self._connection, self.path):
             deepest = "SELECT pool FROM legs GROUP BY pool ORDER BY sum(depth) DESC, pool LIMIT ?"
@@ -301,10 +301,10 @@ class Store:
     def _tokens_by_id(self) -> dict[int, Token]:
         return {row[0]: parse_token(row) for row in self._connection.execute(f"{_SELECT_TOKENS} ORDER BY id")}
 
-    def _read_all(self) -> Market:
+    def _read_all(self) -> MarketState:
         return self._market(self._connection.execute(f"{_SELECT_POOLS} ORDER BY id"), self._tokens_by_id())
 
-    def _read_part(self, rows: list[Row], token_ids: Iterable[int]) -> Market:
+    def _read_part(self, rows: list[Row], token_ids: Iterable[int]) -> MarketState:
         """Return the market with the pools of the rows, their tokens, and those of `token_ids`."""
         ids = {token_id for row in rows for token_id in str(row[5]).split(",") if token_id.isdecimal()}
         ids.update(map(str, token_ids))
@@ -313,14 +313,14 @@ class Store:
         )
         return self._market(rows, {row[0]: parse_token(row) for row in tokens})
 
-    def _market(self, rows: Iterable[Row], tokens: Mapping[int, Token]) -> Market:
+    def _market(self, rows: Iterable[Row], tokens: Mapping[int, Token]) -> MarketState:
         provenance, gas_price_wei, source, head, timestamp, pinned = self._description()
         parser, pools, placeholders = PoolRowParser(tokens), {}, []
         for row in rows:
             pools[row[1]] = parser.parse(row)
             if row[9]:
                 placeholders.append(row[1])
-        return Market(
+        return MarketState(
             network=self.network,
             tokens={token.address: token for token in tokens.values()},
             pools=pools,

@@ -28,7 +28,7 @@ class StoreSummary(NamedTuple):
     """The counts and the description of a store.
 
     `block` is None if the state has no block. `undoable_blocks` is how many blocks can be undone. `transfers` counts
-    tokens by how they transfer. `layout` is the number of migrations. `pinned` is as in `Market`.
+    tokens by how they transfer. `layout` is the number of migrations. `pinned` is as in `MarketState`.
     """
 
     path: str

@@ -17,7 +17,7 @@ from time import perf_counter
 
 from swapcli.engine.open_market import open_market
 from swapcli.errors import NoRoute
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.networks.catalogue import find_network
 from swapcli.routing import Router
@@ -33,7 +33,7 @@ def time_in_core(case: Case, passes: int) -> list[list[float]]:
     return times
 
 
-def measure(market: Market, orders: Sequence[Order], passes: int) -> list[list[float]]:
+def measure(market: MarketState, orders: Sequence[Order], passes: int) -> list[list[float]]:
     """Return milliseconds by pass and order on one router."""
     router = Router(market)
     # As the command does before a batch: the collector need not scan the market.
@@ -49,7 +49,7 @@ def _time(router: Router, order: Order) -> float:
     return (perf_counter() - started) * 1e3
 
 
-def read_orders(case: Case, market: Market) -> list[Order]:
+def read_orders(case: Case, market: MarketState) -> list[Order]:
     """Return the orders of the case with the tokens of its market."""
     tokens, excluded = market.tokens, frozenset(case.excluded)
     return [

@@ -25,7 +25,7 @@ from swapcli.engine.open_market import open_market
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.networks.catalogue import find_network
@@ -72,7 +72,7 @@ def measure(file: Path, random_orders: int) -> HostileFigures:
     return HostileFigures(file.stem, dust, _measure_times(market, units, random_orders))
 
 
-def _orders(file: Path, market: Market) -> list[Order]:
+def _orders(file: Path, market: MarketState) -> list[Order]:
     rows = [json.loads(line) for line in orders_beside(file).read_text().splitlines() if line.strip()]
     tokens = market.tokens
     return [
@@ -85,7 +85,7 @@ def _usd(order: Order, units: DustAmounts) -> float:
     return order.amount / dust_amount * _DUST_USD if dust_amount else 0.0
 
 
-def _measure_dust(market: Market, units: DustAmounts, orders: Sequence[Order], count: int) -> DustFigures:
+def _measure_dust(market: MarketState, units: DustAmounts, orders: Sequence[Order], count: int) -> DustFigures:
     """Add `count` dust pools each between tokens of the orders, hubs, hubs and other tokens, and any two tokens."""
     rng = random.Random(_SEED)
     pools_of = {address: sum(address in pool.tokens for pool in market.pools.values()) for address in units}
@@ -126,7 +126,7 @@ def _timed(router: Router, order: Order, *, certify: bool = False) -> tuple[int,
     return amount_out, time.process_time() - started_s
 
 
-def _measure_times(market: Market, units: DustAmounts, count: int) -> SolveTimes:
+def _measure_times(market: MarketState, units: DustAmounts, count: int) -> SolveTimes:
     """Time orders of $1 to $100 million between any two tokens, with the search time of a command."""
     rng, source = random.Random(_SEED), InMemorySource(replace(market), SYSTEM_CLOCK)
     source.warm()

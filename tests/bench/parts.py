@@ -21,7 +21,7 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import LiveSearch
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
@@ -59,7 +59,7 @@ class Part(NamedTuple):
     reads: int
 
 
-def after_trades(known: Market, scenario: Scenario) -> Market:
+def after_trades(known: MarketState, scenario: Scenario) -> MarketState:
     """Return the market after trades that move tokens and pools as `scenario` describes."""
     rng = Random(_SEED)
     log_moves = {address: rng.gauss(0.0, scenario.tokens) for address in known.tokens}
@@ -81,7 +81,7 @@ def _trade(rng: Random, pool: Pool, log_moves: dict[str, float], by: float) -> P
         return pool
 
 
-def orders(market: Market, count: int) -> Iterator[Order]:
+def orders(market: MarketState, count: int) -> Iterator[Order]:
     """Return orders from a hundred-thousandth to twice the depth of the deepest pool of the token sold."""
     rng, depths = Random(_SEED), dict.fromkeys(market.tokens, 0.0)
     for pool in market.pools.values():
@@ -106,7 +106,7 @@ def measure(pools: int, scenario: Scenario, count: int) -> list[Part]:
     for order in orders(known, count):
         read_counts: list[int] = []
 
-        def read(keys: Sequence[str], read_counts: list[int] = read_counts) -> Market:
+        def read(keys: Sequence[str], read_counts: list[int] = read_counts) -> MarketState:
             read_counts.append(len(keys))
             return replace(known, pools={key: present.pools[key] for key in keys})
 

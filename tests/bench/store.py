@@ -19,7 +19,7 @@ from typing import NamedTuple
 
 from swapcli.engine.open_market import open_market
 from swapcli.errors import NoRoute
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.networks.catalogue import find_network
 from swapcli.routing import Router
@@ -97,7 +97,7 @@ def _import(case: Case, baselines: Path) -> float:
     return perf_counter() - started
 
 
-def _market(case: Case) -> Market:
+def _market(case: Case) -> MarketState:
     return open_market(case.network, find_network, document=case.market.read_bytes()).market
 
 
@@ -143,7 +143,7 @@ def _amount_out(router: Router, order: Order) -> int:
     return 0
 
 
-def _compared(case: Case, market: Market) -> Iterator[tuple[str, Order]]:
+def _compared(case: Case, market: MarketState) -> Iterator[tuple[str, Order]]:
     """Yield orders with their size."""
     orders = case.read_orders()
     for order in orders:

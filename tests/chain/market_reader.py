@@ -7,7 +7,7 @@ from typing import Any
 
 from eth_abi.abi import decode
 
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.networks.address import keccak256
 from swapcli.pools import family
@@ -23,10 +23,10 @@ _TICKS_OFFSET = 4
 _EXTSLOAD = "extsload(bytes32)"
 
 
-def read_market(world: ContractFixture) -> Market:
+def read_market(world: ContractFixture) -> MarketState:
     """Read all pools at the newest block."""
     pools = read_pools(world, world.places)
-    return Market(
+    return MarketState(
         network=world.network,
         tokens={token.address: token for token in world.tokens.values()},
         pools={pool.key: pool for pool in pools},

@@ -30,7 +30,7 @@ from swapcli.errors import (
 from swapcli.evm.l1_fee import L1FeeParams
 from swapcli.evm.unsigned_transaction import GasFees, encode_unsigned
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
@@ -60,7 +60,7 @@ def node(trader: Trader) -> Iterator[RpcNode]:
         yield node
 
 
-def live(market: Market, node: RpcNode, limits: Limits | None = None) -> LiveSource:
+def live(market: MarketState, node: RpcNode, limits: Limits | None = None) -> LiveSource:
     return LiveSource(InMemorySource(market, SYSTEM_CLOCK), node, SYSTEM_CLOCK, limits=limits)
 
 
@@ -118,7 +118,7 @@ def test_a_live_quote_equals_one_on_all_that_there_is(trader: Trader, node: RpcN
     assert answer.quote.gas_price_wei == node.read_head().gas_price_wei
 
 
-def tried(market: Market) -> Market:
+def tried(market: MarketState) -> MarketState:
     """The market with measured transfer behaviours."""
     return replace(market, transfers=dict.fromkeys(market.tokens, ORDINARY))
 
@@ -260,7 +260,7 @@ def test_unreadable_pools_are_left_out_and_counted(trader: Trader, node: RpcNode
     )
 
 
-def _pair(market: Market) -> ConstantProduct:
+def _pair(market: MarketState) -> ConstantProduct:
     """A pair of the order's tokens, which a router would want."""
     return next(pool for pool in market.pools.values() if isinstance(pool, ConstantProduct) and not pool.is_solidly)
 

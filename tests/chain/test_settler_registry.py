@@ -13,7 +13,7 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live import LiveSource
 from swapcli.errors import ConfigError, InvalidOption, InvalidUpstreamResponse
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import SETTLER
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.quote_request import QuoteRequest
@@ -36,7 +36,7 @@ def trader(settler_trader: SettlerTrader) -> SettlerTrader:
 
 
 @pytest.fixture
-def market(trader: SettlerTrader) -> Market:
+def market(trader: SettlerTrader) -> MarketState:
     """The market of a network that knows only the registry, with what earlier quotes learned about transfers."""
     network = replace(trader.world.network, router=None, multicall=deploy_multicall(trader.chain))
     return replace(trader.market, network=network, transfers=dict.fromkeys(trader.market.tokens, ORDINARY))
@@ -48,11 +48,11 @@ def node(trader: SettlerTrader) -> Iterator[RpcNode]:
         yield node
 
 
-def live(market: Market, node: RpcNode, max_age_s: int | None = None) -> LiveSource:
+def live(market: MarketState, node: RpcNode, max_age_s: int | None = None) -> LiveSource:
     return LiveSource(InMemorySource(market, SYSTEM_CLOCK), node, SYSTEM_CLOCK, max_age_s=max_age_s)
 
 
-def request(market: Market, sold: str = WETH) -> QuoteRequest:
+def request(market: MarketState, sold: str = WETH) -> QuoteRequest:
     tokens = {token.symbol: token for token in market.tokens.values()}
     return QuoteRequest(Order(tokens[sold], tokens["USDC"], 10 ** tokens[sold].decimals), ApiVersion.V2)
 
@@ -63,7 +63,7 @@ def settler_of(payload: UnsignedTransaction) -> str:
 
 
 def test_a_payload_takes_no_more_round_trips_for_the_registry(
-    trader: SettlerTrader, market: Market, node: RpcNode
+    trader: SettlerTrader, market: MarketState, node: RpcNode
 ) -> None:
     answer, payload = live(market, node).quote_and_build(request(market), SwapTerms(0, USER))
     assert node.round_trips <= MAX_ROUND_TRIPS
@@ -72,13 +72,15 @@ def test_a_payload_takes_no_more_round_trips_for_the_registry(
     assert outcome.received == answer.result.output_amount
 
 
-def test_a_new_settler_is_used_from_its_block_on(trader: SettlerTrader, market: Market, node: RpcNode) -> None:
+def test_a_new_settler_is_used_from_its_block_on(trader: SettlerTrader, market: MarketState, node: RpcNode) -> None:
     trader.world.registry.send("set", OTHER_SETTLER)
     _, payload = live(market, node).quote_and_build(request(market), SwapTerms(0, USER))
     assert settler_of(payload) == OTHER_SETTLER
 
 
-def test_while_settler_is_paused_quotes_have_no_payload(trader: SettlerTrader, market: Market, node: RpcNode) -> None:
+def test_while_settler_is_paused_quotes_have_no_payload(
+    trader: SettlerTrader, market: MarketState, node: RpcNode
+) -> None:
     trader.world.registry.send("set", ZERO_ADDRESS)
     source = live(market, node)
     answer = source.quote(request(market))
@@ -91,14 +93,14 @@ def test_while_settler_is_paused_quotes_have_no_payload(trader: SettlerTrader, m
             build()
 
 
-def test_an_address_without_a_registry_is_refused(market: Market, node: RpcNode) -> None:
+def test_an_address_without_a_registry_is_refused(market: MarketState, node: RpcNode) -> None:
     routers = {SETTLER: market.network.routers[SETTLER]._replace(registry="0x" + "12" * 20)}
     source = live(replace(market, network=replace(market.network, routers=routers)), node)
     with pytest.raises(InvalidUpstreamResponse, match="does not name a router"):
         source.quote_and_build(request(market), SwapTerms(0, USER))
 
 
-def test_fresh_stored_state_still_reads_the_registry(trader: SettlerTrader, market: Market, node: RpcNode) -> None:
+def test_fresh_stored_state_still_reads_the_registry(trader: SettlerTrader, market: MarketState, node: RpcNode) -> None:
     stored = replace(market, provenance=Provenance.SYNCED, timestamp=int(SYSTEM_CLOCK.now_s()), block=1)
     source = live(stored, node, max_age_s=3600)
     source.quote(request(market))
@@ -107,7 +109,7 @@ def test_fresh_stored_state_still_reads_the_registry(trader: SettlerTrader, mark
     assert settler_of(payload) == trader.world.router.address
 
 
-def test_without_a_node_a_payload_is_refused_with_a_hint(market: Market) -> None:
+def test_without_a_node_a_payload_is_refused_with_a_hint(market: MarketState) -> None:
     source = InMemorySource(market, SYSTEM_CLOCK)
     assert source.quote(request(market)).result.output_amount > 0
     with pytest.raises(ConfigError, match="read from its registry each time") as caught:
@@ -116,7 +118,7 @@ def test_without_a_node_a_payload_is_refused_with_a_hint(market: Market) -> None
     assert caught.value.hint.startswith("--rpc-url URL, or set networks.anvil.router")
 
 
-def test_a_router_of_the_settings_is_used_as_it_is(trader: SettlerTrader, market: Market, node: RpcNode) -> None:
+def test_a_router_of_the_settings_is_used_as_it_is(trader: SettlerTrader, market: MarketState, node: RpcNode) -> None:
     verified = replace(market, network=replace(market.network, router=OTHER_SETTLER))
     trader.world.registry.send("set", ZERO_ADDRESS)
     _, payload = live(verified, node).quote_and_build(request(market), SwapTerms(0, USER))

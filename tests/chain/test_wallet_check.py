@@ -20,7 +20,7 @@ from swapcli.chain.rpc_node import RpcNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import InsufficientBalance, UpstreamTimeout
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.catalogue import find_network
 from swapcli.service.app import create_app
@@ -40,7 +40,7 @@ DETAILED, PLAIN = "hyperevm", "anvil"
 class Service:
     """Two networks of one chain, one of them with the manners of hyperevm."""
 
-    def __init__(self, market: Market, nodes: Mapping[str, StateOverrideNode]) -> None:
+    def __init__(self, market: MarketState, nodes: Mapping[str, StateOverrideNode]) -> None:
         own = market.network
         markets = {name: replace(market, network=replace(own, name=name)) for name in (DETAILED, PLAIN)}
         self.registry = MarketRegistry([each.network for each in markets.values()], {}, followed=markets)
@@ -62,7 +62,7 @@ class Service:
 
 
 @pytest.fixture(scope="module")
-def market(shared_trader: Trader) -> Iterator[tuple[Market, str]]:
+def market(shared_trader: Trader) -> Iterator[tuple[MarketState, str]]:
     """A market, and the URL of its node. The user has plenty, `POOR` a unit less than `BALANCE_WEI`."""
     with restored(shared_trader) as trader:
         trader.chain.fund(POOR, BALANCE_WEI - 1)
@@ -79,7 +79,7 @@ def node_at(url: str) -> Iterator[dict[str, StateOverrideNode]]:
         node.close()
 
 
-def test_a_low_balance_is_refused_on_hyperevm_alone(market: tuple[Market, str]) -> None:
+def test_a_low_balance_is_refused_on_hyperevm_alone(market: tuple[MarketState, str]) -> None:
     stored, url = market
     weth, usdc = (next(t.address for t in stored.tokens.values() if t.symbol == each) for each in (WETH, "USDC"))
 
@@ -105,7 +105,7 @@ def test_a_low_balance_is_refused_on_hyperevm_alone(market: tuple[Market, str]) 
         asyncio.run(go(Service(stored, nodes)))
 
 
-def test_a_wrong_route_is_refused_before_the_balance_check(market: tuple[Market, str]) -> None:
+def test_a_wrong_route_is_refused_before_the_balance_check(market: tuple[MarketState, str]) -> None:
     stored, url = market
 
     async def go(service: Service) -> None:
@@ -117,7 +117,7 @@ def test_a_wrong_route_is_refused_before_the_balance_check(market: tuple[Market,
         asyncio.run(go(Service(stored, nodes)))
 
 
-def test_without_a_node_answer_no_order_is_refused_or_delayed(market: tuple[Market, str]) -> None:
+def test_without_a_node_answer_no_order_is_refused_or_delayed(market: tuple[MarketState, str]) -> None:
     stored, _ = market
     usdc = stored.network.stablecoins[0]
 

@@ -18,7 +18,7 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import NoRoute, PoolError
 from swapcli.evm import build_transaction, build_transactions
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import INTERFACE_DIALECTS
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
@@ -78,7 +78,7 @@ class Trader:
 
     world: ContractFixture
     chain: AnvilChain
-    market: Market
+    market: MarketState
     nonce: int = 0
 
     def copy(self) -> Self:

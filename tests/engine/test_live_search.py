@@ -16,7 +16,7 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
@@ -40,15 +40,15 @@ few_examples = settings(max_examples=15, deadline=None)
 class Chain:
     """Returns pools in their present state, and records the keys of each read."""
 
-    def __init__(self, known: Market, present: Market) -> None:
+    def __init__(self, known: MarketState, present: MarketState) -> None:
         self.known, self.present = known, present
         self.reads: list[tuple[str, ...]] = []
 
-    def read(self, keys: Sequence[str]) -> Market:
+    def read(self, keys: Sequence[str]) -> MarketState:
         self.reads.append(tuple(keys))
         return self.part(keys)
 
-    def part(self, keys: Sequence[str]) -> Market:
+    def part(self, keys: Sequence[str]) -> MarketState:
         pools = {key: self.present.pools[key] for key in keys if key in self.present.pools}
         return replace(self.known, pools=pools, provenance=Provenance.LIVE)
 
@@ -60,7 +60,7 @@ def request_of(order: Order) -> QuoteRequest:
     return QuoteRequest(order, ApiVersion.V2, gas_price_wei=0)
 
 
-def after_trades(market: Market, seed: int, by: float) -> Market:
+def after_trades(market: MarketState, seed: int, by: float) -> MarketState:
     """Return the market after a trade in each pool that moves its rate by about `by`."""
     rng = Random(seed)
     return replace(market, pools={key: _traded(rng, pool, by) for key, pool in market.pools.items()})
@@ -95,7 +95,9 @@ def test_the_quote_is_no_worse_than_on_any_part_read(seed: int, by: float, digit
         _assert_no_worse(found.outcome.best.replay.amount_out, best.amount_in, order, state, pools)
 
 
-def _assert_no_worse(amount_out: int, amount_in: int, order: Order, state: Market, pools: Mapping[str, Pool]) -> None:
+def _assert_no_worse(
+    amount_out: int, amount_in: int, order: Order, state: MarketState, pools: Mapping[str, Pool]
+) -> None:
     """Check that the quote is no worse than the best route on `state`, replayed on `pools`."""
     try:
         route = InMemorySource(state, SYSTEM_CLOCK).search(request_of(order)).best
@@ -123,7 +125,7 @@ def test_without_changes_the_quote_equals_that_over_all_pools(seed: int, magnitu
     assert found.left_bps is None
 
 
-def _order(market: Market, rng: Random, magnitude: float) -> Order:
+def _order(market: MarketState, rng: Random, magnitude: float) -> Order:
     sold, bought = rng.sample(list(market.tokens.values())[:20], 2)
     return Order(sold, bought, max(1, int(10 ** (sold.decimals + magnitude))))
 

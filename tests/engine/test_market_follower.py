@@ -18,7 +18,7 @@ from swapcli.engine.market_follower import RESELECT_AFTER_S, FollowedStore, Mark
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import ConfigError, MarketUnavailable, NoRoute
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.store import Store
@@ -98,7 +98,7 @@ def test_a_follower_equals_the_store_after_any_change(
                 assert quoted(source, sold, bought) == quoted(fresh, sold, bought)
 
 
-def check_same(market: Market, store: Store) -> None:
+def check_same(market: MarketState, store: Store) -> None:
     stored = store.read_market()
     assert dict(market.pools) == dict(stored.pools)
     assert {a for p in stored.pools.values() for a in p.tokens} <= market.tokens.keys()

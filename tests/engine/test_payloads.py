@@ -18,7 +18,7 @@ from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import ConfigError, InvalidRoute, NoRoute, RouteExpired, SameToken, SlippageExceeded, SwapcliError
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.quote import RATE_SCALE
@@ -46,7 +46,7 @@ def embedded(name: str) -> InMemorySource:
     return InMemorySource(open_market(name, find_network).market, clock())
 
 
-def routed(market: Market | None = None, now_s: float = NOW_S) -> InMemorySource:
+def routed(market: MarketState | None = None, now_s: float = NOW_S) -> InMemorySource:
     """Return a source of the small market on a network with a router."""
     market = market or build_testnet_market()
     return InMemorySource(
@@ -68,7 +68,7 @@ def posted(answer: LocalQuote) -> RouteResult:
     return parse_result(render(answer.result, answer.network), answer.network)
 
 
-def paid_out(payload: UnsignedTransaction, market: Market) -> int:
+def paid_out(payload: UnsignedTransaction, market: MarketState) -> int:
     """Return the router's output for a payload: each swap spends its share of the current balance."""
     call = payload.router_call
     balances = {call.route.token_in: call.route.amount_in}

@@ -14,7 +14,7 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.transfer_rules import is_rounded, routable_market, transfer_warnings
 from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.transfer_behaviour import (
@@ -42,7 +42,7 @@ A, B, C, D = (each.address for each in T)
 behaviours = st.sampled_from([UNKNOWN, ORDINARY, SHARES, REFUSED, TAXED, IRREGULAR])
 
 
-def small(**marks: TransferBehaviour) -> Market:
+def small(**marks: TransferBehaviour) -> MarketState:
     """Return a market with routes from token 0 to 1: direct, through 2 (better, concentrated) and 3 (best)."""
     pools = [
         build_constant_product(0, T[0], T[1], 10**6 * UNIT, 10**6 * UNIT),
@@ -55,7 +55,7 @@ def small(**marks: TransferBehaviour) -> Market:
     return replace(build_market(pools, T), transfers={named[name]: mark for name, mark in marks.items()})
 
 
-def quoted(market: Market, sold: int = 0, bought: int = 1) -> tuple[set[str], list[str]]:
+def quoted(market: MarketState, sold: int = 0, bought: int = 1) -> tuple[set[str], list[str]]:
     """Return the tokens of the best route and the codes of its warnings."""
     answer = InMemorySource(market, SYSTEM_CLOCK).quote(
         QuoteRequest(Order(T[sold], T[bought], 100 * UNIT), ApiVersion.V2)

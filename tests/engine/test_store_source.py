@@ -17,7 +17,7 @@ from swapcli.engine.sources.pool_source import PoolSource
 from swapcli.engine.sources.stored import StoreSource
 from swapcli.errors import AmbiguousToken, MarketUnavailable, NoRoute, UnknownToken
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
@@ -33,7 +33,7 @@ ROUTER = "0x" + "99" * 20
 RECIPIENT = "0x" + "77" * 20
 
 
-def with_router(market: Market) -> Market:
+def with_router(market: MarketState) -> MarketState:
     return replace(market, network=replace(market.network, router=ROUTER))
 
 
@@ -46,7 +46,7 @@ def store(tmp_path: Path) -> Iterator[Store]:
         yield made
 
 
-def request_of(market: Market, amount: int = 10**18) -> QuoteRequest:
+def request_of(market: MarketState, amount: int = 10**18) -> QuoteRequest:
     return QuoteRequest(Order(market.network.native, market.tokens[USDC], amount), ApiVersion.V2)
 
 

@@ -8,7 +8,7 @@ from functools import lru_cache
 from swapcli.evm import decode_call
 from swapcli.markets.embedded import embedded_market
 from swapcli.markets.format import parse_market
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.pool import Pool
 from swapcli.model.transaction import RouterSwapParam
 from swapcli.networks.address import keccak256
@@ -18,7 +18,7 @@ WRAPPER_ID = 0
 
 
 @lru_cache
-def embedded(name: str) -> Market:
+def embedded(name: str) -> MarketState:
     """Return an embedded market."""
     return parse_market(embedded_market(name), networks=find_network).market
 

@@ -13,7 +13,7 @@ from swapcli.errors import InvalidInput, InvalidOption, InvalidRoute, PoolError
 from swapcli.evm import settler_actions
 from swapcli.evm.dialects.settler import SettlerDialect
 from swapcli.evm.settler_actions import NATIVE, V4Key, encode_uniswap_v2, encode_uniswap_v4, hash_multiplier
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import SETTLER, DialectRouter, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
@@ -43,7 +43,7 @@ FORKS = {
 """From github 0xProject/0x-settler, `src/core/univ3forks`."""
 
 
-def settler_market(name: str) -> Market:
+def settler_market(name: str) -> MarketState:
     """Return an embedded market with the pools as Settler executes them."""
     market = embedded(name)
     return executable_market(replace(market, network=market.network.for_dialect(SETTLER)))
@@ -59,7 +59,7 @@ def test_selectors_are_the_hashes_of_the_signatures(name: str) -> None:
 class Case:
     """A random swap of an embedded market."""
 
-    def __init__(self, rng: Random, market: Market) -> None:
+    def __init__(self, rng: Random, market: MarketState) -> None:
         self.market, network = market, market.network
         pools = market.pools
         wrapped = network.wrapped_native_address
@@ -273,7 +273,7 @@ SQRT_2_X96 = 112045541949572287496682733568
 EXAMPLE_RECEIVED = 29834482228833298953
 
 
-def example_market() -> Market:
+def example_market() -> MarketState:
     """Return the pools of a swap that was executed on 0x Settler, compiled from its source, on a local chain."""
     tokens = {address: Token(address, symbol, symbol, 18) for address, symbol in ((A, "A"), (B, "B"))}
     protocols = (
@@ -299,7 +299,7 @@ def example_market() -> Market:
         if protocol == "v4":
             state["pool_id"] = v4_pool_id(A, B, fee, spacing)
         pools.append(Concentrated.from_state(PoolIdentity(address, protocol, (A, B), (18, 18), fee), state))
-    return Market(network, tokens, {pool.key: pool for pool in pools}, Provenance.SYNTHETIC, "example", 0)
+    return MarketState(network, tokens, {pool.key: pool for pool in pools}, Provenance.SYNTHETIC, "example", 0)
 
 
 def test_a_swap_that_settler_executed_is_encoded_to_the_byte() -> None:

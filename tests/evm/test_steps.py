@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import ConfigError, InvalidInput, InvalidRoute, NoRoute, PoolError
 from swapcli.evm import build_call, decode_call, decode_integrator_data, encode_call, encode_integrator_data
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
@@ -37,7 +37,7 @@ FAMILY_OF = {"v2": "constant_product", "v3": "concentrated", "solidly": "solidly
 
 
 @lru_cache
-def drawn_market(seed: int) -> Market:
+def drawn_market(seed: int) -> MarketState:
     """Return a random market of every family whose network has its protocols."""
     market = build_random_market(seed, tokens=6, pools=24, every_family=True)
     protocols = tuple(
@@ -62,7 +62,7 @@ def route_of(quote: Quote, swap_type: SwapType = SwapType.TOKEN_TO_TOKEN) -> Rou
     return RouterRouteParam(*addresses, quote.amount_in, quote.amount_out, quote.amount_out, RECIPIENT, swap_type)
 
 
-def check(market: Market, quote: Quote, swap_type: SwapType = SwapType.TOKEN_TO_TOKEN) -> RouterCall:
+def check(market: MarketState, quote: Quote, swap_type: SwapType = SwapType.TOKEN_TO_TOKEN) -> RouterCall:
     """Check that the call survives encoding, names the quote's pools and pays the quoted amount."""
     call = build_call(route_of(quote, swap_type), quote.steps, market.pools, market.network)
     calldata = encode_call(call)
@@ -104,7 +104,7 @@ def test_the_random_markets_use_every_family() -> None:
     assert used == set(FAMILIES) - {"wrapper"}
 
 
-def used_families(market: Market, seed: int) -> set[str]:
+def used_families(market: MarketState, seed: int) -> set[str]:
     rng = random.Random(seed)
     token_in, token_out = rng.sample(sorted(market.tokens.values()), 2)
     quote = Router(market).quote(Order(token_in, token_out, int(10 ** rng.uniform(15, 22))))
@@ -221,7 +221,7 @@ def test_an_integrator_with_a_bad_address_is_refused() -> None:
 
 
 def refused(
-    kind: type[Exception], match: str, market: Market, steps: tuple[Step, ...], route: RouterRouteParam
+    kind: type[Exception], match: str, market: MarketState, steps: tuple[Step, ...], route: RouterRouteParam
 ) -> None:
     with pytest.raises(kind, match=match):
         build_call(route, steps, market.pools, market.network)

@@ -13,7 +13,7 @@ from swapcli.engine.dialects import executable_market, router_dialect
 from swapcli.errors import ConfigError, InvalidRoute, PoolError
 from swapcli.evm.dialects.universal_router import MAX_CALLDATA_BYTES
 from swapcli.evm.permit2_allowance import PERMIT2
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import UNIVERSAL_ROUTER
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.quote import Step
@@ -32,7 +32,7 @@ DEADLINE_S = 1_900_000_000
 
 
 @lru_cache
-def universal_market(name: str, version: str) -> Market:
+def universal_market(name: str, version: str) -> MarketState:
     """Return the pools of an embedded market that a release of the router executes."""
     market = embedded(name)
     network = market.network.for_dialect(UNIVERSAL_ROUTER)
@@ -43,7 +43,7 @@ def universal_market(name: str, version: str) -> Market:
 class Case:
     """A random swap of an embedded market."""
 
-    def __init__(self, rng: Random, market: Market) -> None:
+    def __init__(self, rng: Random, market: MarketState) -> None:
         self.market, network = market, market.network
         pools, wrapped = market.pools, network.wrapped_native_address
         token_in, token_out = rng.sample(sorted({token for pool in pools.values() for token in pool.tokens}), 2)

@@ -13,7 +13,7 @@ import pytest
 from swapcli.errors import MarketError
 from swapcli.markets.embedded import checksummed_addresses, embedded_market, embedded_names, market_path
 from swapcli.markets.format import parse_market
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Kind
 from swapcli.networks.address import display_address, keccak256
 from swapcli.networks.catalogue import find_network, network_names
@@ -36,7 +36,7 @@ _RECORDED_SINGLY = {
 
 
 @lru_cache
-def embedded(name: str) -> Market:
+def embedded(name: str) -> MarketState:
     return parse_market(embedded_market(name), networks=find_network).market
 
 

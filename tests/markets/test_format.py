@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 from swapcli.errors import InvalidPoolState, UnknownNetwork
 from swapcli.markets.embedded import embedded_market
 from swapcli.markets.format import ParsedMarket, parse_market, render_market
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
@@ -102,13 +102,13 @@ def described(**changes: object) -> Document:
 
 
 @given(markets())
-def test_reading_what_was_written_gives_the_same_market(market: Market) -> None:
+def test_reading_what_was_written_gives_the_same_market(market: MarketState) -> None:
     reread = parse_market(render_market(market), networks=raise_unknown_network)
     assert reread == ParsedMarket(market)
 
 
 @given(markets())
-def test_writing_is_stable_after_one_round(market: Market) -> None:
+def test_writing_is_stable_after_one_round(market: MarketState) -> None:
     written = render_market(market)
     assert render_market(parse_market(written, networks=raise_unknown_network).market) == written
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import MarketError
 from swapcli.markets.format import parse_market, render_market
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from tests.strategies import Document, market_documents, raise_unknown_network
 
 Path = tuple[str | int, ...]
@@ -33,7 +33,7 @@ JSON_VALUES = st.recursive(
 )
 
 
-def read(document: str | bytes) -> Market | None:
+def read(document: str | bytes) -> MarketState | None:
     """Return the market, or None if the file is refused. A market that is read must be consistent."""
     try:
         market = parse_market(document, networks=raise_unknown_network).market

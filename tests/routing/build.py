@@ -2,18 +2,18 @@
 
 from __future__ import annotations
 
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.search.problem import FINE, CandidateSolution, RoutingProblem, SwapSpec
 
 
-def graph_of(traded_market: Market) -> MarketGraph:
+def graph_of(traded_market: MarketState) -> MarketGraph:
     """All pools of `traded_market` as a graph whose token numbers are those of the market."""
     return MarketGraph(traded_market.pools.values(), traded_market.tokens)
 
 
-def problem_of(traded_market: Market, amount: int, max_hops: int = 6, gas_value: float = 0.0) -> RoutingProblem:
+def problem_of(traded_market: MarketState, amount: int, max_hops: int = 6, gas_value: float = 0.0) -> RoutingProblem:
     """The order that sells `amount` of token 0 for token 1."""
     return problem_on(graph_of(traded_market), amount, max_hops, gas_value)
 

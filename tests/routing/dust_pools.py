@@ -8,7 +8,7 @@ from dataclasses import replace
 from math import log
 from typing import Literal, get_args
 
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
 from swapcli.pools import family
@@ -23,7 +23,9 @@ _MAX_TICK = 887_271
 _FEE_PPM = 3_000
 
 
-def with_dust(market: Market, amounts: DustAmounts, pairs: Sequence[tuple[str, str]], count: int, seed: int) -> Market:
+def with_dust(
+    market: MarketState, amounts: DustAmounts, pairs: Sequence[tuple[str, str]], count: int, seed: int
+) -> MarketState:
     """Return `market` with up to `count` dust pools of all kinds between `pairs` of tokens.
 
     No pool can pay more than about `amounts` of a token; a pool that would have to is left out.

@@ -6,7 +6,7 @@ import random
 from collections.abc import Callable, Iterable, Iterator
 from itertools import pairwise
 
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 
 
@@ -36,7 +36,7 @@ def parts_of(rng: random.Random, total: int, count: int) -> list[int]:
 
 
 def random_route(
-    rng: random.Random, market: Market, source: int = 0, target: int = 1, segments: int = 4
+    rng: random.Random, market: MarketState, source: int = 0, target: int = 1, segments: int = 4
 ) -> Route | None:
     """An acyclic route of at most `segments` between two tokens of `market` by their numbers; None without a path.
 

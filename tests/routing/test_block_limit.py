@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.quote import Quote
 from swapcli.routing import Router
@@ -21,11 +21,11 @@ from tests.support.pools import amounts, build_order, build_random_market, seeds
 GAS_PRICES = st.sampled_from([0, 10**6, 10**9])
 
 
-def with_block_gas(market: Market, limit: int) -> Market:
+def with_block_gas(market: MarketState, limit: int) -> MarketState:
     return replace(market, network=replace(market.network, block_gas_limit=limit))
 
 
-def quote_or_none(market: Market, order: Order, gas_price_wei: int) -> Quote | None:
+def quote_or_none(market: MarketState, order: Order, gas_price_wei: int) -> Quote | None:
     try:
         return Router(market).quote(order, gas_price_wei=gas_price_wei)
     except NoRoute:

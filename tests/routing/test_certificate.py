@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute, PoolError
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.routing import Router
 from swapcli.routing.certificate import build_certificate, surplus
 from swapcli.routing.graph.best_paths import extend_prices
@@ -35,14 +35,14 @@ A, B, C, D = (build_token(k) for k in range(4))
 
 
 @st.composite
-def markets(draw: st.DrawFn) -> Market:
+def markets(draw: st.DrawFn) -> MarketState:
     """Of every family, with and without arbitrage."""
     return build_random_market(
         draw(seeds), pools=draw(st.integers(6, 16)), noise=draw(st.sampled_from([0.8, 3, 30])), every_family=True
     )
 
 
-def outputs(traded_market: Market, amount: int, seed: int) -> list[int]:
+def outputs(traded_market: MarketState, amount: int, seed: int) -> list[int]:
     """What five random routes pay."""
     rng, paid = random.Random(seed), []
     for route in filter(None, (random_route(rng, traded_market) for _ in range(5))):
@@ -55,7 +55,7 @@ def outputs(traded_market: Market, amount: int, seed: int) -> list[int]:
 
 @given(markets(), amounts, seeds, st.sampled_from([0.0, 0.01, 1.0]))
 def test_at_any_prices_no_route_pays_more_than_the_bound(
-    traded_market: Market, amount: int, seed: int, distance: float
+    traded_market: MarketState, amount: int, seed: int, distance: float
 ) -> None:
     graph, rng = graph_of(traded_market), random.Random(seed)
     near = SpotPrices(graph, 1, 6).values
@@ -67,7 +67,7 @@ def test_at_any_prices_no_route_pays_more_than_the_bound(
 
 
 @given(markets(), amounts, seeds)
-def test_no_route_pays_more_than_the_bound_of_a_quote(traded_market: Market, amount: int, seed: int) -> None:
+def test_no_route_pays_more_than_the_bound_of_a_quote(traded_market: MarketState, amount: int, seed: int) -> None:
     try:
         quote = Router(traded_market).quote(build_order(traded_market, 0, 1, amount), certify=True)
     except NoRoute:
@@ -83,7 +83,7 @@ def test_no_route_pays_more_than_the_bound_of_a_quote(traded_market: Market, amo
 
 
 @given(markets(), amounts)
-def test_the_bound_is_the_least_of_those_of_all_prices(traded_market: Market, amount: int) -> None:
+def test_the_bound_is_the_least_of_those_of_all_prices(traded_market: MarketState, amount: int) -> None:
     graph, rng = graph_of(traded_market), random.Random(amount)
     several = [{t: exp(rng.gauss(0, 1)) for t in range(6)} | {1: 1.0} for _ in range(3)]
     calls = (0, 1, float(amount))
@@ -155,7 +155,7 @@ def test_nothing_paid_is_infinitely_far_from_the_bound() -> None:
 
 
 @given(markets(), seeds)
-def test_a_surplus_is_what_the_best_trade_is_value(traded_market: Market, seed: int) -> None:
+def test_a_surplus_is_what_the_best_trade_is_value(traded_market: MarketState, seed: int) -> None:
     graph, rng = graph_of(traded_market), random.Random(seed)
     near = SpotPrices(graph, 1, 6).values
     prices: Prices = {t: near.get(t, 1.0) * exp(rng.gauss(0, 0.3)) for t in range(6)}
@@ -178,7 +178,7 @@ def test_an_arc_that_loses_or_lacks_a_price_has_no_surplus() -> None:
 
 
 @given(markets(), st.sets(st.integers(0, 5)))
-def test_tokens_without_a_price_get_no_more_than_they_bring(traded_market: Market, priced: set[int]) -> None:
+def test_tokens_without_a_price_get_no_more_than_they_bring(traded_market: MarketState, priced: set[int]) -> None:
     graph = graph_of(traded_market)
     prices = priced_among(graph, priced)
     values = extend_prices(graph, prices, 1)

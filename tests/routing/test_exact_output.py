@@ -10,7 +10,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute, PoolError
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.routing import Router
 from swapcli.routing.exact_output import Shortfall, route_for_output
 from swapcli.routing.graph.market_graph import MarketGraph
@@ -78,7 +78,7 @@ def test_a_pool_that_promises_a_price_for_nothing_hides_no_route(pool: str) -> N
         assert amount <= Router(alone).quote(replace(build_order(alone, 0, 1, requested), reverse=True)).amount_in
 
 
-def searched(market: Market, requested: int) -> tuple[SearchResult | Shortfall, list[int]]:
+def searched(market: MarketState, requested: int) -> tuple[SearchResult | Shortfall, list[int]]:
     """The outcome for `amount_out` units of token 1, and the inputs that were tried for it."""
     graph = MarketGraph(market.pools.values(), market.tokens)
     spot = SpotPrices(graph, 1, 6)

@@ -14,7 +14,7 @@ import pytest
 
 from swapcli.engine.open_market import open_market
 from swapcli.errors import NoRoute, PoolError
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.networks.catalogue import find_network
 from swapcli.routing import Router
@@ -36,17 +36,17 @@ DUST_VALUE_USD = 1e-4
 
 
 @cache
-def recorded(name: str) -> Market:
+def recorded(name: str) -> MarketState:
     document = (MARKETS / f"{name}.json").read_bytes()
     return open_market(json.loads(document)["network"]["name"], find_network, document=document).market
 
 
-def of_symbols(market: Market, sold: str, bought: str, amount: int) -> Order:
+def of_symbols(market: MarketState, sold: str, bought: str, amount: int) -> Order:
     by_symbol = {each.symbol: each for each in market.tokens.values()}
     return Order(by_symbol[sold], by_symbol[bought], amount)
 
 
-def value_of(market: Market, usd: float) -> DustAmounts:
+def value_of(market: MarketState, usd: float) -> DustAmounts:
     """Base units of each token that are worth `usd`, of tokens that have a price."""
     listed = list(market.tokens.values())
     prices = zip(listed, Router(market).usd_prices(*listed), strict=True)
@@ -140,7 +140,7 @@ def test_hostile_markets_give_an_exact_quote_or_a_plain_error(cases: int) -> Non
     assert answered > cases // 4
 
 
-def hostile(rng: random.Random) -> Market:
+def hostile(rng: random.Random) -> MarketState:
     """A small market of any decimals, some of whose pools have been drained, with dust at absurd prices."""
     fair = build_random_market(
         rng.randrange(10**6), tokens=5, pools=8, noise=rng.choice((0.8, 30.0)), every_family=True

@@ -11,7 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Route
 from swapcli.routing.graph.best_paths import best_spot_rate
@@ -34,7 +34,7 @@ HOPS = 6
 digits = st.floats(3, 33)
 
 
-def replayed(market: Market, route: Route, amount: int) -> Replay | None:
+def replayed(market: MarketState, route: Route, amount: int) -> Replay | None:
     try:
         return replay(market.pools, route, amount)
     except PoolError:
@@ -64,7 +64,7 @@ def test_no_route_moves_more_than_the_bounds(seed: int, draw: int, noise: float)
                 assert done.amount_out <= min(bought, 10**power * rate * (1 + 1e-9))
 
 
-def chained(*pools: Pool) -> Market:
+def chained(*pools: Pool) -> MarketState:
     return build_market(pools, [build_token(k) for k in range(4)])
 
 
@@ -73,7 +73,7 @@ def narrow(number: int, i: int, j: int, liquidity: int = 10**24) -> Pool:
     return build_concentrated(number, build_token(i), build_token(j), liquidity, 1.0, 600)
 
 
-def largest(market: Market, tokens: list[int], high: int) -> tuple[int, int]:
+def largest(market: MarketState, tokens: list[int], high: int) -> tuple[int, int]:
     """The most that the path of the only pools along `tokens` takes, by bisection, and what it then pays."""
     listed = list(market.tokens)
     pools = [

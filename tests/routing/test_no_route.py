@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.routing import Router
 from swapcli.routing.cancellation import no_cancellation
@@ -30,13 +30,13 @@ from tests.support.pools import (
 A, B, C = build_token(0), build_token(1), build_token(2)
 
 
-def refusal(market: Market, calls: Order) -> NoRoute:
+def refusal(market: MarketState, calls: Order) -> NoRoute:
     with pytest.raises(NoRoute) as caught:
         Router(market).quote(calls)
     return caught.value
 
 
-def narrow_market() -> Market:
+def narrow_market() -> MarketState:
     """One pool that takes 3,000 and a bit of token 0, behind one that takes anything."""
     pools = [build_constant_product(0, A, C, 10**27, 10**27), build_concentrated(1, C, B, 10**23, 1.0, 600)]
     return build_market(pools, [A, B, C])

@@ -13,7 +13,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swapcli.errors import Cancelled, NoRoute, PoolError, SameToken, UnknownToken
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.quote import Quote
 from swapcli.routing import Router
@@ -32,7 +32,7 @@ from tests.support.pools import (
 )
 
 
-def quoted(market: Market, calls: Order, *, certify: bool = False) -> Quote | None:
+def quoted(market: MarketState, calls: Order, *, certify: bool = False) -> Quote | None:
     try:
         return Router(market).quote(calls, certify=certify)
     except NoRoute:
@@ -104,7 +104,7 @@ def test_never_worse_than_the_best_single_path(seed: int, amount: int, every_fam
         assert quote.amount_out >= quote.best_single_path_out
 
 
-def best_over_the_market(market: Market, amount: int, max_hops: int) -> int:
+def best_over_the_market(market: MarketState, amount: int, max_hops: int) -> int:
     """What the best path over all pools delivers, one pool per hop; 0 without one that executes."""
     graph = graph_of(market)
     path = best_single_path(problem_on(graph, amount, max_hops), graph.arcs())

@@ -13,7 +13,7 @@ from swapcli.api.route import parse_result, render_result
 from swapcli.api.route_result import build_result
 from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.quote import HUNDREDTHS, MAX_SEGMENTS, SHARES_PER_ROUTE, WHOLE_PERCENTS
 from swapcli.routing import Router
@@ -28,14 +28,14 @@ DRAINING = 0.5
 """Of the output at spot prices: below it the order drains pools, and a local search decides instead of an optimum."""
 
 
-def searched(market: Market, order: Order, gas_price_wei: int, step: int) -> SearchResult | None:
+def searched(market: MarketState, order: Order, gas_price_wei: int, step: int) -> SearchResult | None:
     try:
         return Router(market).search(order, gas_price_wei=gas_price_wei, share_step=step)
     except NoRoute:
         return None
 
 
-def assert_no_worse(market: Market, order: Order, gas_price_wei: int, step: int) -> None:
+def assert_no_worse(market: MarketState, order: Order, gas_price_wei: int, step: int) -> None:
     whole = searched(market, order, gas_price_wei, WHOLE_PERCENTS)
     finer = searched(market, order, gas_price_wei, step)
     assert (whole is None) == (finer is None)

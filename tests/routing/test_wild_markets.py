@@ -10,7 +10,7 @@ from functools import cache
 import pytest
 
 from swapcli.errors import PoolError
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.replay import replay
 from swapcli.routing.search.route_search import RouteSearch
@@ -26,7 +26,7 @@ MOST_TRADES = 250_000
 
 
 @cache
-def flooded(seed: int) -> Market:
+def flooded(seed: int) -> MarketState:
     """A market in which absurd amounts were sold to a fifth of the pools."""
     market = build_random_market(seed, tokens=100, pools=400, every_family=True)
     rng, pools = random.Random(seed), dict(market.pools)

@@ -22,7 +22,7 @@ from swapcli.chain.rpc_node import RpcNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.market_follower import FollowedMarket, FollowedStore
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.service.access_log import AccessLog
 from swapcli.service.app import create_app
 from swapcli.service.market_followers import JOIN_TIMEOUT_S, FollowerThreads
@@ -36,7 +36,7 @@ PATIENCE_S = 10.0
 TTL_S, MAX_AGE_S = 60, 20
 
 
-def at_block(block: int, timestamp: int | None = None) -> Market:
+def at_block(block: int, timestamp: int | None = None) -> MarketState:
     """The test market, marked as synced."""
     synced = replace(
         open_testnet_market(), provenance=Provenance.SYNCED, block=block, timestamp=timestamp or int(NOW_S)
@@ -63,7 +63,7 @@ class FollowingService(InProcessService):
             self.registry, ServiceSettings(), log=log, failures=self.threads.failures, modes=self.threads.modes
         )
 
-    def write(self, market: Market) -> None:
+    def write(self, market: MarketState) -> None:
         """Write a market to the store, created if necessary."""
         with create_store(str(self.path), market.network, only(market.network)) as store:
             store.write_market(market)
@@ -194,7 +194,7 @@ def test_failure_and_recovery_are_logged_once_each(tmp_path: Path) -> None:
 def test_a_defect_is_logged_without_message_and_retried(tmp_path: Path) -> None:
     tries: list[int] = []
 
-    def broken() -> Market:
+    def broken() -> MarketState:
         tries.append(1)
         raise RuntimeError("a secret")
 

@@ -16,7 +16,7 @@ from swapcli.config.settings import ServiceSettings
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import Cancelled, MarketError, NoRoute
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.service.app import create_app
 from swapcli.service.endpoint_table import ENDPOINTS
@@ -336,7 +336,7 @@ def test_readiness_needs_all_markets_health_its_own() -> None:
         served.close()
 
 
-def broken_market() -> Market:
+def broken_market() -> MarketState:
     raise MarketError("/home/me/secret.json: pools: must be an array")
 
 

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 
 from swapcli.engine.open_market import open_market
 from swapcli.errors import InvalidInput, InvalidRoute
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
@@ -28,7 +28,7 @@ DOCUMENTED = {"constant_product": (), "solidly_stable": (), "concentrated": ("fe
 
 
 @cache
-def market() -> Market:
+def market() -> MarketState:
     return open_market("starknet", find_network).market
 
 

@@ -14,7 +14,7 @@ from swapcli.engine.open_market import open_market
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.quote import Quote
 from swapcli.model.quote_request import QuoteRequest
@@ -39,7 +39,7 @@ SYMBOLS = ("ETH", "STRK", "USDC", "USDT", "WBTC", "DAI", "wstETH", "LORDS")
 
 
 @cache
-def market() -> Market:
+def market() -> MarketState:
     return open_market("starknet", find_network).market
 
 

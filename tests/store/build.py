@@ -7,7 +7,7 @@ from collections.abc import Callable
 from pathlib import Path
 
 from swapcli.errors import UnknownNetwork
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.store import Store, create_store, open_store
@@ -43,7 +43,7 @@ def pool(number: int, reserve: int = 10**6, ends: tuple[int, int] = (0, 1)) -> P
     return build_constant_product(number, TOKENS[ends[0]], TOKENS[ends[1]], reserve * UNIT, reserve * UNIT)
 
 
-def imported(path: Path, market: Market) -> Store:
+def imported(path: Path, market: MarketState) -> Store:
     """Create a store with a market."""
     store = create(path, market.network)
     store.write_market(market)

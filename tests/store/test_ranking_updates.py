@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.routing import Router
 from swapcli.store import Store
 from tests.store.build import create, imported, is_sound, rows
@@ -21,7 +21,7 @@ def ranked(path: Path, column: int) -> dict[str, float]:
     return {str(row[0]): float(str(row[column])) for row in rows(path, RANKED)}
 
 
-def fill(store: Store, market: Market, size: int) -> None:
+def fill(store: Store, market: MarketState, size: int) -> None:
     """Write the market in blocks of `size` pools."""
     pools = [*market.pools.values()]
     for number, start in enumerate(range(0, len(pools), size), 1):

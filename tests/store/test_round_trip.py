@@ -11,7 +11,7 @@ from hypothesis import given, settings
 
 from swapcli.markets.embedded import embedded_market, embedded_names
 from swapcli.markets.format import parse_market, render_market
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.networks.catalogue import find_network
 from swapcli.store import create_store, open_store
 from swapcli.store.schema import MIGRATIONS
@@ -19,7 +19,7 @@ from tests.store.build import TOKENS, create, imported, pool, reopen, rows
 from tests.strategies import markets, raise_unknown_network
 
 
-def write_and_read(market: Market, folder: Path) -> Market:
+def write_and_read(market: MarketState, folder: Path) -> MarketState:
     path = str(folder / "store")
     with create_store(path, market.network, raise_unknown_network) as store:
         store.write_market(market)
@@ -29,14 +29,14 @@ def write_and_read(market: Market, folder: Path) -> Market:
 
 @settings(max_examples=40)
 @given(markets(max_pools=6))
-def test_any_market_round_trips_through_a_store(market: Market) -> None:
+def test_any_market_round_trips_through_a_store(market: MarketState) -> None:
     with TemporaryDirectory() as folder:
         assert write_and_read(market, Path(folder)) == market
 
 
 @settings(max_examples=20)
 @given(markets(), markets())
-def test_a_written_market_replaces_the_one_before(first: Market, second: Market) -> None:
+def test_a_written_market_replaces_the_one_before(first: MarketState, second: MarketState) -> None:
     second = replace(second, network=first.network, pools={}, placeholder_pools=frozenset())
     with TemporaryDirectory() as folder, create_store(f"{folder}/store", first.network, raise_unknown_network) as store:
         store.write_market(first)
@@ -58,7 +58,7 @@ def test_embedded_markets_round_trip_and_render_alike(name: str, tmp_path: Path)
 
 @settings(max_examples=20)
 @given(markets(max_pools=6))
-def test_selected_pools_are_read_with_their_tokens(market: Market) -> None:
+def test_selected_pools_are_read_with_their_tokens(market: MarketState) -> None:
     selected = [*market.pools][::2]
     with (
         TemporaryDirectory() as folder,
@@ -134,7 +134,7 @@ def test_pools_are_stored_with_the_block_of_their_state(tmp_path: Path) -> None:
     assert rows(tmp_path / "other", "SELECT DISTINCT block FROM pools") == [(11,)]
 
 
-def reopen_market(folder: Path) -> Market:
+def reopen_market(folder: Path) -> MarketState:
     with reopen(folder / "store") as store:
         return store.read_market()
 

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.errors import MarketError, MarketUnavailable
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.token import Token
 from swapcli.store import Store, StoredBlock
 from swapcli.store.undo_log import MAX_UNDO_BLOCKS
@@ -62,7 +62,7 @@ def apply_changes(changes: Sequence[Change]) -> tuple[dict[str, Token], dict[str
     return tokens, pools
 
 
-def tokens_and_pools(market: Market) -> tuple[dict[str, Token], dict[str, object]]:
+def tokens_and_pools(market: MarketState) -> tuple[dict[str, Token], dict[str, object]]:
     return dict(market.tokens), dict(market.pools)
 
 

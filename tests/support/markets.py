@@ -7,12 +7,12 @@ from functools import cache
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.open_market import open_market
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.networks.catalogue import find_network
 
 
 @cache
-def embedded_market(name: str) -> Market:
+def embedded_market(name: str) -> MarketState:
     """Return the embedded market of a network."""
     return open_market(name, find_network).market
 

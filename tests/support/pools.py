@@ -8,7 +8,7 @@ from math import cbrt, sqrt
 
 from hypothesis import strategies as st
 
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool, PoolIdentity
@@ -25,13 +25,13 @@ def build_token(number: int, decimals: int = 18) -> Token:
     return Token(f"0x{number + 1:040x}", f"T{number}", f"Token {number}", decimals)
 
 
-def build_market(pools: Sequence[Pool], tokens: Sequence[Token], gas_price_wei: int = 0) -> Market:
+def build_market(pools: Sequence[Pool], tokens: Sequence[Token], gas_price_wei: int = 0) -> MarketState:
     """Return a market of `pools` whose wrapped native token is token 0 and whose stablecoin is token 1."""
     native = Token(ZERO_ADDRESS, "ETH", "Ether", 18)
     network = Network("test", Kind.EVM, 1, native, tokens[0], tuple(tokens), (), stablecoins=(tokens[1].address,))
     by_address = {t.address: t for t in tokens}
     by_key = {pool.key: pool for pool in pools}
-    return Market(network, by_address, by_key, Provenance.SYNTHETIC, "test", gas_price_wei)
+    return MarketState(network, by_address, by_key, Provenance.SYNTHETIC, "test", gas_price_wei)
 
 
 def _identity(number: int, tokens: Sequence[Token], fee_ppm: int, protocol: str) -> PoolIdentity:
@@ -108,7 +108,7 @@ def build_random_market(
     noise: float = 0.8,
     gas_price_wei: int = 0,
     every_family: bool = False,
-) -> Market:
+) -> MarketState:
     """Return a random market. Each pool's price differs from the fair one by less than `noise` times its fee.
 
     With `noise` below 1 there is no arbitrage. Pools are constant product and concentrated; with `every_family` half
@@ -160,7 +160,7 @@ def _other_pool(
     return build_weighted(number, pool_tokens, prices, value, [rng.randint(10, 80) for _ in members], fee)
 
 
-def build_order(market: Market, i: int, j: int, amount: int) -> Order:
+def build_order(market: MarketState, i: int, j: int, amount: int) -> Order:
     """Return an order that sells `amount` of token i for token j."""
     listed = list(market.tokens.values())
     return Order(listed[i], listed[j], amount)
@@ -170,7 +170,7 @@ seeds = st.integers(0, 10**9)
 amounts = st.floats(12, 22).map(lambda digits: int(10**digits))
 
 
-def build_wide_market(count: int, seed: int = 1, noise: float = 1.0) -> Market:
+def build_wide_market(count: int, seed: int = 1, noise: float = 1.0) -> MarketState:
     """Return a market of `count` pools over `count / 5` tokens, most of them paired with one of five hub tokens.
 
     Prices differ from the fair ones by up to `noise` times the fee; above 1 there is arbitrage. Token 0 is the wrapped

@@ -19,7 +19,7 @@ from starlette.applications import Starlette
 from swapcli.api.timestamps import format_iso_utc
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.clock import Clock
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import display_address
 from swapcli.networks.catalogue import find_network, network_names
@@ -51,7 +51,7 @@ class FakeClock:
 
 
 @cache
-def open_testnet_market() -> Market:
+def open_testnet_market() -> MarketState:
     """Return the market of `testnet`, with a router."""
     document = build_market_document()
     return build_testnet_market(network=document["network"] | {"router": ROUTER})
@@ -150,7 +150,7 @@ def in_process_service(*names: str, **settings: Any) -> Iterator[InProcessServic
         served.close()
 
 
-def market_opener(name: str) -> Callable[[], Market]:
+def market_opener(name: str) -> Callable[[], MarketState]:
     return open_testnet_market if name == "testnet" else lambda: embedded_market(name)
 
 

@@ -156,7 +156,7 @@ def main(
     """Serve test markets. Opening `testnet` takes `slow_s`, so the first request to it waits that long."""
     from swapcli.config.settings import ServiceSettings
     from swapcli.engine.clock import SYSTEM_CLOCK
-    from swapcli.model.market import Market
+    from swapcli.model.market import MarketState
     from swapcli.service.access_log import AccessLog
     from swapcli.service.app import create_app
     from swapcli.service.log_writer import log_stream
@@ -164,7 +164,7 @@ def main(
     from swapcli.service.server import serve
     from tests.support.service import market_opener, open_testnet_market
 
-    def open_slowly() -> Market:
+    def open_slowly() -> MarketState:
         time.sleep(slow_s)
         return open_testnet_market()
 

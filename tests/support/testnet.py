@@ -11,7 +11,7 @@ from swapcli.engine.quote_results import LocalQuote
 from swapcli.errors import UnknownNetwork
 from swapcli.markets.format import parse_market
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.quote import Certificate, Quote, Route, Segment, Swap
@@ -102,7 +102,7 @@ def raise_unknown_network(name: str) -> Network:
     raise UnknownNetwork(f"no network {name}")
 
 
-def build_testnet_market(**changes: Any) -> Market:
+def build_testnet_market(**changes: Any) -> MarketState:
     return parse_market(json.dumps(build_market_document(**changes)), networks=raise_unknown_network).market
 
 
@@ -116,7 +116,7 @@ ROUTE = Route(
 
 
 def build_quote(
-    market: Market | None = None,
+    market: MarketState | None = None,
     *,
     certified: bool = False,
     api_version: ApiVersion = ApiVersion.V2,

@@ -17,7 +17,7 @@ from swapcli.config.source_readers import flag
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.open_market import open_market
 from swapcli.errors import InvalidInput, InvalidOption, SwapcliError
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.state_source import StateSource
 from swapcli.store import StoreSummary, open_store
 
@@ -111,7 +111,7 @@ def info(
     return exit_codes.OK
 
 
-def _read(session: Session, network: str | None, skip_bad_pools: bool) -> Market:
+def _read(session: Session, network: str | None, skip_bad_pools: bool) -> MarketState:
     """Read the market file, which the settings name at this point."""
     if network is not None:
         return session.market(network, skip_bad_pools=skip_bad_pools)
@@ -120,7 +120,7 @@ def _read(session: Session, network: str | None, skip_bad_pools: bool) -> Market
     return market
 
 
-def _load(session: Session, network: str) -> Market:
+def _load(session: Session, network: str) -> MarketState:
     store = session.stored(network)
     if store is None:
         return open_market(network, networks_from(session.settings)).market
@@ -153,7 +153,7 @@ def _print_summary(session: Session, title: str, summary: StoreSummary) -> None:
         session.output.print_details(build_store_details(title, summary, now_s))
 
 
-def _print_export(session: Session, market: Market, file: str, size_bytes: int) -> None:
+def _print_export(session: Session, market: MarketState, file: str, size_bytes: int) -> None:
     output, state_source = session.output, StateSource.of(market, SYSTEM_CLOCK.now_s())
     if output.format is OutputFormat.JSON:
         counts = {"pools": len(market.pools), "tokens": len(market.tokens)}

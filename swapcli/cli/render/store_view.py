@@ -11,7 +11,7 @@ from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.route_json import state_field
 from swapcli.encoding.text import printable
 from swapcli.engine.warnings import NOT_LIVE, format_age
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import whole_tokens
 from swapcli.model.transfer_behaviour import TransferKind
@@ -67,7 +67,7 @@ def build_store_list(summaries: Iterable[StoreSummary], now_s: float) -> ListVie
     )
 
 
-def build_export_details(market: Market, state_source: StateSource, file: str) -> DetailView:
+def build_export_details(market: MarketState, state_source: StateSource, file: str) -> DetailView:
     """Build the details of a market that was written to a file."""
     return DetailView(
         title=f"{printable(market.network.name)}, exported",

@@ -26,7 +26,7 @@ from swapcli.engine.wrap import (
 )
 from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
@@ -54,7 +54,7 @@ _SEARCH_TIME_SHARE = 0.9  # of a search's time limit: the rest is for the curren
 class InMemorySource:
     """Quotes over a market in memory. All orders share one index of the market."""
 
-    def __init__(self, market: Market, clock: Clock, *, route_ttl_s: int = DEFAULT_ROUTE_TTL_S) -> None:
+    def __init__(self, market: MarketState, clock: Clock, *, route_ttl_s: int = DEFAULT_ROUTE_TTL_S) -> None:
         self.market = market
         self._clock = clock
         self._route_ttl_s = route_ttl_s
@@ -66,7 +66,7 @@ class InMemorySource:
         """Build the index that all orders share before the first order needs it."""
         self._router.warm()
 
-    def with_changes(self, market: Market, changed: Set[str]) -> InMemorySource:
+    def with_changes(self, market: MarketState, changed: Set[str]) -> InMemorySource:
         """Return the source over `market`, which differs from this market only in the pools with the keys `changed`."""
         source = InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
         if market.transfers == self.market.transfers:  # otherwise the set of routable pools may have changed
@@ -93,7 +93,7 @@ class InMemorySource:
         del keys
         return self
 
-    def with_market(self, market: Market) -> InMemorySource:
+    def with_market(self, market: MarketState) -> InMemorySource:
         """Return a source over another market."""
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
 

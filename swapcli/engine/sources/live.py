@@ -34,7 +34,7 @@ from swapcli.errors import (
 )
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.block_tag import BlockTag
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
@@ -194,7 +194,7 @@ class LiveSource:
         transfers = {**market.transfers, **found}
         return source.with_market(replace(market, transfers=transfers))
 
-    def with_transfers(self, snapshot: BlockSnapshot, market: Market) -> Market:
+    def with_transfers(self, snapshot: BlockSnapshot, market: MarketState) -> MarketState:
         """Return the market with how its tokens transfer; probe the unknown ones in one request."""
         tokens = dict.fromkeys(token for pool in market.pools.values() for token in pool.tokens)
         known = self._probed.keys() | market.transfers.keys() | self.network.transfers.keys()
@@ -221,11 +221,11 @@ class LiveSource:
 class _PoolReader:
     """Reads known pools for one order, all at one block. If that block is gone, it reads all of them again."""
 
-    def __init__(self, source: LiveSource, known: Market) -> None:
+    def __init__(self, source: LiveSource, known: MarketState) -> None:
         self._source, self._known = source, known
         self._snapshot: BlockSnapshot | None = None
 
-    def read(self, keys: Collection[str]) -> Market:
+    def read(self, keys: Collection[str]) -> MarketState:
         """Return the known market with only these pools, at the newest block. Raise `UpstreamError`."""
         pools = [self._known.pools[key] for key in keys if key in self._known.pools]
         real = [pool for pool in pools if pool.key not in self._known.placeholder_pools]

@@ -15,7 +15,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from swapcli.engine.clock import Clock
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import FeeOnTransfer, NoRoute
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.routing.competing_routes import KnownRoute, is_better
 from swapcli.routing.pool_state_prediction import price_moves, shift_market
@@ -33,7 +33,7 @@ _MIN_TIME_SHARE = 0.1  # of the search's time limit, for a search after the time
 _MIN_OTHER_POOLS = 24
 """The minimum number of pools to read besides the best route: fewer do not show how far pools have moved."""
 
-Read = Callable[[Sequence[str]], Market]
+Read = Callable[[Sequence[str]], MarketState]
 """Return the known market with only the pools of these keys that could be read, all at one block."""
 
 

@@ -13,7 +13,7 @@ from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.transfer_rules import routable_market
 from swapcli.errors import UnknownToken
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
@@ -94,7 +94,7 @@ class StoreSource:
             routable_market(market), source.quote_sample, self._clock, MarketSize(summary.pools, summary.tokens)
         )
 
-    def _source(self, market: Market) -> InMemorySource:
+    def _source(self, market: MarketState) -> InMemorySource:
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
     def _tokens_with_symbol(self, name: str) -> dict[str, Token]:

@@ -17,7 +17,7 @@ from swapcli.engine.sync.discover import Discovery, Stage, discover
 from swapcli.engine.sync.progress import Progress
 from swapcli.engine.sync.sync_filter import SyncFilter
 from swapcli.errors import ConfigError, StaleNode
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.store import Store
 
 _BATCH_SIZE: Final = 500
@@ -67,7 +67,7 @@ def sync(
         yield _progress(store, step)
 
 
-def import_pools(store: Store, node: Node, market: Market, *, batch_size: int = _BATCH_SIZE) -> Iterator[Progress]:
+def import_pools(store: Store, node: Node, market: MarketState, *, batch_size: int = _BATCH_SIZE) -> Iterator[Progress]:
     """Fill an empty store with the pools of a market, except its placeholders, in the state that the node returns.
 
     An interrupted import resumes with the same market. Raises as `sync`, and `ConfigError` if the store was filled in

@@ -18,7 +18,7 @@ from urllib.parse import urlencode
 
 from swapcli.api.state_headers import STATE_HEADER, parse_state
 from swapcli.engine.sync import import_pools
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from tests.bench.chain.crowd import Crowd
 from tests.bench.chain.following import open_fixture
 from tests.bench.running import BenchmarkFailed
@@ -81,7 +81,7 @@ def measure_block_to_quote(
         return found
 
 
-def _fill_store(chain: AnvilChain, market: Market, folder: Path) -> None:
+def _fill_store(chain: AnvilChain, market: MarketState, folder: Path) -> None:
     folder.mkdir(exist_ok=True)
     with connected(chain) as node, create(folder / f"{market.network.name}.sqlite", market.network) as store:
         for _ in import_pools(store, node, market):

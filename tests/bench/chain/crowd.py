@@ -6,7 +6,7 @@ from collections import Counter
 from random import Random
 
 from swapcli.evm import build_call, build_transaction
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.quote import RATE_SCALE, Step
 from swapcli.model.transaction import RouterRouteParam, SwapType
 from tests.bench.running import BenchmarkFailed
@@ -27,7 +27,7 @@ _RETURN_SHARE = 0.7
 class Crowd:
     """Traders who swap through the router, many times in each transaction, with the pools of `market`."""
 
-    def __init__(self, chain: AnvilChain, fixture: ContractFixture, market: Market, rng: Random) -> None:
+    def __init__(self, chain: AnvilChain, fixture: ContractFixture, market: MarketState, rng: Random) -> None:
         self._chain, self._fixture, self._market, self._rng = chain, fixture, market, rng
         self._multicall = chain.at(deploy_multicall(chain), sources()["Multicall"])
         self._sold: Counter[tuple[str, str]] = Counter()

@@ -18,7 +18,7 @@ from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.stored import StoreSource
 from swapcli.engine.sync import follow, import_pools
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.store import Store
@@ -88,7 +88,7 @@ def open_fixture(chain: AnvilChain) -> ContractFixture:
     return fixture
 
 
-def _adopted(folder: Path, every: int, node: RpcNode, market: Market) -> Store:
+def _adopted(folder: Path, every: int, node: RpcNode, market: MarketState) -> Store:
     file = folder / f"every_{every}.sqlite"
     for left in folder.glob(f"{file.name}*"):
         left.unlink()

@@ -12,7 +12,7 @@ import pytest
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import SyncFilter, count_skipped, follow, import_pools
 from swapcli.errors import ConfigError, MarketUnavailable
-from swapcli.model.market import Market, Provenance
+from swapcli.model.market import MarketState, Provenance
 from swapcli.model.token import Token
 from swapcli.store import Store
 from tests.chain.sync.expected_state import check_true, store_at, synced
@@ -33,7 +33,7 @@ def store(trader: Trader, tmp_path: Path) -> Iterator[Store]:
         yield made
 
 
-def described(market: Market) -> Market:
+def described(market: MarketState) -> MarketState:
     """As if it came from a table: states of the past, and pools that only stand for unknown ones."""
     fakes = {each.key: each for each in (pool(k) for k in range(3))}
     tokens = {address: Token(address, "F", "Fake", 18) for fake in fakes.values() for address in fake.tokens}

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 
 import pytest
 
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_market
 from tests.contracts.evm import Chain
@@ -18,7 +18,7 @@ def shared() -> ContractFixture:
 
 
 @pytest.fixture(scope="package")
-def market(shared: ContractFixture) -> Market:
+def market(shared: ContractFixture) -> MarketState:
     return read_market(shared)
 
 

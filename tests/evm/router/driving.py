@@ -7,7 +7,7 @@ from typing import NamedTuple
 
 from swapcli.encoding.abi import encode_uint
 from swapcli.evm import build_call, build_transaction
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType, UnsignedTransaction
@@ -39,7 +39,7 @@ def single(pool: str, token_in: str, token_out: str) -> Route:
 
 
 def build(
-    market: Market,
+    market: MarketState,
     route: Route,
     amount_in: int,
     swap_type: SwapType = SwapType.TOKEN_TO_TOKEN,

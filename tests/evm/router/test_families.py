@@ -10,7 +10,7 @@ import pytest
 
 from swapcli.engine.wrap import wrapper_pool
 from swapcli.errors import PoolError
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.pool import Pool
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.model.transaction import SwapType
@@ -23,7 +23,7 @@ ROUTES_A_SEED = 40
 SEEDS = range(6)
 
 
-def test_every_pool_pays_and_ends_as_replayed_in_each_direction(fixture: ContractFixture, market: Market) -> None:
+def test_every_pool_pays_and_ends_as_replayed_in_each_direction(fixture: ContractFixture, market: MarketState) -> None:
     rng = Random("every pool")
     tried = 0
     for pool in market.pools.values():
@@ -36,7 +36,7 @@ def test_every_pool_pays_and_ends_as_replayed_in_each_direction(fixture: Contrac
 
 
 def check_one_swap(
-    fixture: ContractFixture, market: Market, pool: Pool, token_in: str, token_out: str, rng: Random
+    fixture: ContractFixture, market: MarketState, pool: Pool, token_in: str, token_out: str, rng: Random
 ) -> None:
     amount_in = random_amount(rng, fixture, token_in)
     built = build(market, single(pool.key, token_in, token_out), amount_in)
@@ -51,7 +51,7 @@ def random_amount(rng: Random, fixture: ContractFixture, token: str, max_dollars
 
 
 @pytest.mark.parametrize("seed", SEEDS)
-def test_random_routes_pay_the_replayed_output(fixture: ContractFixture, market: Market, seed: int) -> None:
+def test_random_routes_pay_the_replayed_output(fixture: ContractFixture, market: MarketState, seed: int) -> None:
     """Each route is quoted on the state after the routes before it."""
     rng = Random(f"routes {seed}")
     executed = 0
@@ -78,14 +78,16 @@ def random_type(rng: Random, fixture: ContractFixture, token_in: str, token_out:
 
 
 @pytest.mark.parametrize("swap_type", SwapType)
-def test_wrapping_and_unwrapping_are_one_to_one(fixture: ContractFixture, market: Market, swap_type: SwapType) -> None:
+def test_wrapping_and_unwrapping_are_one_to_one(
+    fixture: ContractFixture, market: MarketState, swap_type: SwapType
+) -> None:
     pool = wrapper_pool(fixture.tokens[WETH])
     alone = replace(market, pools={pool.key: pool})
     built = build(alone, single(pool.key, *pool.tokens), 12_345, swap_type)
     assert carry_out(fixture, built.payload) == 12_345
 
 
-def test_native_input_and_output_are_wrapped_on_the_route(fixture: ContractFixture, market: Market) -> None:
+def test_native_input_and_output_are_wrapped_on_the_route(fixture: ContractFixture, market: MarketState) -> None:
     usdc = fixture.address("USDC")
     first = single(pool_of(market, "uniswapV3", weth(fixture), usdc), weth(fixture), usdc)
     there = build(market, first, 10**18, SwapType.NATIVE_TO_TOKEN)
@@ -99,7 +101,7 @@ def test_native_input_and_output_are_wrapped_on_the_route(fixture: ContractFixtu
     assert fixture.balance(NATIVE, BOB) == back.replay.amount_out
 
 
-def test_a_pool_of_native_currency_trades_from_token_to_token(fixture: ContractFixture, market: Market) -> None:
+def test_a_pool_of_native_currency_trades_from_token_to_token(fixture: ContractFixture, market: MarketState) -> None:
     """The native currency between the two hops never leaves the router."""
     usdc, tkn = fixture.address("USDC"), fixture.address("TKN")
     first, then = (pool_of(market, "uniswapV4", weth(fixture), each) for each in (usdc, tkn))
@@ -108,7 +110,7 @@ def test_a_pool_of_native_currency_trades_from_token_to_token(fixture: ContractF
     assert carry_out(fixture, built.payload) == built.replay.amount_out
 
 
-def test_a_reused_pool_trades_on_the_state_after_its_first_use(fixture: ContractFixture, market: Market) -> None:
+def test_a_reused_pool_trades_on_the_state_after_its_first_use(fixture: ContractFixture, market: MarketState) -> None:
     usdc, usdt, dai = (fixture.address(each) for each in ("USDC", "USDT", "DAI"))
     curve = pool_of(market, "curveFi", usdc, dai)
     direct = ((Swap(curve, usdc, dai, SHARES_PER_HOP),),)
@@ -119,5 +121,5 @@ def test_a_reused_pool_trades_on_the_state_after_its_first_use(fixture: Contract
     assert carry_out(fixture, built.payload) == built.replay.amount_out
 
 
-def pool_of(market: Market, protocol: str, *tokens: str) -> str:
+def pool_of(market: MarketState, protocol: str, *tokens: str) -> str:
     return next(p.key for p in market.pools.values() if p.protocol == protocol and set(tokens) <= set(p.tokens))

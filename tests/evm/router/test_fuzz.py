@@ -9,7 +9,7 @@ from hypothesis import event, given, settings
 from hypothesis import strategies as st
 
 from swapcli.evm.extra_data import PoolUse, encode_extra_data
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from tests.chain.contract_fixture import DECIMALS, PROTOCOLS, ContractFixture
 from tests.contracts.evm import RevertedError
@@ -26,7 +26,7 @@ AMOUNTS = (10**6, 10**9, 10**9, 10**18, 10**18, 1, 0, WEALTH, WEALTH + 1)
 SHARES = ((0, 0), (500, 0), (0, 900), (30, 0))
 
 
-def random_call(rng: Random, fixture: ContractFixture, market: Market) -> RouterCall:
+def random_call(rng: Random, fixture: ContractFixture, market: MarketState) -> RouterCall:
     """Return a random call that is mostly valid, with an occasional invalid part."""
     tokens = [fixture.address(rng.choice(SYMBOLS))]
     swaps = []
@@ -44,7 +44,7 @@ def random_call(rng: Random, fixture: ContractFixture, market: Market) -> Router
     return RouterCall(route, tuple(swaps), rng.choice((b"", integrator)))
 
 
-def random_swap(rng: Random, fixture: ContractFixture, market: Market, token_in: str) -> RouterSwapParam:
+def random_swap(rng: Random, fixture: ContractFixture, market: MarketState, token_in: str) -> RouterSwapParam:
     pool = rng.choice([pool for pool in market.pools.values() if token_in in pool.tokens])
     token_out = rng.choice([token for token in pool.tokens if token != token_in])
     protocol = fixture.network.protocol(pool.protocol)
@@ -56,7 +56,7 @@ def random_swap(rng: Random, fixture: ContractFixture, market: Market, token_in:
     return valid if rng.random() < 0.85 else changed(rng, fixture, market, valid)
 
 
-def changed(rng: Random, fixture: ContractFixture, market: Market, swap: RouterSwapParam) -> RouterSwapParam:
+def changed(rng: Random, fixture: ContractFixture, market: MarketState, swap: RouterSwapParam) -> RouterSwapParam:
     """Return the swap with one field changed."""
     tokens = [fixture.address(symbol) for symbol in SYMBOLS]
     addresses = [*(pool.address for pool in market.pools.values()), fixture.router.address, *tokens]
@@ -79,7 +79,9 @@ def balances_of(fixture: ContractFixture, owner: str) -> dict[str, int]:
 
 @settings(max_examples=examples(150, full=400))
 @given(seed=st.integers(0, 2**64))
-def test_a_call_moves_only_the_callers_input_and_output(fixture: ContractFixture, market: Market, seed: int) -> None:
+def test_a_call_moves_only_the_callers_input_and_output(
+    fixture: ContractFixture, market: MarketState, seed: int
+) -> None:
     call = random_call(Random(seed), fixture, market)
     with fixture.chain.revert_after():
         prepare(fixture)

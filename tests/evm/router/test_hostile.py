@@ -9,7 +9,7 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.errors import PoolError
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.network import Deployment
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from tests.chain.contract_fixture import WETH, ContractFixture
@@ -289,7 +289,7 @@ def test_the_router_does_not_serve_as_its_own_pool(fixture: ContractFixture) -> 
             assert attack.outcome() is not None
 
 
-def test_tokens_left_in_the_router_are_neither_used_nor_taken(fixture: ContractFixture, market: Market) -> None:
+def test_tokens_left_in_the_router_are_neither_used_nor_taken(fixture: ContractFixture, market: MarketState) -> None:
     """Random routes pay exactly the same, and `send` checks that the router's balances do not change."""
     rng = Random("dust")
     for symbol in fixture.tokens:
@@ -319,7 +319,7 @@ def test_a_route_without_swaps_cannot_take_leftover_tokens(fixture: ContractFixt
     assert fixture.balance(usdc, fixture.router.address) == AMOUNT
 
 
-def test_no_caller_can_spend_the_approval_of_another(fixture: ContractFixture, market: Market) -> None:
+def test_no_caller_can_spend_the_approval_of_another(fixture: ContractFixture, market: MarketState) -> None:
     """The router takes the input only from the caller."""
     usdc, dai = fixture.address("USDC"), fixture.address("DAI")
     fixture.give("USDC", ALICE, AMOUNT)
@@ -339,7 +339,7 @@ def test_a_native_wrapped_pair_trades_no_third_token(fixture: ContractFixture) -
     assert attack.outcome() == error("BadExtraData()")
 
 
-def allowances(fixture: ContractFixture, market: Market) -> set[int]:
+def allowances(fixture: ContractFixture, market: MarketState) -> set[int]:
     """Return all allowances of the router for pools and the vault."""
     spenders = {pool.address for pool in market.pools.values()}
     weighted = next(place.contract for place in fixture.places if place.protocol == "balancerV2Weighted")

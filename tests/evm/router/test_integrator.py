@@ -9,7 +9,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.evm import build_transaction
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.swap_terms import Integrator, after_fee
 from swapcli.model.transaction import SwapType
 from tests.chain.contract_fixture import ContractFixture
@@ -37,7 +37,7 @@ EVENT = "IntegratorFeeDistribution(address,uint256,uint256)"
 
 def earning(
     fixture: ContractFixture,
-    market: Market,
+    market: MarketState,
     integrator: Integrator,
     swap_type: SwapType,
     min_received: int | None = None,
@@ -56,7 +56,7 @@ def earning(
 @pytest.mark.parametrize("swap_type", [SwapType.TOKEN_TO_TOKEN, SwapType.TOKEN_TO_NATIVE])
 @given(fee_bps=st.integers(1, 500))
 def test_a_fee_is_what_the_quote_says(
-    fixture: ContractFixture, market: Market, swap_type: SwapType, fee_bps: int
+    fixture: ContractFixture, market: MarketState, swap_type: SwapType, fee_bps: int
 ) -> None:
     out_token = NATIVE if swap_type is SwapType.TOKEN_TO_NATIVE else weth(fixture)
     with fixture.chain.revert_after():
@@ -70,7 +70,7 @@ def test_a_fee_is_what_the_quote_says(
 
 @given(surplus_bps=st.integers(1, 5_000), more=st.integers(0, 10**17))
 def test_a_surplus_share_applies_only_above_the_quote(
-    fixture: ContractFixture, market: Market, surplus_bps: int, more: int
+    fixture: ContractFixture, market: MarketState, surplus_bps: int, more: int
 ) -> None:
     with fixture.chain.revert_after():
         built = earning(fixture, market, Integrator(CAROL, surplus_bps=surplus_bps), SwapType.TOKEN_TO_TOKEN, more=more)
@@ -79,7 +79,7 @@ def test_a_surplus_share_applies_only_above_the_quote(
         assert fixture.balance(weth(fixture), CAROL) == earned
 
 
-def test_a_route_that_falls_short_of_its_quote_earns_no_surplus(fixture: ContractFixture, market: Market) -> None:
+def test_a_route_that_falls_short_of_its_quote_earns_no_surplus(fixture: ContractFixture, market: MarketState) -> None:
     promised = earning(fixture, market, Integrator(CAROL, surplus_bps=5_000), SwapType.TOKEN_TO_TOKEN)
     with fixture.chain.revert_after():
         carry_out(fixture, earning(fixture, market, Integrator(CAROL), SwapType.TOKEN_TO_TOKEN).payload)
@@ -87,7 +87,7 @@ def test_a_route_that_falls_short_of_its_quote_earns_no_surplus(fixture: Contrac
         assert fixture.balance(weth(fixture), CAROL) == 0
 
 
-def test_the_minimum_applies_after_the_fee(fixture: ContractFixture, market: Market) -> None:
+def test_the_minimum_applies_after_the_fee(fixture: ContractFixture, market: MarketState) -> None:
     fee = Integrator(CAROL, fee_bps=500)
     out = earning(fixture, market, fee, SwapType.TOKEN_TO_TOKEN).replay.amount_out
     left = after_fee(out, 500)
@@ -95,7 +95,7 @@ def test_the_minimum_applies_after_the_fee(fixture: ContractFixture, market: Mar
     assert refusal(fixture, greedy.payload) == error("ReceivedTooLittle(uint256,uint256)", left, left + 1)
 
 
-def test_the_event_reports_both_recipients_and_amounts(fixture: ContractFixture, market: Market) -> None:
+def test_the_event_reports_both_recipients_and_amounts(fixture: ContractFixture, market: MarketState) -> None:
     assert isinstance(fixture.chain, Chain)
     built = earning(fixture, market, Integrator(CAROL, fee_bps=30), SwapType.TOKEN_TO_TOKEN)
     provide(fixture, built.payload)
@@ -108,7 +108,7 @@ def test_the_event_reports_both_recipients_and_amounts(fixture: ContractFixture,
     assert words == (built.replay.amount_out - received).to_bytes(32) + received.to_bytes(32)
 
 
-def test_a_fee_on_a_split_route_is_taken_once(fixture: ContractFixture, market: Market) -> None:
+def test_a_fee_on_a_split_route_is_taken_once(fixture: ContractFixture, market: MarketState) -> None:
     usdc, tkn = fixture.address("USDC"), fixture.address("TKN")
     route = random_route(Random(4), market.pools, usdc, tkn)
     built = build(market, route, 50_000_000_000, integrator=Integrator(CAROL, fee_bps=100), min_received=1)

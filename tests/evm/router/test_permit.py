@@ -8,7 +8,7 @@ import pytest
 from eth_account import Account
 
 from swapcli.evm import Permit, encode_permit_call
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from tests.chain.contract_fixture import ContractFixture
 from tests.contracts.evm import Chain, RevertedError
 from tests.evm.router.driving import ALICE, BOB, Built, build, error, single
@@ -28,7 +28,7 @@ PERMIT_FIELDS = [
 
 
 @pytest.fixture
-def built(fixture: ContractFixture, market: Market) -> Built:
+def built(fixture: ContractFixture, market: MarketState) -> Built:
     usdc, dai = fixture.address("USDC"), fixture.address("DAI")
     return build(market, single(pool_of(market, "curveFi", usdc, dai), usdc, dai), AMOUNT)
 
@@ -105,7 +105,7 @@ def test_a_permit_for_another_amount_or_spender_is_refused(
     assert caught.value.data == error("TokenRefused(address)", rich.address("USDC"))
 
 
-def test_a_token_without_permits_uses_its_approval(fixture: ContractFixture, market: Market) -> None:
+def test_a_token_without_permits_uses_its_approval(fixture: ContractFixture, market: MarketState) -> None:
     usdt, dai = fixture.address("USDT"), fixture.address("DAI")
     built = build(market, single(pool_of(market, "curveFi", usdt, dai), usdt, dai), AMOUNT)
     fixture.give("USDT", ALICE, AMOUNT)

@@ -5,7 +5,7 @@ from __future__ import annotations
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
 from tests.chain.contract_fixture import ContractFixture
@@ -18,7 +18,7 @@ AMOUNT = 1_000_000_000
 
 
 @pytest.fixture
-def sound(fixture: ContractFixture, market: Market) -> Built:
+def sound(fixture: ContractFixture, market: MarketState) -> Built:
     """A valid call: USDC for DAI through the Curve pool."""
     usdc, dai = fixture.address("USDC"), fixture.address("DAI")
     return build(market, single(pool_of(market, "curveFi", usdc, dai), usdc, dai), AMOUNT)
@@ -86,7 +86,9 @@ def test_only_the_wrapped_token_counts_as_native(fixture: ContractFixture, sound
     assert raw_refusal(fixture, out) == error("WrongNativeToken(address)", fixture.address("DAI"))
 
 
-def test_the_value_must_be_the_native_input_exactly(fixture: ContractFixture, market: Market, sound: Built) -> None:
+def test_the_value_must_be_the_native_input_exactly(
+    fixture: ContractFixture, market: MarketState, sound: Built
+) -> None:
     assert raw_refusal(fixture, sound.call, value=1) == error("WrongValue(uint256,uint256)", 1, 0)
     dai = fixture.address("DAI")
     route = single(pool_of(market, "algebra", weth(fixture), dai), weth(fixture), dai)
@@ -120,14 +122,14 @@ def test_protocols_that_the_network_does_not_have_are_refused(
     ],
 )
 def test_extra_data_of_a_wrong_shape_is_refused(
-    fixture: ContractFixture, market: Market, protocol: str, extra: bytes, signature: str
+    fixture: ContractFixture, market: MarketState, protocol: str, extra: bytes, signature: str
 ) -> None:
     usdt, dai = fixture.address("USDT"), fixture.address("DAI")
     call = build(market, single(pool_of(market, protocol, dai, usdt), dai, usdt), 10**18).call
     assert raw_refusal(fixture, swapped(call, extra_data=extra)) == error(signature)
 
 
-def test_a_v4_pool_key_must_match_the_traded_tokens(fixture: ContractFixture, market: Market) -> None:
+def test_a_v4_pool_key_must_match_the_traded_tokens(fixture: ContractFixture, market: MarketState) -> None:
     usdt, wbtc, tkn = (fixture.address(each) for each in ("USDT", "WBTC", "TKN"))
     call = build(market, single(pool_of(market, "uniswapV4", usdt, wbtc), wbtc, usdt), 10**6).call
     for tokens in ((tkn, usdt), (wbtc, tkn), (usdt, usdt), (wbtc, wbtc)):
@@ -149,7 +151,7 @@ def test_a_v4_pool_key_must_match_the_traded_tokens(fixture: ContractFixture, ma
     ],
 )
 def test_a_pool_of_other_tokens_than_claimed_is_refused(
-    fixture: ContractFixture, market: Market, protocol: str, sold: str, bought: str, claimed: str
+    fixture: ContractFixture, market: MarketState, protocol: str, sold: str, bought: str, claimed: str
 ) -> None:
     """Its output would remain in the router unnoticed."""
     route = single(
@@ -172,7 +174,7 @@ def test_only_the_wrapped_token_wraps(fixture: ContractFixture, sound: Built) ->
 
 @pytest.mark.parametrize("protocol", ["uniswapV3", "pancakeSwapV3", "slipstream", "algebra", "uniswapV4"])
 def test_a_pool_that_runs_out_reverts_instead_of_a_partial_fill(
-    fixture: ContractFixture, market: Market, protocol: str
+    fixture: ContractFixture, market: MarketState, protocol: str
 ) -> None:
     """A router that kept the rest would lose it to the next caller."""
     pool = next(each for each in market.pools.values() if each.protocol == protocol)
@@ -182,7 +184,7 @@ def test_a_pool_that_runs_out_reverts_instead_of_a_partial_fill(
     assert raw_refusal(fixture, far) == error("PartlyTaken(address)", pool.address)
 
 
-def test_an_amount_that_would_turn_negative_is_refused(fixture: ContractFixture, market: Market) -> None:
+def test_an_amount_that_would_turn_negative_is_refused(fixture: ContractFixture, market: MarketState) -> None:
     """Pools read a negative amount as an exact output; the router's limit is far below."""
     big = fixture.chain.deploy(fixture.sources["Coin"], "BIG", 18)
     big.send("mint", ALICE, 2**255)
@@ -223,7 +225,7 @@ def test_integrator_data_that_is_cut_short_is_refused(fixture: ContractFixture, 
     assert raw_refusal(fixture, sound.call._replace(integrator_data=data)) == b""
 
 
-def test_a_recipient_that_rejects_native_currency_is_named(fixture: ContractFixture, market: Market) -> None:
+def test_a_recipient_that_rejects_native_currency_is_named(fixture: ContractFixture, market: MarketState) -> None:
     closed = fixture.chain.deploy(compile_solidity("hostile.sol")["Closed"]).address
     usdc = fixture.address("USDC")
     route = single(pool_of(market, "uniswapV3", weth(fixture), usdc), usdc, weth(fixture))
@@ -242,7 +244,7 @@ def test_an_input_without_approval_or_balance_is_refused(fixture: ContractFixtur
         assert caught.value.data == error("TokenRefused(address)", fixture.address("USDC"))
 
 
-def test_a_worse_price_reverts_and_a_better_one_is_paid_out(fixture: ContractFixture, market: Market) -> None:
+def test_a_worse_price_reverts_and_a_better_one_is_paid_out(fixture: ContractFixture, market: MarketState) -> None:
     usdc, dai = fixture.address("USDC"), fixture.address("DAI")
     curve = pool_of(market, "curveFi", usdc, dai)
     promised = build(market, single(curve, usdc, dai), AMOUNT)

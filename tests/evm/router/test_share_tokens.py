@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import SwapType
 from tests.chain.contract_fixture import ContractFixture
@@ -61,7 +61,7 @@ def test_every_family_that_accepts_share_tokens_swaps_them(odd: ContractFixture,
             check_swap(odd, market, build(market, route, amount, min_received=0), amount)
 
 
-def check_swap(fixture: ContractFixture, market: Market, built: Built, amount: int) -> int:
+def check_swap(fixture: ContractFixture, market: MarketState, built: Built, amount: int) -> int:
     """Check that the recipient gets the quoted amount up to rounding and that no other balance changes."""
     route = built.call.route
     router = fixture.router.address

@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.routing import Router
@@ -22,7 +22,7 @@ from tests.support.pools import build_constant_product, build_market, build_rand
 
 
 @st.composite
-def markets(draw: st.DrawFn) -> Market:
+def markets(draw: st.DrawFn) -> MarketState:
     """From trees to nets, in one part or several, of every family."""
     tokens = draw(st.integers(2, 9))
     pools = draw(st.integers(tokens // 2, 2 * tokens))
@@ -42,7 +42,7 @@ def joined(*pairs: tuple[int, int], tokens: int) -> MarketGraph:
 
 
 @given(markets())
-def test_every_direction_of_every_pool_is_an_arc_of_its_own(market: Market) -> None:
+def test_every_direction_of_every_pool_is_an_arc_of_its_own(market: MarketState) -> None:
     arcs = list(graph_of(market).arcs())
     assert len(arcs) == sum(len(pool.tokens) * (len(pool.tokens) - 1) for pool in market.pools.values())
     addresses = list(market.tokens)
@@ -158,7 +158,7 @@ def test_best_rates_to_and_from_the_core_omit_only_dead_ends(graph: MarketGraph)
 
 
 @st.composite
-def moves(draw: st.DrawFn) -> tuple[Market, Market, frozenset[str]]:
+def moves(draw: st.DrawFn) -> tuple[MarketState, MarketState, frozenset[str]]:
     """A market, what becomes of it, and the keys of the pools that differ: some moved, some gone, some new, and some
     that are called changed though they are not. New tokens stand behind the old ones."""
     whole = draw(markets())
@@ -206,7 +206,7 @@ def reported(graph: MarketGraph) -> object:
 
 @given(moves(), st.booleans())
 def test_a_changed_graph_equals_one_built_from_the_new_pools(
-    move: tuple[Market, Market, frozenset[str]], is_known: bool
+    move: tuple[MarketState, MarketState, frozenset[str]], is_known: bool
 ) -> None:
     before, after, changed = move
     graph = graph_of(before)
@@ -217,13 +217,13 @@ def test_a_changed_graph_equals_one_built_from_the_new_pools(
     assert reported(graph) == reported(graph_of(before)), "the former is as it was"
 
 
-def selected(market: Market, keys: frozenset[str]) -> list[Pool]:
+def selected(market: MarketState, keys: frozenset[str]) -> list[Pool]:
     return [market.pools[key] for key in sorted(keys) if key in market.pools]
 
 
 @given(moves(), st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(3, 20)), max_size=4))
 def test_a_router_that_has_moved_quotes_as_a_new_one(
-    move: tuple[Market, Market, frozenset[str]], orders: list[tuple[int, int, int]]
+    move: tuple[MarketState, MarketState, frozenset[str]], orders: list[tuple[int, int, int]]
 ) -> None:
     before, after, changed = move
     router = Router(before)

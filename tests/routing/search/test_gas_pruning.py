@@ -10,7 +10,7 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.quote import Quote
 from swapcli.routing.gas import BASE_GAS, TOKEN_BETWEEN_GAS
 from swapcli.routing.router import Router
@@ -115,7 +115,7 @@ def net(quote: Quote, gas_value: float) -> float:
     return quote.amount_out - quote.gas_units * gas_value
 
 
-def best_over_subsets(market: Market, amount: int, gas_value: float) -> float:
+def best_over_subsets(market: MarketState, amount: int, gas_value: float) -> float:
     """What is left of the best of all routes that are best without gas over some of the pools."""
     calls, best = build_order(market, 0, 1, amount), float("-inf")
     for count in range(1, len(market.pools) + 1):

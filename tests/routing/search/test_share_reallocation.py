@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.model.quote import SHARES_PER_HOP, Route
 from swapcli.routing.replay import replay
 from swapcli.routing.search.route_search import RouteSearch, SearchResult
@@ -22,7 +22,7 @@ gas_parts = st.sampled_from([0.0, 1e-6, 1e-3])
 """Of what the order is worth at vanishing size: what a million units of gas cost."""
 
 
-def drained(seed: int) -> Market:
+def drained(seed: int) -> MarketState:
     return build_random_market(seed, tokens=8, pools=30, every_family=True)
 
 
@@ -46,7 +46,7 @@ def test_orders_that_drain_a_market_get_most_of_what_it_has(seed: int, size: int
     assert outcome.best.replay.amount_out >= least * outcome.solution.value
 
 
-def searched(market: Market, amount: int, gas_part: float) -> tuple[RouteSearch, SearchResult | None]:
+def searched(market: MarketState, amount: int, gas_part: float) -> tuple[RouteSearch, SearchResult | None]:
     value = problem_of(market, amount).spot_output()
     search = RouteSearch(problem_of(market, amount, gas_value=gas_part * value / 1e6), market.pools)
     return search, search._search_problem()

@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from hypothesis.errors import UnsatisfiedAssumption
 
 from swapcli.errors import PoolError
-from swapcli.model.market import Market
+from swapcli.model.market import MarketState
 from swapcli.routing.graph.market_graph import Arc, Prices
 from swapcli.routing.replay import replay
 from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
@@ -36,7 +36,7 @@ amounts = st.floats(15, 22).map(lambda digits: int(10**digits))
 
 
 @st.composite
-def markets(draw: st.DrawFn, noise: float = 0.8) -> Market:
+def markets(draw: st.DrawFn, noise: float = 0.8) -> MarketState:
     return build_random_market(
         draw(seeds), pools=draw(st.integers(6, 20)), noise=noise, every_family=draw(st.booleans())
     )
@@ -49,7 +49,7 @@ def found(problem: RoutingProblem, tolerance: float = 1e-5) -> CandidateSolution
     return result
 
 
-def settled(market: Market, amount: int) -> Solution:
+def settled(market: MarketState, amount: int) -> Solution:
     """The solution of an order that the pools can carry and whose size floats can express."""
     solution = found(problem_of(market, amount), SETTLED).solution
     if solution.residual > SETTLED:
@@ -80,7 +80,7 @@ def imbalance(solution: Solution, amount: float) -> dict[int, float]:
 
 
 @given(markets(), amounts)
-def test_value_is_the_dual_and_residual_the_largest_imbalance(market: Market, amount: int) -> None:
+def test_value_is_the_dual_and_residual_the_largest_imbalance(market: MarketState, amount: int) -> None:
     problem = problem_of(market, amount)
     solution, arcs, _ = found(problem)
     assert solution.prices[1] == 1.0
@@ -95,7 +95,7 @@ def test_value_is_the_dual_and_residual_the_largest_imbalance(market: Market, am
 
 
 @given(markets(), amounts)
-def test_prices_keep_to_their_ceilings(market: Market, amount: int) -> None:
+def test_prices_keep_to_their_ceilings(market: MarketState, amount: int) -> None:
     problem = problem_of(market, amount)
     for t, price in found(problem).solution.prices.items():
         assert price <= problem.spot.value(t) * (1 + 1e-12)
@@ -105,7 +105,7 @@ def test_prices_keep_to_their_ceilings(market: Market, amount: int) -> None:
 
 
 @given(markets(), amounts)
-def test_arcs_trade_down_to_the_rate_of_the_prices(market: Market, amount: int) -> None:
+def test_arcs_trade_down_to_the_rate_of_the_prices(market: MarketState, amount: int) -> None:
     solution, arcs, _ = found(problem_of(market, amount))
     prices, used = solution.prices, {id(trade.arc) for trade in solution.trades}
     for trade in solution.trades:
@@ -119,7 +119,7 @@ def test_arcs_trade_down_to_the_rate_of_the_prices(market: Market, amount: int) 
 
 
 @given(markets(), amounts)
-def test_a_settled_solution_delivers_what_the_dual_promises(market: Market, amount: int) -> None:
+def test_a_settled_solution_delivers_what_the_dual_promises(market: MarketState, amount: int) -> None:
     """Where every token is balanced the trades are a flow, and its output equals the bound on all flows."""
     solution = settled(market, amount)
     assert max(map(abs, imbalance(solution, amount).values())) <= SETTLED * (1 + 1e-6)
@@ -129,7 +129,7 @@ def test_a_settled_solution_delivers_what_the_dual_promises(market: Market, amou
 
 @given(markets(), amounts, seeds, st.sampled_from([1e-4, 1e-2, 1.0]))
 def test_no_other_prices_lower_the_dual_of_a_settled_solution(
-    market: Market, amount: int, seed: int, distance: float
+    market: MarketState, amount: int, seed: int, distance: float
 ) -> None:
     solution, rng = settled(market, amount), random.Random(seed)
     problem = problem_of(market, amount)
@@ -175,7 +175,7 @@ def test_a_pool_deep_for_the_order_does_not_lock_the_prices(seed: int, amount: i
 
 
 @given(markets(), amounts, seeds)
-def test_no_route_beats_the_dual(market: Market, amount: int, seed: int) -> None:
+def test_no_route_beats_the_dual(market: MarketState, amount: int, seed: int) -> None:
     solution, rng = found(problem_of(market, amount)).solution, random.Random(seed)
     for given_route in filter(None, (random_route(rng, market) for _ in range(5))):
         try:
