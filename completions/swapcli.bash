@@ -13,11 +13,11 @@ _swapcli() {
     esac
     for word in "${COMP_WORDS[@]:1:COMP_CWORD-1}"; do
         case "$place $word" in
-            " route"|" calldata"|" execute"|" router"|" router deploy-payload"|" sync"|" market"|" market import"|" market export"|" market info"|" serve"|" health"|" keys"|" keys create"|" keys list"|" keys revoke"|" networks"|" tokens"|" protocols"|" config"|" config show"|" config path"|" config init"|" help"|" completion") place="$place $word" ;;
+            " route"|" calldata"|" execute"|" router"|" router deploy-payload"|" sync"|" market"|" market import"|" market export"|" market info"|" serve"|" health"|" keys"|" keys create"|" keys list"|" keys revoke"|" networks"|" tokens"|" protocols"|" config"|" config show"|" config path"|" config init"|" help"|" completion"|" quote") place="$place $word" ;;
         esac
     done
     case "$place" in
-        "") words="route calldata execute router sync market serve health keys networks tokens protocols config help completion" options="--version --debug -h --help" ;;
+        "") words="route calldata execute router sync market serve health keys networks tokens protocols config help completion quote" options="--version -V --debug -h --help" ;;
         " route") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --shares --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --store --rpc-url --max-age --state --offline --api-url --api-key-file --timeout --batch --json --plain --table --color --config -h --help" ;;
         " calldata") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --shares --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --with-approval --simulate --from --deadline --permit --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --state --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" ;;
         " execute") words="" options="--slippage --destination --router-dialect --signature --network --with-approval --simulate --from --deadline --permit --max-impact --get --full --market --skip-bad-pools --store --rpc-url --max-age --state --offline --api-url --api-key-file --timeout --json --plain --table --color --config -h --help" files=yes ;;
@@ -41,8 +41,9 @@ _swapcli() {
         " config show") words="" options="--json --plain --table --color --config -h --help" ;;
         " config path") words="" options="--config -h --help" ;;
         " config init") words="" options="--force --config -h --help" ;;
-        " help") words="live transactions routers warnings service state settings routing exit-codes" options="-h --help" ;;
+        " help") words="slippage state live transactions routers warnings exit-codes scripting service settings routing" options="-h --help" ;;
         " completion") words="bash zsh fish" options="-h --help" ;;
+        " quote") words="base citrea hyperevm monad starknet" options="--raw --reverse --direct --max-hops --exclude-protocols --shares --gas-price --certify --slippage --destination --router-dialect --api-version --integrator-address --integrator-fee-bps --integrator-surplus-bps --market --skip-bad-pools --store --rpc-url --max-age --state --offline --api-url --api-key-file --timeout --batch --json --plain --table --color --config -h --help" ;;
     esac
     if [[ $current == -* ]]; then
         COMPREPLY=($(compgen -W "$options" -- "$current"))

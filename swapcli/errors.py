@@ -40,6 +40,7 @@ SwapcliError
 ├── UnsafeSwap              the swap would lose more than is allowed
 │   └── PriceImpactTooHigh
 ├── UnhealthyError
+├── InputOutputError        a file cannot be written: the disk is full or fails
 ├── RateLimited             too many requests
 │   └── Overloaded          too many concurrent requests from all clients
 └── Cancelled               the client no longer waits for the response
@@ -338,6 +339,12 @@ class UnhealthyError(SwapcliError):
     """A health check failed."""
 
     code = "UNHEALTHY"
+
+
+class InputOutputError(SwapcliError):
+    """A file cannot be written because the disk is full or fails. Its path is not to blame, so it is no wrong input."""
+
+    code = "IO_ERROR"
 
 
 class RateLimited(SwapcliError):

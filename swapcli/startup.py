@@ -32,7 +32,7 @@ if TYPE_CHECKING:
 
 def main() -> None:
     """Run the command line of this process and end the process with its exit status."""
-    if sys.argv[1:] == ["--version"]:
+    if sys.argv[1:] in (["--version"], ["-V"]):
         print(f"swapcli {__version__}")
         return
     import gc

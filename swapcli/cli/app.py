@@ -7,6 +7,7 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
+from types import MappingProxyType
 from typing import Annotated, Any
 
 import typer
@@ -50,12 +51,14 @@ class Root(LazyGroup):
             },
             "Configure": {
                 "config": "Show settings and where they come from.",
-                "help": "Explain a topic, such as live prices or exit codes.",
+                "help": "Explain a topic, such as amounts or exit codes.",
                 "completion": "Print the completion script of a shell.",
             },
         }.items()
         for name, summary in commands.items()
     }
+
+    aliases = MappingProxyType({"quote": "route"})
 
     def main(
         self,
@@ -117,7 +120,7 @@ def _print_version(is_requested: bool) -> None:
 def root(
     context: typer.Context,
     version: Annotated[
-        bool, typer.Option("--version", callback=_print_version, is_eager=True, help="Print the version.")
+        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
     ] = False,
     debug: Annotated[bool, typer.Option("--debug", help="Print a traceback for internal errors.")] = False,
 ) -> None:

@@ -60,8 +60,9 @@ def command_nodes() -> Iterator[CommandNode]:
     from swapcli.cli.app import PROGRAM, Root, app
 
     root = get_command(app)
-    yield CommandNode((), PROGRAM, tuple(_options(root)), tuple(Root.entries))
-    for name, entry in Root.entries.items():
+    yield CommandNode((), PROGRAM, tuple(_options(root)), (*Root.entries, *Root.aliases))
+    named = [*Root.entries.items(), *((alias, Root.entries[name]) for alias, name in Root.aliases.items())]
+    for name, entry in named:
         command = root.get_command(None, name)  # type: ignore[attr-defined]
         inner: dict[str, Command] = getattr(command, "commands", {})
         node = _command_node((name,), entry.summary, command)

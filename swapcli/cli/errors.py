@@ -11,9 +11,14 @@ from itertools import pairwise
 from pathlib import Path
 
 import typer
+from typer._click.exceptions import NoSuchOption
 
 from swapcli.cli import exit_codes
+from swapcli.cli.files import is_disk_full
+from swapcli.cli.lazy_group import UnknownCommand
 from swapcli.cli.output import print_to_stderr
+from swapcli.encoding.closest import closest_names, did_you_mean
+from swapcli.encoding.text import printable
 from swapcli.errors import SwapcliError
 
 _NEGATIVE_NUMBER = re.compile(r"-[.0-9]").match
@@ -39,7 +44,7 @@ def report_of(error: BaseException, *, debug: bool = False) -> ErrorReport:
     if isinstance(error, KeyboardInterrupt):
         return ErrorReport("INTERRUPTED", "interrupted", exit_codes.INTERRUPTED)
     if isinstance(error, OSError):
-        return ErrorReport("IO_ERROR", f"cannot read or write: {error.strerror or error}", exit_codes.INTERNAL)
+        return _io_report(error)
     return _internal_report(error, debug)
 
 
@@ -62,12 +67,31 @@ def is_json_requested(arguments: Sequence[str]) -> bool:
     return peek("output", os.environ, Path(config_files[-1]) if config_files else None, home()) == "json"
 
 
+def _io_report(error: OSError) -> ErrorReport:
+    """Return the report of a stream that failed, most often stdout on a full disk."""
+    file = f" {error.filename}" if isinstance(error.filename, str) else ""
+    hint = "free some space, or write elsewhere" if is_disk_full(error) else None
+    return ErrorReport("IO_ERROR", f"cannot read or write{file}: {error.strerror or error}", exit_codes.IO_ERROR, hint)
+
+
 def _usage_report(error: typer.TyperException) -> ErrorReport:
     if _NEGATIVE_NUMBER(getattr(error, "option_name", "")):
         return ErrorReport("USAGE", "amounts are written without a sign", exit_codes.USAGE, hint='for example "1.5"')
     context = getattr(error, "ctx", None)
-    command = context.command_path if context else "swapcli"
-    return ErrorReport("USAGE", error.format_message(), exit_codes.USAGE, hint=f"see {command} --help")
+    message, closest = error.format_message(), []
+    if isinstance(error, UnknownCommand):
+        closest = closest_names(error.name, error.known)
+    elif isinstance(error, NoSuchOption):
+        message, closest = f'no option "{printable(error.option_name)}"', _closest_options(error)
+    hint = did_you_mean(closest) or f"see {context.command_path if context else 'swapcli'} --help"
+    return ErrorReport("USAGE", message, exit_codes.USAGE, hint, {"closest": closest} if closest else {})
+
+
+def _closest_options(error: NoSuchOption) -> list[str]:
+    """Return the options of the command that look like the unknown one. Dashes say nothing about likeness."""
+    parameters = error.ctx.command.get_params(error.ctx) if error.ctx else []
+    known = {name.lstrip("-"): name for parameter in parameters for name in parameter.opts if name.startswith("--")}
+    return [known[name] for name in closest_names(error.option_name.lstrip("-"), known)]
 
 
 def _internal_report(error: BaseException, debug: bool) -> ErrorReport:

@@ -10,6 +10,8 @@ OK = 0
 INTERNAL = 1
 USAGE = 2
 NO_ROUTE = 3
+IO_ERROR = 74
+"""`EX_IOERR` of sysexits.h."""
 INTERRUPTED = 130
 
 STATUS: dict[type[errors.SwapcliError], int] = {
@@ -22,6 +24,7 @@ STATUS: dict[type[errors.SwapcliError], int] = {
     errors.SimulationError: 7,
     errors.UnsafeSwap: 7,
     errors.UnhealthyError: 8,
+    errors.InputOutputError: IO_ERROR,
     errors.RateLimited: 75,
     errors.Cancelled: INTERRUPTED,
 }
@@ -37,6 +40,7 @@ MEANING: dict[int, str] = {
     6: "a route or its state is too old",
     7: "simulation or balance check failed, or price impact too high",
     8: "not healthy",
+    IO_ERROR: "input/output error, such as a full disk",
     75: "rate limited: try again later",
     INTERRUPTED: "interrupted",
 }

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import errno
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from swapcli.errors import InvalidInput
+from swapcli.errors import InputOutputError, InvalidInput, SwapcliError
 
 STDIN = "-"
+
+_DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
 
 
 def read_file(name: str) -> bytes:
@@ -42,7 +45,7 @@ def read_lines(name: str) -> Iterator[bytes]:
 
 def write_atomically(name: str, text: str) -> None:
     """Write a file atomically: readers see the old or the new content, never a mix. Pipes and devices are written
-    directly. Raises `InvalidInput`."""
+    directly. Raises `InvalidInput`, `InputOutputError`."""
     file = Path(name)
     try:
         if file.exists() and not file.is_file():
@@ -56,8 +59,21 @@ def write_atomically(name: str, text: str) -> None:
         finally:
             temporary.unlink(missing_ok=True)
     except (OSError, ValueError) as error:
-        reason = getattr(error, "strerror", None) or str(error)
-        raise InvalidInput(f"cannot write {name}: {reason}", details={"file": name}) from None
+        raise write_error(name, error) from None
+
+
+def write_error(name: str, error: OSError | ValueError) -> SwapcliError:
+    """Return the error of a file that cannot be written: `InputOutputError` if the disk is at fault, not the path."""
+    message = f"cannot write {name}: {getattr(error, 'strerror', None) or error}"
+    if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
+        hint = "free some space, or write elsewhere" if is_disk_full(error) else None
+        return InputOutputError(message, hint=hint, details={"file": name})
+    return InvalidInput(message, details={"file": name})
+
+
+def is_disk_full(error: OSError) -> bool:
+    """Return whether there is no space left, or none that the user may use."""
+    return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def is_stdin_terminal() -> bool:

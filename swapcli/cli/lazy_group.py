@@ -1,10 +1,12 @@
-"""A Typer group that imports a command only when it is called, and help pages with options in panels.
+"""Typer groups and commands: commands imported when they are called, panels on help pages, suggestions for mistypings.
 
-Typer has neither lazy groups nor panels in plain text.
+Typer has neither lazy groups nor panels in plain text, and it cuts the summaries of commands.
 """
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Mapping
+from types import MappingProxyType
 from typing import TYPE_CHECKING, NamedTuple, cast
 
 import typer
@@ -17,6 +19,7 @@ if TYPE_CHECKING:
     from typer._click import Command, Context, HelpFormatter, Parameter
 
 CONTEXT_SETTINGS = {"help_option_names": ["-h", "--help"]}
+WHOLE_SUMMARY = 200  # characters: more than any summary has
 
 
 class CommandEntry(NamedTuple):
@@ -57,26 +60,59 @@ class UsageError(typer.BadParameter):
         return self.message
 
 
-class LazyGroup(TyperGroup):
-    """A group whose commands are imported when they are called. Subclasses define `entries`."""
+class UnknownCommand(UsageError):
+    """A command that the group does not have; `known` are those that it has."""
+
+    def __init__(self, name: str, known: Iterable[str], context: Context) -> None:
+        from swapcli.encoding.text import printable, truncate
+
+        super().__init__(f'no command "{printable(truncate(name, 40))}"', context)
+        self.name, self.known = name, tuple(known)
+
+
+class Group(TyperGroup):
+    """A group that lists its commands with whole summaries."""
+
+    def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
+        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+            raise UnknownCommand(args[0], self.list_commands(ctx), ctx)
+        return super().resolve_command(ctx, args)
+
+    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
+        commands = {name: self.get_command(ctx, name) for name in self.list_commands(ctx)}
+        with formatter.section("Commands"):
+            formatter.write_dl([(n, c.get_short_help_str(WHOLE_SUMMARY)) for n, c in commands.items() if c])
+
+
+class LazyGroup(Group):
+    """A group whose commands are imported when they are called. Subclasses define `entries`.
+
+    `aliases` are other names of commands, which the overview shows beside the name.
+    """
 
     entries: dict[str, CommandEntry]
+    aliases: Mapping[str, str] = MappingProxyType({})
 
     def __init__(self, **attributes: object) -> None:
         super().__init__(**attributes)  # type: ignore[arg-type]
-        # Empty commands, so that "did you mean" knows the names.
-        self.commands.update(dict.fromkeys(self.entries, cast("Command", TyperCommand(None))))
+        # Empty commands, so that `list_commands` knows the names.
+        self.commands.update(dict.fromkeys([*self.entries, *self.aliases], cast("Command", TyperCommand(None))))
 
     def get_command(self, ctx: Context, cmd_name: str) -> Command | None:
         del ctx
-        entry = self.entries.get(cmd_name)
+        entry = self.entries.get(self.aliases.get(cmd_name, cmd_name))
         return load_command(cmd_name, entry) if entry else None
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
         del ctx
         for panel in dict.fromkeys(entry.panel for entry in self.entries.values()):
             with formatter.section(panel):
-                formatter.write_dl([(n, e.summary) for n, e in self.entries.items() if e.panel == panel])
+                rows = [(self._names(n), e.summary) for n, e in self.entries.items() if e.panel == panel]
+                formatter.write_dl(rows)
+
+    def _names(self, name: str) -> str:
+        """Return the name of a command with its aliases."""
+        return ", ".join([name, *(alias for alias, command in self.aliases.items() if command == name)])
 
 
 def load_command(name: str, entry: CommandEntry) -> Command:
@@ -89,7 +125,7 @@ def load_command(name: str, entry: CommandEntry) -> Command:
 def new_app(summary: str | None = None, cls: type[TyperGroup] | None = None) -> typer.Typer:
     """Return a Typer application with the settings that all commands share."""
     return typer.Typer(
-        cls=cls,
+        cls=cls or Group,
         help=summary,
         context_settings=CONTEXT_SETTINGS,
         add_completion=False,

@@ -111,12 +111,12 @@ def _check(name: str, settings: NetworkSettings, given: Mapping[str, RawValue]) 
 
 
 def _unknown(name: str, source: RawValue) -> ConfigError:
-    from difflib import get_close_matches
+    from swapcli.encoding.closest import closest_names, did_you_mean
 
-    closest = get_close_matches(name, _all_names({}), n=1, cutoff=0.5)
+    closest = closest_names(name, _all_names({}), limit=1)
     new = "a new network needs chain_id, native, wrapped_native, tokens and protocols in the settings file"
     return ConfigError(
         f'{source.place}: there is no network "{name}"',
-        hint=f"did you mean {closest[0]}? Else: {new}" if closest else new,
+        hint=f"{did_you_mean(closest)} Else: {new}" if closest else new,
         details={"key": f"{NETWORKS}.{name}", "closest": closest},
     )

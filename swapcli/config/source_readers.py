@@ -239,11 +239,13 @@ def _network_key(variable: str, network_names: Callable[[], tuple[str, ...]]) ->
 
 
 def _refuse_unknown(what: str, name: str, known: Iterable[str]) -> NoReturn:
-    from difflib import get_close_matches
+    from swapcli.encoding.closest import closest_names, did_you_mean
 
-    closest = get_close_matches(name, list(known), n=1, cutoff=0.5)
+    start = ENVIRONMENT_PREFIX if name.startswith(ENVIRONMENT_PREFIX) else ""
+    candidates = [each.removeprefix(start) for each in known]
+    closest = [start + each for each in closest_names(name.removeprefix(start), candidates, limit=1)]
     raise ConfigError(
         f"{what} {describe(name)}: no such setting",
-        hint=f"did you mean {closest[0]}?" if closest else "swapcli config show lists all settings",
+        hint=did_you_mean(closest) or "swapcli config show lists all settings",
         details={"key": name, "closest": closest},
     )

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
-from difflib import get_close_matches
 
+from swapcli.encoding.closest import closest_names, did_you_mean
 from swapcli.errors import AmbiguousToken, UnknownProtocol, UnknownToken
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.token import Token
@@ -54,19 +54,13 @@ def _find_by_symbol(symbol: str, network: Network, tokens: Mapping[str, Token]) 
 
 
 def _unknown_symbol(symbol: str, network: Network, tokens: Mapping[str, Token]) -> UnknownToken:
-    closest = _closest_names(symbol, [network.native.symbol, *(token.symbol for token in tokens.values())])
-    hint = f"closest symbols: {', '.join(closest)}; or give an address" if closest else "give the token's address"
+    closest = closest_names(symbol, [network.native.symbol, *(token.symbol for token in tokens.values())])
+    hint = f"{did_you_mean(closest)} Or give an address" if closest else "give the token's address"
     return UnknownToken(
         f'no token "{symbol}" on {network.name}',
         hint=hint,
         details={"token": symbol, "network": network.name, "closest": closest},
     )
-
-
-def _closest_names(name: str, names: Iterable[str]) -> list[str]:
-    """Return up to three of `names` that look like `name`, ignoring case."""
-    by_lower = {candidate.lower(): candidate for candidate in names}
-    return [by_lower[match] for match in get_close_matches(name.lower(), by_lower, n=3, cutoff=0.5)]
 
 
 def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
@@ -78,10 +72,10 @@ def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
     known = _protocols_by_name(network)
     unknown = [name for name in requested if name.lower() not in known]
     if unknown:
-        closest = _closest_names(unknown[0], [protocol.amm_name for protocol in network.protocols])
+        closest = closest_names(unknown[0], [protocol.amm_name for protocol in network.protocols])
         raise UnknownProtocol(
             f"no protocol {', '.join(unknown)} on {network.name}",
-            hint=f"closest: {', '.join(closest)}" if closest else f"swapcli protocols {network.name} lists them",
+            hint=did_you_mean(closest) or f"swapcli protocols {network.name} lists them",
             details={"unknown": unknown, "network": network.name},
         )
     return frozenset(known[name.lower()].amm_name for name in requested)

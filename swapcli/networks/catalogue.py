@@ -95,9 +95,8 @@ def _parse_chain_id(text: str) -> int | None:
 
 
 def _raise_unknown(name: str, requested: str, added: Mapping[str, object]) -> Network:
-    from difflib import get_close_matches
+    from swapcli.encoding.closest import closest_names, did_you_mean
 
     names = network_names(added)
-    closest = get_close_matches(requested, names, n=3, cutoff=0.6)
-    hint = f"did you mean {' or '.join(closest)}?" if closest else f"known networks: {', '.join(names)}"
+    hint = did_you_mean(closest_names(requested, names)) or f"known networks: {', '.join(names)}"
     raise UnknownNetwork(f'no network "{name}"', hint=hint, details={"network": name, "networks": list(names)})

@@ -1,7 +1,7 @@
 """Translates SQLite's exceptions, so that no other package sees them.
 
-Errors in the file's content are a `MarketError`; errors of its surroundings (paths, permissions, space, other
-processes) are a `ConfigError`.
+Errors in the file's content are a `MarketError`; errors of its surroundings (paths, permissions, other processes) are a
+`ConfigError`, and those of the disk an `InputOutputError`.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager
 
-from swapcli.errors import ConfigError, MarketError, SwapcliError
+from swapcli.errors import ConfigError, InputOutputError, MarketError, SwapcliError
 
 _ENVIRONMENT_ERRORS: dict[int, tuple[str, str]] = {
     sqlite3.SQLITE_FULL: ("there is no space left for it", "free some space: what it held before is unharmed"),
@@ -28,7 +28,7 @@ _PRIMARY_CODE = 0xFF
 
 @contextmanager
 def translate_errors(path: str) -> Iterator[None]:
-    """Raise `ConfigError` or `MarketError`, naming the file at `path`, for every error that SQLite raises inside."""
+    """Raise the error of this module, naming the file at `path`, for every error that SQLite raises inside."""
     try:
         yield
     except sqlite3.ProgrammingError:
@@ -45,7 +45,8 @@ def to_swapcli_error(path: str, error: sqlite3.Error) -> SwapcliError:
     known = _ENVIRONMENT_ERRORS.get(code)
     if known:
         problem, hint = known
-        return ConfigError(f"the store {path} cannot be used: {problem}", hint=hint, details={"store": path})
+        kind = InputOutputError if code in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR) else ConfigError
+        return kind(f"the store {path} cannot be used: {problem}", hint=hint, details={"store": path})
     if code == sqlite3.SQLITE_NOTADB:
         return not_a_store(path)
     return damaged_store(path, str(error))

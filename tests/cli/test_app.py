@@ -23,7 +23,7 @@ PROCESS = [sys.executable, "-m", "swapcli"]
 
 def test_the_version_is_the_same_with_and_without_imports() -> None:
     reported = subprocess.run([*PROCESS, "--version"], capture_output=True, text=True, check=True).stdout
-    assert reported == run_swapcli("--version").stdout == f"swapcli {__version__}\n"
+    assert reported == run_swapcli("--version").stdout == run_swapcli("-V").stdout == f"swapcli {__version__}\n"
 
 
 def test_the_overview_groups_commands_by_purpose() -> None:
@@ -55,12 +55,24 @@ def test_every_help_shows_an_example_and_fits_the_terminal(path: tuple[str, ...]
 def test_a_mistyped_command_is_guessed() -> None:
     ran = run_swapcli("tokns", "--json")
     assert ran.exit_code == 2
-    assert "Did you mean 'tokens'?" in ran.error["message"]
-    assert ran.error["hint"] == "see swapcli --help"
+    assert (ran.error["message"], ran.error["hint"]) == ('no command "tokns"', "did you mean tokens?")
+
+
+def test_only_near_options_are_suggested() -> None:
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1", "--slipage", "1")
+    assert (ran.exit_code, ran.stderr) == (2, 'error: no option "--slipage"\nhint:  did you mean --slippage?\n')
+    assert run_swapcli("route", "--nonsense").stderr.endswith("hint:  see swapcli route --help\n")
 
 
 def test_a_usage_error_of_a_command_points_to_its_help() -> None:
-    assert run_swapcli("config", "shw", "--json").error["hint"] == "see swapcli config --help"
+    assert run_swapcli("config", "shw", "--json").error["hint"] == "did you mean show?"
+    assert run_swapcli("config", "nonsense", "--json").error["hint"] == "see swapcli config --help"
+
+
+def test_the_overview_names_an_alias_beside_its_command() -> None:
+    assert run_swapcli("--help").stdout.count("quote ") == 1
+    assert "  route, quote  Find the best route" in run_swapcli("--help").stdout
+    assert run_swapcli("quote", "base", "ETH", "USDC", "0", "--json").error["code"] == "INVALID_AMOUNT"
 
 
 WRONG = [["rout"], ["networks", "--nonsense"], ["tokens", "nowhere"], ["route", "base", "ETH", "USDC", "-1"]]
@@ -212,8 +224,14 @@ def test_a_closed_stdin_is_empty(command: str) -> None:
 
 def test_a_full_disk_is_an_io_error() -> None:
     ran = shell("swapcli networks --json >/dev/full")
-    assert ran.returncode == 1
+    assert ran.returncode == 74
     assert json.loads(ran.stderr)["message"] == "cannot read or write: No space left on device"
+
+
+@pytest.mark.parametrize("command", ["market export base /dev/full", "config init --force --config /dev/full"])
+def test_a_full_disk_under_a_file_is_an_io_error(command: str) -> None:
+    ran = run_swapcli(*command.split())
+    assert (ran.exit_code, ran.stderr.splitlines()[0]) == (74, "error: cannot write /dev/full: No space left on device")
 
 
 def test_an_unreadable_error_keeps_its_status() -> None:

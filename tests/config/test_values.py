@@ -156,7 +156,7 @@ def test_variables_of_other_programs_are_ignored() -> None:
         ("slipage: 1", "slipage", "slippage"),
         ("Network: base", "Network", "network"),
         ("integrator: {fee: 1}", "integrator.fee", "integrator.fee_bps"),
-        ("integrator: {wallet_address: 1}", "integrator.wallet_address", "integrator.address"),
+        ("integrator: {adress: 1}", "integrator.adress", "integrator.address"),
         ("network_: {}", "network_", "network"),
         ("integrators: {}", "integrators", "integrator"),
     ],

@@ -14,7 +14,7 @@ from tempfile import mkdtemp
 
 import pytest
 
-from swapcli.errors import ConfigError, InvalidPoolState, MarketError, SwapcliError
+from swapcli.errors import ConfigError, InputOutputError, InvalidPoolState, MarketError, SwapcliError
 from swapcli.model.order import Order
 from swapcli.store import Store, create_store, open_store
 from swapcli.store.database import open_connection
@@ -183,10 +183,10 @@ def test_a_full_disk_loses_only_the_block_that_does_not_fit(tmp_path: Path) -> N
     before = store.read_market()
     (pages,) = store._connection.execute("PRAGMA page_count").fetchone()
     store._connection.execute(f"PRAGMA max_page_count = {pages + 2}")
-    with pytest.raises(ConfigError, match="there is no space left"), store.write_block(2) as writer:
+    with pytest.raises(InputOutputError, match="there is no space left"), store.write_block(2) as writer:
         writer.put_pools([pool(1_000 + number) for number in range(2_000)])
     assert store.read_market() == before
-    with pytest.raises(ConfigError, match="there is no space left"):
+    with pytest.raises(InputOutputError, match="there is no space left"):
         store.write_market(replace(before, pools={p.key: p for p in map(pool, range(3_000))}))
     assert store.read_market() == before
     store._connection.execute("PRAGMA max_page_count = 1000000")

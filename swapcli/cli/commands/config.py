@@ -7,6 +7,7 @@ from pathlib import Path
 from typing import Annotated
 
 from swapcli.cli import options
+from swapcli.cli.files import write_error
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, option, with_option_groups
 from swapcli.cli.render.list_view import ListView
@@ -77,4 +78,4 @@ def _write(file: Path, text: str, *, replace: bool) -> None:
     except FileExistsError:
         raise ConfigError(f"{file} already exists", hint="--force replaces it") from None
     except (OSError, ValueError) as error:
-        raise ConfigError(f"cannot write {file}: {getattr(error, 'strerror', None) or error}") from error
+        raise write_error(str(file), error) from error

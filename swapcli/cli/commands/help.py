@@ -3,17 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
+from types import MappingProxyType
 from typing import Annotated
-
-import typer
 
 from swapcli.cli.exit_codes import MEANING
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import argument
+from swapcli.encoding.closest import closest_names, did_you_mean
+from swapcli.encoding.text import printable, truncate
+from swapcli.errors import InvalidOption
 
 TOPICS = Path(__file__).parents[1] / "topics"
-ORDER = ("live", "transactions", "routers", "warnings", "service", "state", "settings", "routing", "exit-codes")
+ORDER = (
+    "slippage", "state", "live", "transactions", "routers", "warnings", "exit-codes", "scripting", "service",
+    "settings", "routing",
+)  # fmt: skip
 """The topics as the list shows them; each is a text file in `cli/topics`, whose first line is its title."""
+
+ALIASES = MappingProxyType({"config": "settings"})
 
 app = new_app()
 
@@ -22,21 +29,24 @@ app = new_app()
 def help_(
     topic: Annotated[str | None, argument("[TOPIC]", "Topic to read; all are listed without it.")] = None,
 ) -> None:
-    """Explain a topic, such as live prices or exit codes.
+    """Explain a topic, such as amounts or exit codes.
 
     \b
     Examples:
       swapcli help
       swapcli help exit-codes
     """
+    found = None if topic is None else ALIASES.get(topic.lower(), topic.lower())
     if topic is None:
         print("Topics (swapcli help TOPIC; each command also has --help):\n")
         for name in ORDER:
             print(f"  {name:<14}{topic_text(name).splitlines()[0]}")
-    elif topic in ORDER:
-        print(topic_text(topic), end="")
+    elif found in ORDER:
+        print(topic_text(found), end="")
     else:
-        raise typer.BadParameter(f"{topic!r} is not one of {', '.join(ORDER)}", param_hint="TOPIC")
+        closest = did_you_mean(closest_names(topic, [*ORDER, *ALIASES]))
+        hint = closest or f"topics: {', '.join(ORDER)}"
+        raise InvalidOption(f'no topic "{printable(truncate(topic, 40))}"', hint=hint)
 
 
 def topic_text(name: str) -> str:

@@ -270,7 +270,7 @@ def test_an_invalid_address_names_its_option(route: Route) -> None:
 
 def test_people_get_a_sentence_and_a_hint(route: Route) -> None:
     ran = route("ETH", "USDQ", "1")
-    assert ran.stderr == 'error: no token "USDQ" on testnet\nhint:  closest symbols: USDC; or give an address\n'
+    assert ran.stderr == 'error: no token "USDQ" on testnet\nhint:  did you mean USDC? Or give an address\n'
     assert ran.stdout == ""
 
 

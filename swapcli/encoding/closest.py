@@ -1,0 +1,67 @@
+"""Suggestions for mistyped names: one rule for networks, tokens, protocols, settings, commands, options and fields.
+
+A suggestion that is not near is worse than none: a reader takes it for the answer.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+MAX_SUGGESTIONS = 3
+
+_CHARACTERS_PER_EDIT = 4  # a tighter rule misses slips in short names, a looser one finds unrelated words
+_MIN_PREFIX = 3  # fewer characters begin too many names
+_MAX_NAME_CHARACTERS = 64  # longer text is no mistyped name, and its distance would take long to compute
+
+
+def closest_names(name: str, names: Iterable[str], limit: int = MAX_SUGGESTIONS) -> list[str]:
+    """Return at most `limit` of `names` that `name` is a misspelling or the beginning of, the nearest first.
+
+    Case is ignored. One edit per four characters of the longer name (or one in a name of three) is a misspelling, see
+    `edit_distance`; a beginning has three characters or more.
+    """
+    typed = name.casefold()
+    if not 2 <= len(typed) <= _MAX_NAME_CHARACTERS:
+        return []
+    ranked = {candidate: rank for candidate in names if (rank := _rank(typed, candidate.casefold())) is not None}
+    return sorted(ranked, key=lambda candidate: (ranked[candidate], candidate))[:limit]
+
+
+def did_you_mean(closest: Iterable[str]) -> str:
+    """Return the question about suggestions, empty without any: `did you mean USDC or USDT?`."""
+    names = list(closest)
+    first = ", ".join(names[:-1])
+    return f"did you mean {f'{first} or ' if first else ''}{names[-1]}?" if names else ""
+
+
+def edit_distance(first: str, second: str, limit: int) -> int:
+    """Return how many characters to insert, remove, replace or swap with a neighbour make `first` of `second`.
+
+    No character is edited twice (optimal string alignment). A distance above `limit` is `limit + 1`.
+    """
+    if abs(len(first) - len(second)) > limit:
+        return limit + 1
+    before: list[int] = []
+    row = list(range(len(second) + 1))
+    for i, character in enumerate(first, start=1):
+        before, last, row = row, before, [i]
+        for j, other in enumerate(second, start=1):
+            distance = min(before[j] + 1, row[j - 1] + 1, before[j - 1] + (character != other))
+            if i > 1 and j > 1 and character == second[j - 2] and first[i - 2] == other:
+                distance = min(distance, last[j - 2] + 1)
+            row.append(distance)
+        if min(row) > limit and (not before or min(before) > limit):
+            return limit + 1
+    return min(row[-1], limit + 1)
+
+
+def _rank(typed: str, candidate: str) -> tuple[int, int] | None:
+    """Return the order of a candidate, misspellings before beginnings; None if it is not near."""
+    longer = max(len(typed), len(candidate))
+    limit = max(longer // _CHARACTERS_PER_EDIT, int(longer >= _MIN_PREFIX))
+    distance = edit_distance(typed, candidate, limit)
+    if distance <= limit:
+        return 0, distance
+    if len(typed) >= _MIN_PREFIX and candidate.startswith(typed):
+        return 1, len(candidate) - len(typed)
+    return None
