@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swapcli.errors import InvalidOption
 from swapcli.model.market import MarketState
 from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, SETTLER, UNIVERSAL_ROUTER, Kind, Network
-from swapcli.model.router_dialect import Execution
+from swapcli.model.router_dialect import Execution, not_executable
 
 if TYPE_CHECKING:
     from swapcli.model.router_dialect import InterfaceDialect, RouterDialect
@@ -66,6 +67,20 @@ def executable_market(market: MarketState) -> MarketState:
     dialect = router_dialect(market.network)
     executable = ((key, dialect.executable_pool(pool)) for key, pool in market.pools.items())
     return replace(market, pools={key: pool for key, pool in executable if pool is not None})
+
+
+def check_executable(keys: Iterable[str], market: MarketState) -> None:
+    """Raise `InvalidRoute` if the network's router cannot execute a pool with one of these keys.
+
+    Pools that the market does not have are left to the replay.
+    """
+    if market.network.router_dialect in INTERFACE_DIALECTS:
+        return
+    dialect = router_dialect(market.network)
+    for key in keys:
+        pool = market.pools.get(key)
+        if pool is not None and dialect.executable_pool(pool) is None:
+            raise not_executable(dialect, pool)
 
 
 def has_readings(network: Network) -> bool:

@@ -7,7 +7,7 @@ from collections.abc import Mapping, Sequence
 from swapcli.api.route_result import ResultSwap, RouteResult
 from swapcli.engine.dialects import execution_of, router_dialect
 from swapcli.engine.wrap import wrapper_pool
-from swapcli.errors import ConfigError, InvalidRoute, RouteExpired, SlippageExceeded
+from swapcli.errors import ConfigError, InvalidRoute, RouteExpired, SlippageExceeded, SwapcliError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState
 from swapcli.model.network import FIBROUS, Kind, Network
@@ -22,6 +22,16 @@ from swapcli.routing.replay import Replay, replay
 
 CLOCK_SKEW_MS = 5_000
 """How far the clock of a route's issuer may be ahead of ours: more than NTP leaves."""
+
+MAX_CALLDATA_BYTES = 126 * 1024
+"""Nodes accept transactions of at most 128 KiB (geth's `txMaxSize`); the other fields take less than 2."""
+
+MAX_BYTES_A_STEP = 1_280
+"""More than any dialect writes for one pool: a command or action, of 7 words for a V4 swap to 15 for Balancer's vault,
+in up to three levels of nesting, and the wrapping before and after it."""
+MAX_BYTES_OF_TERMS = 2_048
+"""More than what is independent of the pools: the call, the payment, a permit, an integrator."""
+_ANY_ADDRESS = "0x" + "ff" * 20
 
 
 def check_age(result: RouteResult, issued_ms: int | None, now_ms: int, ttl_s: int) -> None:
@@ -53,6 +63,40 @@ def check_block_limit(gas_units: int, network: Network) -> None:
             f" networks.{network.name}.block_gas_limit",
             details={"gas": needed, "block_gas_limit": limit},
         )
+
+
+def fits_calldata(steps: Sequence[Step], pools: Mapping[str, Pool], network: Network) -> bool:
+    """Return whether one transaction can carry the calldata that executes `steps`, on any terms.
+
+    A payload that cannot be built fits: building it says why it cannot.
+    """
+    if len(steps) * MAX_BYTES_A_STEP + MAX_BYTES_OF_TERMS <= MAX_CALLDATA_BYTES:
+        return True
+    first, last = steps[0], steps[-1]
+    # Only the size matters, so that any addresses and amounts do.
+    amount, swap_type = first.amount_in, SwapType.TOKEN_TO_TOKEN
+    route = RouterRouteParam(first.token_in, last.token_out, amount, 1, 1, _ANY_ADDRESS, swap_type)
+    try:
+        payload = router_dialect(network).build_payload(ReplayedSwap(route, steps, pools), _ANY_ADDRESS)
+    except SwapcliError:
+        return True
+    return _calldata_bytes(payload) + MAX_BYTES_OF_TERMS <= MAX_CALLDATA_BYTES
+
+
+def _check_size(payload: UnsignedTransaction, network: Network) -> None:
+    """Raise `InvalidRoute` if nodes would not accept the transaction."""
+    size = _calldata_bytes(payload)
+    if size > MAX_CALLDATA_BYTES:
+        raise InvalidRoute(
+            f"the calldata of the route for the router {network.router_dialect} has {size:,} bytes, and nodes accept "
+            f"at most {MAX_CALLDATA_BYTES:,}",
+            hint="fetch a fresh route, which will fit",
+            details={"calldata_bytes": size, "max_calldata_bytes": MAX_CALLDATA_BYTES},
+        )
+
+
+def _calldata_bytes(payload: UnsignedTransaction) -> int:
+    return len(payload.calldata) // 2 - 1 if payload.calldata else 0
 
 
 def replay_result(result: RouteResult, market: MarketState, slippage_ppm: int) -> tuple[Replay, Mapping[str, Pool]]:
@@ -87,7 +131,8 @@ def build_transaction(
     """Return the transaction to the network's router.
 
     `steps` and `amount_out` are those of the replay; of the amounts of `result`, only the input is used. Raise
-    `ConfigError` if the router is unknown.
+    `ConfigError` if the router is unknown, `InvalidRoute` if the router cannot execute the steps, or not in one
+    transaction.
     """
     router = _router(network)
     integrator = result.integrator
@@ -102,7 +147,9 @@ def build_transaction(
         swap_type=result.swap_type,
     )
     swap = ReplayedSwap(route, steps, pools, integrator, terms.deadline_s, terms.permit)
-    return router_dialect(network).build_payload(swap, router)
+    payload = router_dialect(network).build_payload(swap, router)
+    _check_size(payload, network)
+    return payload
 
 
 def _router(network: Network) -> str:

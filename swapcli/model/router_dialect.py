@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from enum import StrEnum
 from typing import NamedTuple, Protocol
 
+from swapcli.errors import InvalidRoute
 from swapcli.model.pool import Pool
 from swapcli.model.quote import HUNDREDTHS, RATE_SCALE, Step
 from swapcli.model.router_reading import RateReading
@@ -89,6 +90,9 @@ class RouterDialect(Protocol):
         The result differs from `pool` where the router computes the output by itself instead of asking the pool.
         """
 
+    def refusal_reason(self, pool: Pool) -> str:
+        """Return why the router cannot execute a pool, as a clause; empty if there is no more to say."""
+
     @property
     def permit_kind(self) -> PermitKind | None:
         """The permit that a payload can carry in place of an approval of the router; None if it can carry none."""
@@ -111,6 +115,16 @@ class RouterDialect(Protocol):
 
         `allowances` are what each spender of `payload.approvals` may already spend; nothing if it is empty.
         """
+
+
+def not_executable(dialect: RouterDialect, pool: Pool) -> InvalidRoute:
+    """Return the error for a route with a pool that a dialect's router cannot execute."""
+    reason = dialect.refusal_reason(pool)
+    return InvalidRoute(
+        f"the router {dialect.name} cannot execute pool {pool.key} of {pool.protocol}{reason and f': {reason}'}",
+        hint=f"find a route with --router-dialect {dialect.name}",
+        details={"pool": pool.key, "dialect": dialect.name},
+    )
 
 
 class InterfaceDialect(RouterDialect, Protocol):

@@ -26,11 +26,11 @@ _MIN_GROWTH = 1.0001
 _FLAT, _FLAT_GROWTH = (
     2e-3,
     1.4,
-)  # elasticity below which rounding to percents hides the gain of more input, and the step then
+)  # elasticity below which the rounding of shares hides the gain of more input, and the step then
 _LITTLE = 1e-3  # of the missing output: an input that adds less has drained the pools
 _PLATEAU = 0.3  # of the requested output: below it, only a dust pool is drained
 _PLATEAU_STEPS = (1.05, 1.2, 1.6, 2.5, 4.0)  # factors on the input once the output stagnates
-_APART = 1.5  # ratio of two inputs above which rounding to percents hardly disturbs the slope between them
+_APART = 1.5  # ratio of two inputs above which the rounding of shares hardly disturbs the slope between them
 _WIDE = 1.1  # ratio of a sufficient to an insufficient input above which the gap is worth halving
 _STEEP = 0.05  # elasticity above which the least input of a good route is close to the optimum
 _ABSURD = 2.0  # elasticity: a marginal rate this far above the average rate is an artefact
@@ -116,7 +116,7 @@ class _InputSearch:
     def _next_below(self, enough: int, amount: int, result: SearchResult | None) -> int | None:
         """Return the input to try after `amount`, once the input `enough` suffices; None to stop.
 
-        Where more input brings next to nothing, rounding to percents decides, and the gap is halved.
+        Where more input brings next to nothing, the rounding of shares decides, and the gap is halved.
         """
         if enough > _WIDE * self.short and not _STEEP < _elasticity(result, amount) < _ABSURD:
             return _midpoint(self.short, enough)

@@ -27,6 +27,7 @@ from swapcli.routing.search.route_search import RouteSearch, SearchResult
 if TYPE_CHECKING:
     from swapcli.routing.competing_routes import KnownRoute
     from swapcli.routing.exact_output import Shortfall
+    from swapcli.routing.route_limits import FitsCalldata
     from swapcli.routing.unused_pool_gains import PoolGains
 
 _MAX_CACHED_FILTERS = 8  # sets of excluded protocols; bounds the memory of a long-running service
@@ -36,19 +37,24 @@ _MAX_UNITS = 2.0**256  # no token has more base units
 class Router:
     """Quotes orders on one market, and caches what they share: the graph, and spot prices by output token and size.
 
-    `execution` is how the router contract executes routes.
+    `execution` is how the router contract executes routes. `fits_calldata` says whether one transaction can carry the
+    calldata for some steps in pools by key; None if it always can.
 
     Example: `Router(market).quote(Order(weth, usdc, 10**18)).amount_out`.
     """
 
-    def __init__(self, market: MarketState, execution: Execution = RATES) -> None:
+    def __init__(
+        self, market: MarketState, execution: Execution = RATES, fits_calldata: FitsCalldata | None = None
+    ) -> None:
         self.market = market
         self._execution = execution
+        self._fits_calldata = fits_calldata
         self._dust_filters: dict[frozenset[str], DustFilter] = {}
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> Router:
         """Return a router for `market`, which differs from the present one only in the pools with keys in `changed`."""
-        router, dust_filter = Router(market, self._execution), self._dust_filters.get(frozenset())
+        router = Router(market, self._execution, self._fits_calldata)
+        dust_filter = self._dust_filters.get(frozenset())
         addresses = tuple(market.tokens)
         if dust_filter and addresses[: len(dust_filter.graph.addresses)] == dust_filter.graph.addresses:
             before, after = (_pools_with_keys(each, changed) for each in (self.market, market))
@@ -185,7 +191,8 @@ class Router:
             result = answer if isinstance(answer, SearchResult) else None
             answer = best_of(order, result, known_routes, search_for) or answer
         if isinstance(answer, SearchResult):
-            return answer if self.market.network.block_gas_limit is None else self._fit(order, answer, find_best)
+            is_limited = self.market.network.block_gas_limit is not None or self._fits_calldata is not None
+            return self._fit(order, answer, find_best) if is_limited else answer
         from swapcli.routing.no_route import no_route_found, search_timed_out
 
         try:
@@ -197,14 +204,15 @@ class Router:
     def _fit(
         self, order: Order, found: SearchResult, find_best: Callable[[float], SearchResult | Shortfall | None]
     ) -> SearchResult:
-        """Return a result whose route fits a block. Raises `NoRoute` if none does."""
-        from swapcli.routing.block_limit import fit_into_block
+        """Return a result whose route fits one transaction. Raises `NoRoute` if none does."""
+        from swapcli.routing.route_limits import RouteLimits, fit_into_transaction
 
         def search(gas_value: float) -> SearchResult | None:
             result = find_best(gas_value)
             return result if isinstance(result, SearchResult) else None
 
-        return fit_into_block(order, found, self.market.network, search)
+        limits = RouteLimits(self.market, self._fits_calldata)
+        return fit_into_transaction(order, found, limits, search)
 
     def _search_unfiltered(self, problem: RoutingProblem, graph: MarketGraph) -> SearchResult | None:
         """Search the whole `graph` for an order that found no route in its filtered market."""

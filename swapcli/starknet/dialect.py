@@ -33,6 +33,11 @@ class StarknetDialect:
         """Return the pool itself: the router executes every family by asking the pool."""
         return pool
 
+    def refusal_reason(self, pool: Pool) -> str:
+        """Return nothing: the router executes every pool."""
+        del pool
+        return ""
+
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
         """As `RouterDialect.build_payload`."""
         return self.build_transaction(self.build_call(swap.route, swap.steps, swap.pools, swap.integrator), router)

@@ -16,7 +16,7 @@ from swapcli.model.order import Order
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import SwapType
 from tests.chain.contract_fixture import PROTOCOLS, WETH, ContractFixture
-from tests.chain.trader import USER, Outcome, Trade, Trader, with_calldata, with_unreachable_minimum
+from tests.chain.trader import USER, Trade, Trader, check_outcome, with_calldata, with_unreachable_minimum
 from tests.contracts.evm import RevertedError, selector
 from tests.examples import examples, seeds
 
@@ -30,7 +30,7 @@ def test_what_is_received_is_what_was_quoted(trader: Trader, seed: int) -> None:
     seen: Counter[str] = Counter()
     for trade in trader.trades(rng, ROUTES_A_SEED):
         outcome = trader.execute(trade)
-        check(trade, outcome)
+        check_outcome(trade, outcome)
         assert trader.pools_of(trade) == trade.replay.pools_after
         seen.update(features(trader.world, trade))
     assert seen["routes"] == ROUTES_A_SEED
@@ -40,12 +40,6 @@ def test_what_is_received_is_what_was_quoted(trader: Trader, seed: int) -> None:
 
 def test_the_routes_are_enough() -> None:
     assert SEEDS * ROUTES_A_SEED >= 500
-
-
-def check(trade: Trade, outcome: Outcome) -> None:
-    assert outcome.receipt.succeeded
-    assert outcome.received == trade.amount_due == trade.payload.call.route.min_received
-    assert outcome.integrator_fee == trade.result.output_amount - trade.amount_due
 
 
 def features(world: ContractFixture, trade: Trade) -> set[str]:
@@ -77,7 +71,7 @@ def untouched(world: ContractFixture) -> bool:
 def test_wrapping_and_unwrapping_are_mined_too(trader: Trader, back: bool) -> None:
     tokens = trader.market.network.native, trader.world.tokens[WETH]
     trade = trader.quote_trade(Order(*(tokens[::-1] if back else tokens), 12_345))
-    check(trade, trader.execute(trade))
+    check_outcome(trade, trader.execute(trade))
     assert trade.amount_due == 12_345
 
 
@@ -106,7 +100,7 @@ def test_an_adverse_market_move_reverts_and_costs_only_gas(trader: Trader) -> No
     reverted = 0
     for trade in trader.trades(rng, examples(30, full=60)):
         # The same trade again pays less, for the pools moved by the first; unless it is too small to be felt.
-        check(trade, trader.execute(trade))
+        check_outcome(trade, trader.execute(trade))
         *approvals, swap = build_transactions(trade.payload)
         for each in approvals:
             assert trader.send(each).succeeded

@@ -24,7 +24,7 @@ from swapcli.model.transaction import SwapType, Transaction, UnsignedTransaction
 from swapcli.pools.constant_product import ConstantProduct
 from tests.chain.contract_fixture import WETH
 from tests.chain.settler_fixture import PROTOCOLS, SettlerTrader
-from tests.chain.trader import INTEGRATOR, USER, Outcome, Trade
+from tests.chain.trader import INTEGRATOR, USER, Trade, check_outcome, features
 from tests.examples import seeds
 from tests.support.chain import connected
 
@@ -50,7 +50,7 @@ def test_what_is_received_is_what_was_quoted(trader: SettlerTrader, seed: int) -
     rng = Random(f"settler {seed}")
     seen: Counter[str] = Counter()
     for trade in trader.trades(rng, ROUTES_A_SEED):
-        check(trade, trader.execute(trade))
+        check_outcome(trade, trader.execute(trade))
         assert trader.pools_of(trade) == plain_pools(trade)
         assert trader.world.leftovers() == {}
         seen.update(features(trade))
@@ -127,7 +127,7 @@ def test_wrapping_and_unwrapping_are_mined_too(trader: SettlerTrader, unwraps: b
     tokens = trader.market.network.native, trader.world.tokens[WETH]
     integrator = Integrator(INTEGRATOR, fee_bps) if fee_bps else None
     trade = trader.quote_trade(Order(*(tokens[::-1] if unwraps else tokens), 12_345), integrator)
-    check(trade, trader.execute(trade))
+    check_outcome(trade, trader.execute(trade))
     assert trade.amount_due == 12_345 - 12_345 * fee_bps // 10_000
     assert trader.world.leftovers() == {}
 
@@ -161,18 +161,3 @@ def plain_pools(trade: Trade) -> dict[str, Pool]:
         key: replace(pool, has_v2_output=False) if isinstance(pool, ConstantProduct) else pool
         for key, pool in trade.replay.pools_after.items()
     }
-
-
-def check(trade: Trade, outcome: Outcome) -> None:
-    assert outcome.receipt.succeeded
-    assert outcome.received == trade.amount_due == trade.payload.call.route.min_received
-    assert outcome.integrator_fee == trade.result.output_amount - trade.amount_due
-
-
-def features(trade: Trade) -> set[str]:
-    """What a route has, for counting."""
-    pools = trade.replay.pools_after.values()
-    found = {pool.protocol for pool in pools} | {trade.payload.call.route.swap_type.name}
-    if any(str(pool.api_extra_data().get("token0", "")).endswith("0" * 40) for pool in pools):
-        found.add("native v4")
-    return found | ({"fee"} if trade.result.integrator else set())

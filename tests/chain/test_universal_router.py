@@ -30,7 +30,7 @@ from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import Integrator, SignedPermit
 from swapcli.model.transaction import SwapType, Transaction, UnsignedTransaction
 from tests.chain.contract_fixture import WETH
-from tests.chain.trader import INTEGRATOR, KEY, USER, Outcome, Trade, Trader
+from tests.chain.trader import INTEGRATOR, KEY, USER, Trade, Trader, check_outcome, features
 from tests.chain.universal_fixture import CHAIN_ID, leftovers, open_universal_trader, permit2_allowance
 from tests.contracts.evm import selector
 from tests.examples import seeds
@@ -59,11 +59,11 @@ def test_what_is_received_is_what_was_quoted(trader: Trader, seed: int) -> None:
     seen: Counter[str] = Counter()
     for trade in trader.trades(rng, ROUTES_A_SEED):
         outcome = trader.execute(trade)
-        check(trade, outcome)
+        check_outcome(trade, outcome)
         assert trader.pools_of(trade) == trade.replay.pools_after
         assert leftovers(trader) == {}
         seen.update(features(trade))
-    kinds = ["v2", "v3", "v4", "native v4", "fee", *(each.name for each in SwapType)]
+    kinds = ["uniswapV2", "uniswapV3", "uniswapV4", "native v4", "fee", *(each.name for each in SwapType)]
     assert [kind for kind in kinds if not seen[kind]] == []
 
 
@@ -109,7 +109,7 @@ def test_wrapping_and_unwrapping_are_mined_too(trader: Trader, unwraps: bool, fe
     tokens = trader.market.network.native, trader.world.tokens[WETH]
     integrator = Integrator(INTEGRATOR, fee_bps) if fee_bps else None
     trade = trader.quote_trade(Order(*(tokens[::-1] if unwraps else tokens), 12_345), integrator)
-    check(trade, trader.execute(trade))
+    check_outcome(trade, trader.execute(trade))
     assert trade.amount_due == 12_345 - 12_345 * fee_bps // 10_000
     assert leftovers(trader) == {}
 
@@ -137,23 +137,6 @@ def rebuilt(
     return router_dialect(trader.market.network).build_payload(swap, trade.payload.to)
 
 
-def check(trade: Trade, outcome: Outcome) -> None:
-    assert outcome.receipt.succeeded
-    assert outcome.received == trade.amount_due == trade.payload.call.route.min_received
-    assert outcome.integrator_fee == trade.result.output_amount - trade.amount_due
-
-
-def features(trade: Trade) -> set[str]:
-    """What a route has, for counting."""
-    pools = trade.replay.pools_after.values()
-    found = {pool.protocol.removeprefix("uniswap").lower() for pool in pools} | {
-        trade.payload.call.route.swap_type.name
-    }
-    if any(str(pool.api_extra_data().get("token0", "")).endswith("0" * 40) for pool in pools):
-        found.add("native v4")
-    return found | ({"fee"} if trade.result.integrator else set())
-
-
 def test_a_permit_replaces_the_approval_of_the_router(trader: Trader) -> None:
     tokens = trader.world.tokens
     network = trader.market.network
@@ -176,7 +159,7 @@ def test_a_permit_replaces_the_approval_of_the_router(trader: Trader) -> None:
             signed = trade._replace(payload=rebuilt(trader, trade, deadline_s=DEADLINE_S, permit=permit))
             approve, _ = build_transactions(signed.payload)
             assert approve.to == tokens[symbol].address
-            check(signed, trader.execute(signed))
+            check_outcome(signed, trader.execute(signed))
             assert permit2_allowance(trader, USER, terms.token, terms.spender) == (0, DEADLINE_S, nonce + 1)
 
 
@@ -194,7 +177,7 @@ def test_a_permit_that_is_already_spent_does_not_stop_the_swap(trader: Trader) -
     )
     trader.chain.send(PERMIT2, selector(call) + arguments)
     payload = rebuilt(trader, trade, deadline_s=DEADLINE_S, permit=SignedPermit(signature, 0))
-    check(trade, trader.execute(trade._replace(payload=payload)))
+    check_outcome(trade, trader.execute(trade._replace(payload=payload)))
 
 
 def test_a_checked_payload_makes_what_the_sender_lacks(trader: Trader) -> None:

@@ -230,6 +230,22 @@ def open_trader() -> Iterator[Trader]:
         yield trader
 
 
+def check_outcome(trade: Trade, outcome: Outcome) -> None:
+    """Assert that a trade paid to the unit what its quote says, which is also the minimum of its payload."""
+    assert outcome.receipt.succeeded
+    assert outcome.received == trade.amount_due == trade.payload.call.route.min_received
+    assert outcome.integrator_fee == trade.result.output_amount - trade.amount_due
+
+
+def features(trade: Trade) -> set[str]:
+    """Return what a trade has, for counting: protocols, the type of the swap, pools of native currency, a fee."""
+    pools = trade.replay.pools_after.values()
+    found = {pool.protocol for pool in pools} | {trade.payload.call.route.swap_type.name}
+    if any(pool.api_extra_data().get("token0") == ZERO_ADDRESS for pool in pools):
+        found.add("native v4")
+    return found | ({"fee"} if trade.result.integrator else set())
+
+
 def with_unreachable_minimum(trade: Trade) -> UnsignedTransaction:
     """Return the same call with a minimum one unit above the amount due."""
     call = trade.payload.call

@@ -14,12 +14,13 @@ from swapcli.api.route import parse_result, render
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
 from swapcli.engine.open_market import open_market
+from swapcli.engine.payloads import MAX_CALLDATA_BYTES, build_transaction, fits_calldata
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import ConfigError, InvalidRoute, NoRoute, RouteExpired, SameToken, SlippageExceeded, SwapcliError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState
-from swapcli.model.network import Kind
+from swapcli.model.network import FIBROUS, SETTLER, UNIVERSAL_ROUTER, Kind
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.quote import RATE_SCALE
 from swapcli.model.quote_request import QuoteRequest
@@ -27,6 +28,7 @@ from swapcli.model.swap_terms import Integrator, SwapTerms, after_fee, min_recei
 from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.networks.catalogue import find_network, network_names
 from swapcli.routing.replay import replay
+from tests.support.markets import embedded_market
 from tests.support.testnet import DAI, NOW_S, USDC, WETH, build_testnet_market
 
 V1, V2 = ApiVersion
@@ -310,3 +312,18 @@ def test_a_route_that_does_not_fit_a_block_is_refused() -> None:
             with pytest.raises(InvalidRoute, match=r"more than the .* of a block of testnet") as caught:
                 limited.build(result, terms(source))
             assert "networks.testnet.block_gas_limit" in (caught.value.hint or "")
+
+
+@pytest.mark.parametrize("dialect", [FIBROUS, SETTLER, UNIVERSAL_ROUTER])
+def test_calldata_beyond_the_limit_of_nodes_is_refused(dialect: str) -> None:
+    market = embedded_market("base")
+    network = replace(market.network.for_dialect(dialect), router=ROUTER)
+    source = InMemorySource(replace(market, network=network), clock())
+    answer = quoted(source)
+    steps = answer.quote.steps * (MAX_CALLDATA_BYTES // 300 // len(answer.quote.steps))
+    size = len(build_transaction(answer.result, answer.quote.steps, 1, answer.pools, network, terms(source)).calldata)
+    for count, fits in ((1, True), (len(steps), False)):
+        assert fits_calldata(steps[:count], answer.pools, network) == fits
+    assert size // 2 < MAX_CALLDATA_BYTES
+    with pytest.raises(InvalidRoute, match=f"for the router {dialect} has 1[0-9]{{2}},[0-9]{{3}} bytes, and nodes"):
+        build_transaction(answer.result, steps, 1, answer.pools, network, terms(source))

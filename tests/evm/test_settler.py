@@ -8,13 +8,14 @@ from random import Random
 
 import pytest
 
-from swapcli.engine.dialects import executable_market, router_dialect
+from swapcli.engine.dialects import check_executable, executable_market, router_dialect
+from swapcli.engine.payloads import MAX_BYTES_A_STEP, MAX_BYTES_OF_TERMS
 from swapcli.errors import InvalidInput, InvalidOption, InvalidRoute, PoolError
 from swapcli.evm import settler_actions
 from swapcli.evm.dialects.settler import SettlerDialect
 from swapcli.evm.settler_actions import NATIVE, V4Key, encode_uniswap_v2, encode_uniswap_v4, hash_multiplier
 from swapcli.model.market import MarketState, Provenance
-from swapcli.model.network import SETTLER, DialectRouter, Kind, Network, ProtocolInfo
+from swapcli.model.network import FIBROUS, SETTLER, DialectRouter, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.quote import Step
@@ -26,6 +27,7 @@ from swapcli.networks.catalogue import find_network
 from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
+from swapcli.pools.weighted import Weighted
 from swapcli.routing.replay import FlatSwap, execute, replay
 from tests.chain.random_routes import random_route
 from tests.evm.router_model import embedded
@@ -117,6 +119,7 @@ def test_random_routes_decode_to_what_the_quote_says() -> None:
     seen: Counter[str] = Counter()
     for case in random_cases("settler", examples(400, full=10_000)):
         payload, model = case.build(), case.model()
+        assert len(payload.calldata) // 2 <= len(case.replay.steps) * MAX_BYTES_A_STEP + MAX_BYTES_OF_TERMS
         assert call(model, payload) == case.due
         assert sum(model.others.values()) == case.replay.amount_out - case.due
         assert model.left == {}
@@ -226,10 +229,37 @@ def test_a_pool_that_settler_cannot_execute_is_refused() -> None:
     step = Step(pool.key, token_in, token_out, 10_000, 1, 1)
     route = RouterRouteParam(token_in, token_out, 1, 1, 1, RECIPIENT, SwapType.TOKEN_TO_TOKEN)
     dialect = SettlerDialect(market.network.for_dialect(SETTLER))
-    with pytest.raises(InvalidRoute, match="0x Settler cannot execute pool"):
+    with pytest.raises(InvalidRoute, match="the router settler cannot execute pool"):
         dialect.build_payload(ReplayedSwap(route, [step], market.pools), SETTLER_ADDRESS)
     with pytest.raises(InvalidRoute, match="which the market does not have"):
         dialect.build_payload(ReplayedSwap(route, [step], {}), SETTLER_ADDRESS)
+
+
+WETH_AND_DAI = ("0x4200000000000000000000000000000000000006", "0x50c5725949a6f0c72e6c4a641f24049a917db0cb")
+
+
+@pytest.mark.parametrize(
+    ("pool", "reason"),
+    [
+        (
+            Weighted(
+                "0x" + "ee" * 20, "balancerV2Weighted", WETH_AND_DAI, (18, 18), 500, (10**21,) * 2, (5 * 10**17,) * 2
+            ),
+            "the id by which Balancer's vault knows the pool is unknown; a sync from a node reads it",
+        ),
+        (
+            ConstantProduct("0x" + "ee" * 20, "uniswapV2", WETH_AND_DAI, (18, 18), 2_550, (10**21, 10**24)),
+            "its fee is not of whole basis points",
+        ),
+    ],
+)
+def test_a_refusal_of_a_posted_route_says_why(pool: Weighted | ConstantProduct, reason: str) -> None:
+    market = embedded("base")
+    market = replace(market, pools={pool.key: pool}, network=market.network.for_dialect(SETTLER))
+    check_executable([pool.key], replace(market, network=market.network.for_dialect(FIBROUS)))
+    check_executable(["unknown"], market)
+    with pytest.raises(InvalidRoute, match=f"the router settler cannot execute pool {pool.key} .*: {reason}$"):
+        check_executable([pool.key], market)
 
 
 def test_a_share_of_the_surplus_is_refused() -> None:

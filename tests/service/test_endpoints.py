@@ -103,6 +103,22 @@ def test_v2_route_then_calldata_is_route_and_calldata_in_one(service: InProcessS
     assert apart["route"]["destination"].lower() == RECIPIENT
 
 
+def test_calldata_of_posted_fine_shares_is_that_of_the_order(service: InProcessService) -> None:
+    name = "base"
+    query, terms = {**build_order_query(name, 10**21), "shares": "fine"}, build_swap_terms(name)
+    for path in (f"/{name}/route", f"/{name}/v2/route"):
+        route = service.get_json(path, query)
+        assert any("." in segment["percent"] for segment in route["route"])
+        posted = service.post(f"/{name}/{'v2/calldata' if 'meta' in route else 'calldata'}", {"route": route, **terms})
+        if "meta" in route:
+            at_once = service.get_json(f"/{name}/v2/routeAndCalldata", query | terms)["calldata"]
+            assert call_of(posted.json()) == call_of(at_once)
+        else:
+            assert posted.json()["calldata"] == service.post(f"/{name}/calldata", query | terms).json()["calldata"]
+            executed = service.post(f"/{name}/execute", {"route": route, **terms}).json()
+            assert executed["calldata"] == posted.json()["calldata"]
+
+
 @pytest.mark.parametrize("name", EVM)
 def test_v1_route_then_execute_is_calldata_in_one(service: InProcessService, name: str) -> None:
     route = service.get_json(f"/{name}/route", build_order_query(name))

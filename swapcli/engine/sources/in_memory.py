@@ -4,14 +4,22 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
+from functools import partial
 from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult, build_result
 from swapcli.engine.clock import Clock
-from swapcli.engine.dialects import executable_market, execution_of
+from swapcli.engine.dialects import check_executable, executable_market, execution_of
 from swapcli.engine.health import Health, MarketSize, check_market
 from swapcli.engine.impact_measures import PriceImpact, highest_impact
-from swapcli.engine.payloads import build_transaction, check_age, check_block_limit, pools_for, replay_result
+from swapcli.engine.payloads import (
+    build_transaction,
+    check_age,
+    check_block_limit,
+    fits_calldata,
+    pools_for,
+    replay_result,
+)
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import require_different_tokens
@@ -214,6 +222,7 @@ class InMemorySource:
         """As `QuoteSource.build`. `issued_ms` is when this source returned a V1 route, which has no time."""
         check_age(result, issued_ms, int(self._clock.now_s() * 1000), self._route_ttl_s)
         check_route(result, self.market)
+        check_executable(result.pool_keys, self.market)
         done, pools = replay_result(result, self._executable, terms.slippage_ppm)
         timed = self._with_deadline(terms)
         payload = build_transaction(result, done.steps, done.amount_out, pools, self.network, timed)
@@ -309,7 +318,9 @@ class InMemorySource:
             return 0
 
     def _new_router(self, end_tokens: Set[str] = frozenset()) -> Router:
-        return Router(routable_market(self._executable, end_tokens), self._execution)
+        market = routable_market(self._executable, end_tokens)
+        is_evm = self.network.kind is Kind.EVM
+        return Router(market, self._execution, partial(fits_calldata, network=self.network) if is_evm else None)
 
     def _router_for(self, order: Order) -> Router:
         """Return the shared router; for an order with a token that other routes may not use, one that allows it."""

@@ -35,6 +35,11 @@ class FibrousDialect:
         """Return the pool itself: these routers execute every family by asking the pool."""
         return pool
 
+    def refusal_reason(self, pool: Pool) -> str:
+        """Return nothing: these routers execute every pool."""
+        del pool
+        return ""
+
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
         """As `RouterDialect.build_payload`. A permit needs a deadline, and its call pays no integrator."""
         call = self.build_call(swap.route, swap.steps, swap.pools, swap.integrator)

@@ -14,8 +14,8 @@ as they are. The output of all actions stays in Settler, which checks the minimu
 * Stable pools of Solidly are left out: Settler solves their curve with an iteration of its own, which ends some units
   below the pool's, and neither its bytecode nor vectors of it are published to check a replay.
 
-The wrapped native token is left native where every pool that sells or buys it, and the sender and the recipient as far
-as they do, use native currency.
+Settler has the native currency in its wrapped form, and converts it for each pool that trades it unwrapped. If nothing
+uses the wrapped token (no pool, nor the sender's input, nor the recipient's output), nothing is converted.
 """
 
 from __future__ import annotations
@@ -44,7 +44,7 @@ from swapcli.model.network import FIBROUS, SETTLER, DialectRouter, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.quote import Step
-from swapcli.model.router_dialect import Execution, ReplayedSwap
+from swapcli.model.router_dialect import Execution, ReplayedSwap, not_executable
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import (
     Approval,
@@ -120,6 +120,17 @@ class SettlerDialect:
                 return pool if "pool_id" in pool.state() and self._vault(pool) else None
         return None
 
+    def refusal_reason(self, pool: Pool) -> str:
+        """As `RouterDialect.refusal_reason`."""
+        action = self._actions.get(pool.protocol, [""])[0]
+        if pool.family == "weighted" and action == "BASIC":
+            if "pool_id" not in pool.state():
+                return "the id by which Balancer's vault knows the pool is unknown; a sync from a node reads it"
+            return "the address of Balancer's vault is unknown"
+        if pool.family == "constant_product" and action == "UNISWAPV2" and pool.fee_ppm % _PPM_PER_BPS:
+            return "its fee is not of whole basis points"
+        return "it solves the curve of stable pools in its own way" if pool.family == "solidly_stable" else ""
+
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
         """As `RouterDialect.build_payload`; `router` is Settler."""
         route = swap.route
@@ -172,9 +183,7 @@ class SettlerDialect:
         step, pool = use
         sold, bought = step.token_in, step.token_out
         if self.executable_pool(pool) is None:
-            raise InvalidRoute(
-                f"0x Settler cannot execute pool {pool.key} of {pool.protocol}", details={"pool": pool.key}
-            )
+            raise not_executable(self, pool)
         if pool.family == "constant_product":
             fee_bps = pool.fee_ppm // _PPM_PER_BPS
             return encode_uniswap_v2(router, sold, bps, pool.address, fee_bps, pool.tokens[0] == sold)

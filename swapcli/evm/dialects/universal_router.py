@@ -15,15 +15,12 @@ from swapcli.model.network import UNIVERSAL_ROUTER, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.model.router_dialect import Execution, PermitKind, ReplayedSwap
+from swapcli.model.router_dialect import Execution, PermitKind, ReplayedSwap, not_executable
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import Approval, EncodedCall, SwapType, Transaction, UnsignedTransaction
 
 V2_FEE_PPM: Final = 3_000
 """The fee with which the router computes the output of V2 pairs."""
-
-MAX_CALLDATA_BYTES: Final = 126 * 1024
-"""Nodes accept transactions of at most 128 KiB (geth's `txMaxSize`); the other fields take less than 2."""
 
 _NEVER: Final = (1 << 256) - 1
 _WRAPPER: Final = "wrapper"
@@ -50,24 +47,24 @@ class UniversalRouterDialect:
         is_known = generation in {V2, V3, V4} and (generation == V4) == ("poolId" in pool.api_extra_data())
         return pool if is_known and (generation != V2 or pool.fee_ppm == V2_FEE_PPM) else None
 
+    def refusal_reason(self, pool: Pool) -> str:
+        """As `RouterDialect.refusal_reason`."""
+        del pool
+        return "it executes Uniswap's own pools"
+
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
         """As `RouterDialect.build_payload`."""
         route, wrapped = swap.route, self._network.wrapped_native_address
         check_native(route, self._network)
         _check_integrator(swap.integrator)
         encoding = v4_encoding(self._network.dialect_router.version)
-        pools = _RouterPools(self._generations, swap.pools)
+        pools = _RouterPools(self, self._generations, swap.pools)
         if all(pools.is_wrapper(step) for step in swap.steps):
             commands = list(wrap_commands(swap))
         else:
             commands = list(plan_commands(swap, pools, wrapped, encoding))
         permitted = _permit_command(swap, router)
         calldata = encode_execute([*permitted, *commands], _NEVER if swap.deadline_s is None else swap.deadline_s)
-        if len(calldata) > 2 * MAX_CALLDATA_BYTES:
-            raise InvalidRoute(
-                "the route has too many swaps for one transaction of this router",
-                hint="let it use fewer pools: --max-segments, --max-hops",
-            )
         call = EncodedCall(route, swap.integrator, swap.deadline_s)
         if route.swap_type is SwapType.NATIVE_TO_TOKEN:
             return UnsignedTransaction(call, router, route.amount_in, calldata)
@@ -86,8 +83,10 @@ class UniversalRouterDialect:
 class _RouterPools:
     """The pools of a route as the router executes them."""
 
-    def __init__(self, generations: Mapping[str, str], pools: Mapping[str, Pool]) -> None:
-        self._generations, self._pools = generations, pools
+    def __init__(
+        self, dialect: UniversalRouterDialect, generations: Mapping[str, str], pools: Mapping[str, Pool]
+    ) -> None:
+        self._dialect, self._generations, self._pools = dialect, generations, pools
 
     def is_wrapper(self, step: Step) -> bool:
         """Return whether a step wraps or unwraps the native currency."""
@@ -98,11 +97,7 @@ class _RouterPools:
         pool = self._pool(step)
         generation = self._generations.get(pool.protocol)
         if generation is None:
-            raise InvalidRoute(
-                f"the {UNIVERSAL_ROUTER} cannot execute pool {pool.key} of {pool.protocol}",
-                hint="find a route with the same router dialect",
-                details={"pool": pool.key},
-            )
+            raise not_executable(self._dialect, pool)
         if generation == V2:
             return RouterHop(V2, step.token_in, step.token_out, step.amount_in)
         key = pool.api_extra_data()

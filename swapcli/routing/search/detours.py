@@ -15,7 +15,7 @@ from swapcli.routing.graph.best_paths import relax_layers
 from swapcli.routing.graph.market_graph import MarketGraph, Prices
 
 _MIN_PRICE_GAP = 1e-7  # a thousandth of a basis point: below it, a gain is a rounding error of the solution's prices
-_MIN_DETOUR_FRACTION = 5e-4  # of the order's value: half of the smallest share that rounding to percents keeps apart
+_MIN_DETOUR_FRACTION = 5e-4  # of the order's value: five times the finest share of a segment
 _BISECTIONS = 12  # of the log price between buyers and sellers: to 1/4096 of the gap, enough to rank detours
 _UNREACHABLE = 1 << 30
 
@@ -62,7 +62,7 @@ def profitable_detours(
     """Return the outside tokens on detours that pay at `prices`, over at most `max_outside` such tokens.
 
     `prices` are those of the inside tokens, `endpoints` (source, target), `order_value` the value of the input. Omits
-    detours whose estimated flow would round to nothing in whole percents, and those that make every path exceed
+    detours whose estimated flow is less than `_MIN_DETOUR_FRACTION` of the order, and those that make every path exceed
     `budget`.
     """
     budget = budget if budget and budget.may_exceed(max_outside) else None

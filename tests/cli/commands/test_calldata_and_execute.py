@@ -115,6 +115,19 @@ def test_what_is_signed_is_what_the_replay_gives(
         check_exact(signed(at_once), route, 10_000)
 
 
+@pytest.mark.parametrize("dialect", ["fibrous", "universal-router"])
+def test_a_route_of_fine_shares_has_the_payload_of_its_order(dialect: str) -> None:
+    """A deadline makes the payloads of routers that know one comparable."""
+    order, router = ("base", "WETH", "USDC", "3000"), ("--router-dialect", dialect, "--offline")
+    route = run_swapcli("route", *order, *router, "--json")
+    assert any("." in segment["percent"] for segment in route.json["route"])
+    terms = (*router, *TO_WALLET, "--max-impact", "100", "--deadline", str(int(time.time()) + 900), "--json")
+    at_once = run_swapcli("calldata", *order, *terms).json
+    replayed = run_swapcli("execute", "-", *terms, stdin=route.stdout.encode()).json
+    for key in ("calldata", "to", "value", "transactions"):
+        assert replayed[key] == at_once[key]
+
+
 @given(units=st.integers(10**12, 10**21), slippage=st.integers(0, 490_000))
 @settings(max_examples=20)
 def test_any_amount_and_slippage_is_carried_to_the_unit(

@@ -1,4 +1,4 @@
-"""Routes on networks with small blocks: they fit, and are no worse than they must be."""
+"""Routes that one transaction must carry: they fit, and are no worse than they must be."""
 
 from __future__ import annotations
 
@@ -15,6 +15,7 @@ from swapcli.model.quote import Quote
 from swapcli.routing import Router
 from swapcli.routing.gas import fits_block
 from swapcli.routing.replay import replay
+from swapcli.routing.route_limits import FitsCalldata
 from tests.support.markets import embedded_source
 from tests.support.pools import amounts, build_order, build_random_market, seeds
 
@@ -25,11 +26,18 @@ def with_block_gas(market: MarketState, limit: int) -> MarketState:
     return replace(market, network=replace(market.network, block_gas_limit=limit))
 
 
-def quote_or_none(market: MarketState, order: Order, gas_price_wei: int) -> Quote | None:
+def quote_or_none(
+    market: MarketState, order: Order, gas_price_wei: int, fits_calldata: FitsCalldata | None = None
+) -> Quote | None:
     try:
-        return Router(market).quote(order, gas_price_wei=gas_price_wei)
+        return Router(market, fits_calldata=fits_calldata).quote(order, gas_price_wei=gas_price_wei)
     except NoRoute:
         return None
+
+
+def fits_steps(limit: int) -> FitsCalldata:
+    """Return a limit of the calldata to a number of steps."""
+    return lambda steps, pools: len(steps) <= limit and all(step.pool in pools for step in steps)
 
 
 @given(seeds, amounts, st.integers(250_000, 1_000_000), GAS_PRICES, st.booleans())
@@ -49,6 +57,45 @@ def test_a_quote_fits_the_block_and_is_exact(seed: int, amount: int, limit: int,
         assert replay(market.pools, limited.route, limited.amount_in).amount_out == limited.amount_out
         if reverse:
             assert limited.amount_out >= order.amount
+
+
+@given(seeds, amounts, st.integers(1, 8), GAS_PRICES, st.booleans())
+def test_the_calldata_of_a_quote_fits_and_is_exact(
+    seed: int, amount: int, limit: int, price: int, reverse: bool
+) -> None:
+    market = build_random_market(seed)
+    order = replace(build_order(market, 0, 1, amount), reverse=reverse)
+    free, limited = (quote_or_none(market, order, price, each) for each in (None, fits_steps(limit)))
+    if free is None:
+        assert limited is None
+        return
+    if len(free.steps) <= limit:
+        assert limited is not None
+        assert limited._replace(time_s=0) == free._replace(time_s=0)
+    if limited is not None:
+        assert len(limited.steps) <= limit
+        assert replay(market.pools, limited.route, limited.amount_in).amount_out == limited.amount_out
+        if reverse:
+            assert limited.amount_out >= order.amount
+
+
+def test_a_split_order_gets_fewer_pools_in_less_calldata() -> None:
+    source = embedded_source("base")
+    order = Order(source.token("WETH"), source.token("USDC"), 3_000 * 10**18)
+    free = Router(source.market).quote(order)
+    outputs = [free.amount_out]
+    for limit in (len(free.steps) * 3 // 4, len(free.steps) // 2):
+        quote = Router(source.market, fits_calldata=fits_steps(limit)).quote(order)
+        assert limit // 2 < len(quote.steps) <= limit
+        outputs.append(quote.amount_out)
+    assert outputs == sorted(outputs, reverse=True)
+
+
+def test_an_order_without_a_small_route_names_the_router() -> None:
+    source = embedded_source("base")
+    order = Order(source.token("WETH"), source.token("USDC"), 10**18)
+    with pytest.raises(NoRoute, match="calldata for the router fibrous of base is too large"):
+        Router(source.market, fits_calldata=lambda _steps, _pools: False).quote(order)
 
 
 def test_a_split_order_gets_fewer_pools_in_a_small_block() -> None:
