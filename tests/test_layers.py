@@ -33,6 +33,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"selection", "api", "evm", "starknet", "markets"}),
     frozenset({"chain", "store", "remote", "config"}),
     frozenset({"engine"}),
+    frozenset({"pictures"}),
     frozenset({"library"}),
     frozenset({"service"}),
     frozenset({"cli"}),
@@ -46,11 +47,13 @@ STRICTER = {
     "networks": {"errors", "model"},
     "evm": {"errors", "model", "networks"},
     "starknet": {"errors", "model", "networks"},
+    "pictures": {"engine", "api", "model", "networks"},
 }
 """Packages that may import only these packages of the layers below (and `encoding` and `validation`)."""
 
 NARROWER = {
     "api": {"swapcli.networks": "swapcli.networks.address."},
+    "pictures": {"swapcli.networks": "swapcli.networks.address.", "swapcli.engine": "swapcli.engine.quote_results."},
 }
 """Packages that may import only one module of another package.
 
@@ -157,7 +160,7 @@ def test_on_demand_packages_are_not_imported_at_start(file: Path) -> None:
         )
 
 
-PURE = ("errors", "model", "networks", "pools", "routing", "selection", "api", "markets", "evm", "starknet")
+PURE = ("errors", "model", "networks", "pools", "routing", "selection", "api", "markets", "evm", "starknet", "pictures")
 PURE_MODULES = [file for file in modules() if package_of(file) in PURE]
 IMPURE = {"time", "random", "secrets", "socket", "subprocess", "urllib", "environ", "getenv"}
 

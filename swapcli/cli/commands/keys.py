@@ -10,10 +10,10 @@ from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, argument, with_option_groups
 from swapcli.cli.output import OutputFormat, print_note
 from swapcli.cli.render.list_view import ListView
-from swapcli.cli.render.numbers import format_time
 from swapcli.cli.session import Session, open_session
 from swapcli.config.source_readers import flag
 from swapcli.encoding.text import printable
+from swapcli.model.number_format import format_time
 
 if TYPE_CHECKING:
     from swapcli.service.key_file import ApiKey

@@ -5,12 +5,12 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swapcli.cli.render.list_view import ListView
-from swapcli.cli.render.numbers import format_short_amount
 from swapcli.cli.render.quote_facts import symbol
 from swapcli.encoding.text import printable
 from swapcli.engine.health import Health, Sample
 from swapcli.engine.warnings import format_age
 from swapcli.model.block_tag import BlockTag
+from swapcli.model.number_format import format_short_amount
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import whole_tokens
 

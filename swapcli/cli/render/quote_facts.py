@@ -7,12 +7,12 @@ from dataclasses import dataclass
 from decimal import Decimal
 
 from swapcli.api.slippage import format_percent
-from swapcli.cli.render.numbers import format_bps_rounded_up, format_percentage, format_ratio, format_usd
 from swapcli.cli.render.state_wording import describe_block
 from swapcli.encoding.text import printable
 from swapcli.engine.impact_measures import ImpactBasis, impact_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.warnings import NOT_LIVE, format_age
+from swapcli.model.number_format import format_bps_rounded_up, format_percentage, format_ratio, format_usd
 from swapcli.model.quote import NO_PROOF_BPS, Quote
 from swapcli.model.swap_terms import SwapTerms, after_fee, min_received
 from swapcli.model.token import Token, whole_tokens

@@ -6,12 +6,12 @@ from collections.abc import Iterable, Iterator, Sequence
 
 from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
-from swapcli.cli.render.numbers import format_megabytes, format_time
 from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.route_json import state_field
 from swapcli.encoding.text import printable
 from swapcli.engine.warnings import NOT_LIVE, format_age
 from swapcli.model.market import MarketState
+from swapcli.model.number_format import format_megabytes, format_time
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import whole_tokens
 from swapcli.model.transfer_behaviour import TransferKind

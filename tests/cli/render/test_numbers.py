@@ -9,7 +9,8 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.cli.render.numbers import (
+from swapcli.engine.warnings import format_age
+from swapcli.model.number_format import (
     apportion,
     format_bps_rounded_up,
     format_percentage,
@@ -19,7 +20,6 @@ from swapcli.cli.render.numbers import (
     format_significant,
     format_usd,
 )
-from swapcli.engine.warnings import format_age
 from swapcli.model.token import whole_tokens
 
 amounts = st.integers(0, 2**256 - 1)

@@ -1,0 +1,1 @@
+"""Pictures of a route, drawn from its flow."""
