@@ -46,7 +46,7 @@ Hop = tuple[PoolUse, ...]
 """The pools between two tokens, the largest share first."""
 
 
-class Path(NamedTuple):
+class RoutePath(NamedTuple):
     """A path with its share of the order in hundredths of a percent."""
 
     share: int
@@ -71,7 +71,7 @@ class RouteFlow(NamedTuple):
     amount_in: int
     token_out: Token
     amount_out: int
-    paths: tuple[Path, ...]
+    paths: tuple[RoutePath, ...]
 
     @property
     def uses(self) -> Iterator[PoolUse]:
@@ -88,7 +88,7 @@ def build_route_flow(answer: QuoteResult) -> RouteFlow:
     """Return the flow of a quote, with the native token where the order names it."""
     amounts, tokens = _outputs(answer), route_tokens(answer)
     paths = tuple(
-        Path(
+        RoutePath(
             segment.share,
             tuple(
                 tuple(_pool_use(answer, segment, swap, tokens, next(amounts)) for swap in _by_share(hop))
