@@ -18,7 +18,7 @@ WHOLE_ORDER = SHARES_PER_ROUTE * SHARES_PER_HOP
 """The flow of a whole order. A pool's flow is the product of two shares, so flows are exact integers."""
 
 
-class PoolUse(NamedTuple):
+class PoolSwap(NamedTuple):
     """One pool of a hop.
 
     `share` is the pool's part of its hop in hundredths of a percent, `flow` its part of the order in `WHOLE_ORDER`ths.
@@ -42,7 +42,7 @@ class PoolUse(NamedTuple):
         return f"{self.protocol} {self.fee}" if self.fee else self.protocol
 
 
-Hop = tuple[PoolUse, ...]
+Hop = tuple[PoolSwap, ...]
 """The pools between two tokens, the largest share first."""
 
 
@@ -74,7 +74,7 @@ class RouteFlow(NamedTuple):
     paths: tuple[RoutePath, ...]
 
     @property
-    def uses(self) -> Iterator[PoolUse]:
+    def uses(self) -> Iterator[PoolSwap]:
         """Every pool of every hop, in the order of the route."""
         return (use for path in self.paths for hop in path.hops for use in hop)
 
@@ -114,9 +114,9 @@ def route_tokens(answer: QuoteResult) -> dict[str, Token]:
 
 def _pool_use(
     answer: QuoteResult, segment: ResultSegment, swap: ResultSwap, tokens: Mapping[str, Token], amount_out: int | None
-) -> PoolUse:
+) -> PoolSwap:
     key = swap.pool_key
-    return PoolUse(
+    return PoolSwap(
         key=key,
         identifier=display_address(key, answer.network.kind) if key == swap.pool_address else key,
         protocol=printable(swap.pool_name),

@@ -15,7 +15,7 @@ from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import whole_tokens
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
-from swapcli.pictures.route_flow import PoolUse, RouteFlow, build_route_flow, route_tokens
+from swapcli.pictures.route_flow import PoolSwap, RouteFlow, build_route_flow, route_tokens
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +88,7 @@ def _rows(flow: RouteFlow) -> Iterator[SwapRow]:
                 first_of_segment = False
 
 
-def _amount(use: PoolUse, written: Callable[[int, int], str]) -> str:
+def _amount(use: PoolSwap, written: Callable[[int, int], str]) -> str:
     return (
         "" if use.amount_out is None else f"{written(use.amount_out, use.token_out.decimals)} {symbol(use.token_out)}"
     )
