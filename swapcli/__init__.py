@@ -1,57 +1,78 @@
 """The best swap route over liquidity pools, exact to the unit, and the transaction that executes it.
 
-    import swapcli
+    from swapcli import Market
 
-    source = swapcli.open_quote_source("base")
-    order = swapcli.Order(source.token("ETH"), source.token("USDC"), 10**18)
-    quote = source.quote(swapcli.QuoteRequest(order, swapcli.ApiVersion.V2))
-    print(quote.result.output_amount)
+    with Market.embedded("base") as market:
+        quote = market.quote("ETH", "USDC", "1.5")
+        print(quote.amount_out, quote.min_received)
+        print(quote.transaction(destination="0x1111111111111111111111111111111111111111"))
 
-Importing the package loads nothing else: each name below is loaded when it is first used.
+`Market.live` quotes on the newest block of a node. Amounts as text or `Decimal` are whole tokens, integers are base
+units. Importing the package loads nothing else: each name below is loaded when it is first used.
 """
 
 __version__ = "0.1.0"
 
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
+    from swapcli.api.route_result import RouteResult
+    from swapcli.engine.impact_measures import PriceImpact
     from swapcli.engine.quote_results import LocalQuote, RemoteQuote
-    from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.errors import SwapcliError
-    from swapcli.library import open_quote_source
+    from swapcli.library.market import Market, quote
+    from swapcli.library.swap_quote import SwapQuote
     from swapcli.model.api_version import ApiVersion
+    from swapcli.model.block_tag import BlockTag
+    from swapcli.model.network import Network
     from swapcli.model.order import Order
+    from swapcli.model.quote import Certificate
     from swapcli.model.quote_request import QuoteRequest
     from swapcli.model.state_source import StateSource
     from swapcli.model.swap_terms import SwapTerms
-    from swapcli.model.transaction import UnsignedTransaction
+    from swapcli.model.token import Token
+    from swapcli.model.warning import QuoteWarning
 
 _MODULES = {
     "ApiVersion": "swapcli.model.api_version",
+    "BlockTag": "swapcli.model.block_tag",
+    "Certificate": "swapcli.model.quote",
     "LocalQuote": "swapcli.engine.quote_results",
+    "Market": "swapcli.library.market",
+    "Network": "swapcli.model.network",
     "Order": "swapcli.model.order",
+    "PriceImpact": "swapcli.engine.impact_measures",
     "QuoteRequest": "swapcli.model.quote_request",
-    "QuoteSource": "swapcli.engine.sources.quote_source",
+    "QuoteWarning": "swapcli.model.warning",
     "RemoteQuote": "swapcli.engine.quote_results",
+    "RouteResult": "swapcli.api.route_result",
     "StateSource": "swapcli.model.state_source",
+    "SwapQuote": "swapcli.library.swap_quote",
     "SwapTerms": "swapcli.model.swap_terms",
     "SwapcliError": "swapcli.errors",
-    "UnsignedTransaction": "swapcli.model.transaction",
-    "open_quote_source": "swapcli.library",
+    "Token": "swapcli.model.token",
+    "quote": "swapcli.library.market",
 }
 
 __all__ = [
     "ApiVersion",
+    "BlockTag",
+    "Certificate",
     "LocalQuote",
+    "Market",
+    "Network",
     "Order",
+    "PriceImpact",
     "QuoteRequest",
-    "QuoteSource",
+    "QuoteWarning",
     "RemoteQuote",
+    "RouteResult",
     "StateSource",
+    "SwapQuote",
     "SwapTerms",
     "SwapcliError",
-    "UnsignedTransaction",
+    "Token",
     "__version__",
-    "open_quote_source",
+    "quote",
 ]
 
 

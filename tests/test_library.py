@@ -9,19 +9,17 @@ from pathlib import Path
 import pytest
 
 PROGRAM = """
-import swapcli
+from swapcli import Market, SwapcliError, quote
 
-source = swapcli.open_quote_source("base", offline=True)
-order = swapcli.Order(source.token("ETH"), source.token("USDC"), 10**18)
-quote, transaction = source.quote_and_build(
-    swapcli.QuoteRequest(order, swapcli.ApiVersion.V2), swapcli.SwapTerms(5_000, "0x" + "11" * 20)
-)
-assert isinstance(quote, swapcli.LocalQuote)
-assert quote.result.output_amount == quote.quote.amount_out > 0
-assert isinstance(transaction, swapcli.UnsignedTransaction)
+with Market.embedded("base") as market:
+    found = market.quote("ETH", "USDC", "1.5")
+    assert found.amount_out == quote("base", "ETH", "USDC", 1_500_000_000_000_000_000).amount_out > 0
+    assert found.min_received < found.amount_out
+    transaction = found.transaction(destination="0x" + "11" * 20)
+    assert transaction["chainId"] == 8453
 try:
-    swapcli.open_quote_source("nowhere")
-except swapcli.SwapcliError as error:
+    Market.embedded("nowhere")
+except SwapcliError as error:
     print(error.code)
 """
 

@@ -2,9 +2,9 @@
 
 from __future__ import annotations
 
-from swapcli.cli.resolved_options import parse_address_option
 from swapcli.cli.session import Session
 from swapcli.encoding.text import printable
+from swapcli.engine.quote_options import parse_address_option
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Network
 from swapcli.networks.address import display_address

@@ -59,12 +59,11 @@ def is_json_requested(arguments: Sequence[str]) -> bool:
     options = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
     if "--json" in options or "--plain" in options or "--table" in options:
         return "--json" in options
-    from swapcli.cli.session import home
-    from swapcli.config import peek
+    from swapcli.config import home_folder, peek
 
     config_files = [value for option, value in pairwise(options) if option == "--config"]
     config_files += [option.removeprefix("--config=") for option in options if option.startswith("--config=")]
-    return peek("output", os.environ, Path(config_files[-1]) if config_files else None, home()) == "json"
+    return peek("output", os.environ, Path(config_files[-1]) if config_files else None, home_folder()) == "json"
 
 
 def _io_report(error: OSError) -> ErrorReport:

@@ -10,9 +10,9 @@ from swapcli.cli.options import PayloadOptions
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.payload_checker import check_warnings
 from swapcli.cli.render.payload_json import select_field, simulation_field, transactions_field
-from swapcli.cli.render.transaction_requests import RenderedTransaction, missing_fields, render_transactions
 from swapcli.cli.router_reading import reading_warnings
 from swapcli.cli.session import Session
+from swapcli.engine.transaction_requests import RenderedTransaction, missing_fields, render_transactions
 from swapcli.engine.warnings import payload_warnings
 from swapcli.model.network import FIBROUS, Kind, Network
 from swapcli.model.transaction import SwapType, UnsignedTransaction

@@ -7,10 +7,10 @@ from typing import TYPE_CHECKING
 
 from swapcli.cli.deadline_option import parse_deadline_s
 from swapcli.cli.options import PayloadOptions
-from swapcli.cli.resolved_options import parse_address_option
 from swapcli.cli.session import Session
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.dialects import router_dialect
+from swapcli.engine.quote_options import parse_address_option
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Network
 from swapcli.model.swap_terms import SignedPermit, SwapTerms

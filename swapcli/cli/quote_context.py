@@ -5,11 +5,11 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from swapcli.cli.account_options import RECIPIENT, parse_account_option
-from swapcli.cli.amounts import parse_amount, parse_raw_amount
 from swapcli.cli.lazy_group import UsageError
 from swapcli.cli.options import OrderOptions, SourceOptions
-from swapcli.cli.resolved_options import QuoteOptions, resolve_options
 from swapcli.cli.session import Session
+from swapcli.engine.amounts import parse_amount, parse_raw_amount
+from swapcli.engine.quote_options import QuoteOptions, resolve_options
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.engine.warnings import answer_warnings
@@ -35,16 +35,7 @@ class QuoteContext(NamedTuple):
 
     def build_request(self, order: Order) -> QuoteRequest:
         """Return the request for a quote on `order`."""
-        options = self.options
-        return QuoteRequest(
-            order,
-            options.api_version,
-            options.terms.integrator,
-            options.gas_price_wei,
-            options.certify,
-            self.session.settings.solve_time_s,
-            options.shares,
-        )
+        return self.options.build_request(order)
 
     def quote(self, order: Order) -> QuoteResult:
         """Quote an order. Raises the errors of `QuoteSource.quote`."""
@@ -60,11 +51,18 @@ def open_quote_context(session: Session, network: str, order: OrderOptions, sour
     """Open the source of quotes of a network. Raises `InvalidInput`, `IntegratorError`."""
     quote_source = session.open(network, skip_bad_pools=source.skip_bad_pools)
     found = quote_source.network
-
-    def parse_recipient(text: str) -> str:
-        return parse_account_option(text, found, session, RECIPIENT)
-
-    options = resolve_options(order, found, session.settings, session.api_key, parse_recipient)
+    recipient = None
+    if order.destination is not None:
+        recipient = parse_account_option(order.destination, found, session, RECIPIENT)
+    options = resolve_options(
+        session.settings,
+        found,
+        session.api_key,
+        recipient=recipient,
+        reverse=order.reverse,
+        direct=order.direct,
+        certify=order.certify,
+    )
     return QuoteContext(session, quote_source, options, order.raw)
 
 

@@ -9,11 +9,11 @@ from pathlib import Path
 from swapcli.cli.files import read_file
 from swapcli.cli.options import OutputOptions
 from swapcli.cli.output import Output, choose_format
-from swapcli.config import Secret, Settings, config_file_path, data_folder, load_settings, node_url
+from swapcli.config import Secret, Settings, config_file_path, data_folder, home_folder, load_settings, node_url
 from swapcli.engine.compose import REMOTE_RETRIES, QuoteSources, check_has_nodes
 from swapcli.errors import InvalidOption
 
-__all__ = ["REMOTE_RETRIES", "Session", "check_has_nodes", "home", "open_session"]
+__all__ = ["REMOTE_RETRIES", "Session", "check_has_nodes", "open_session"]
 
 KEYS_FILE = "keys.json"
 
@@ -79,21 +79,15 @@ def open_session(
         raise InvalidOption("--offline asks no node, so --rpc-url does not fit", hint="give one of them")
     config_path = Path(output.config) if output.config is not None else None
     settings = load_settings(
-        flags={**(flags or {}), "color": output.color}, environ=os.environ, config_path=config_path, home=home()
+        flags={**(flags or {}), "color": output.color}, environ=os.environ, config_path=config_path, home=home_folder()
     )
     output_format = choose_format(json=output.json, plain=output.plain, table=output.table, default=settings.output)
     return Session(
         settings,
         Output(output_format, settings.color, []),
-        config_file_path(config_path, os.environ, home()),
-        data_folder(os.environ, home()),
+        config_file_path(config_path, os.environ, home_folder()),
+        data_folder(os.environ, home_folder()),
         rpc_url=None if rpc_url is None else node_url("--rpc-url", rpc_url),
         is_offline=offline,
         for_interface=for_interface,
     )
-
-
-def home() -> Path:
-    """Return the home folder of the user; the working directory if the system knows none."""
-    folder = os.path.expanduser("~")
-    return Path("." if folder == "~" else folder)

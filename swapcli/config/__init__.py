@@ -6,11 +6,11 @@
 
 from __future__ import annotations
 
-from swapcli.config.loader import load_settings
+from swapcli.config.loader import load_settings, override_settings
 from swapcli.config.networks import network_names_from, networks_from
 from swapcli.config.secret import Secret
 from swapcli.config.settings import TABLE, IntegratorSettings, NetworkSettings, Setting, Settings
-from swapcli.config.source_readers import config_file_path, data_folder, node_url, peek
+from swapcli.config.source_readers import config_file_path, data_folder, home_folder, node_url, peek
 
 __all__ = [
     "TABLE",
@@ -21,9 +21,11 @@ __all__ = [
     "Settings",
     "config_file_path",
     "data_folder",
+    "home_folder",
     "load_settings",
     "network_names_from",
     "networks_from",
     "node_url",
+    "override_settings",
     "peek",
 ]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from swapcli.config import networks
@@ -24,6 +25,9 @@ from swapcli.validation.values import describe
 
 if TYPE_CHECKING:
     from pathlib import Path
+
+ARGUMENT_ORIGIN = "argument"
+"""The origin of values that a program passes to the library."""
 
 
 def load_settings(
@@ -58,11 +62,28 @@ def load_settings(
     )
 
 
+def override_settings(settings: Settings, values: Mapping[str, object]) -> Settings:
+    """Return the settings with other values for keys of the first level, as text or typed, None where not given.
+
+    Raises `ConfigError` naming the key and what was expected.
+    """
+    given = {key: value for key, value in values.items() if value is not None}
+    if not given:
+        return settings
+    changed: dict[str, Any] = {
+        name: _value(row, RawValue(given[row.key], ARGUMENT_ORIGIN, row.key), None)
+        for name, row in FIELDS[""].items()
+        if row.key in given
+    }
+    origins = {**settings.origins, **dict.fromkeys(given, ARGUMENT_ORIGIN)}
+    return replace(settings, **changed, origins=origins)
+
+
 def _fields(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
     return {name: values[row.key] for name, row in FIELDS[group].items() if row.key in values}
 
 
-def _value(row: Setting, given: RawValue, home: Path) -> object:
+def _value(row: Setting, given: RawValue, home: Path | None) -> object:
     try:
         value = row.value_type.parse(given.value)
     except ValueError:
@@ -71,7 +92,7 @@ def _value(row: Setting, given: RawValue, home: Path) -> object:
             f"{given.place}: expected {row.value_type.expected}{found}",
             details={"key": row.key, "expected": row.value_type.expected, "origin": given.origin},
         ) from None
-    if row.value_type is not PATH:
+    if row.value_type is not PATH or home is None:
         return value
     path = expanded(value, home)
     return given.folder / path if given.folder else path

@@ -61,6 +61,15 @@ def data_folder(environ: Mapping[str, str], home: Path) -> Path:
     return (folder if folder.is_absolute() else home / ".local" / "share") / "swapcli"
 
 
+def home_folder() -> Path:
+    """Return the home folder of the user; the working directory if the system knows none."""
+    import os.path
+    from pathlib import Path
+
+    folder = os.path.expanduser("~")
+    return Path("." if folder == "~" else folder)
+
+
 def node_url(place: str, text: str) -> Secret:
     """Parse the URL of a node, given at `place`. Raises `ConfigError`, which does not repeat it."""
     try:

@@ -183,8 +183,7 @@ class QuoteSources:
         That is the service if one is set; otherwise the market file, the store or the embedded market, in this order,
         with the pools of an order read from the node if one is set. Raises `InvalidInput`, `UnknownNetwork`.
         """
-        url = self.service_url
-        if url is None:
+        if self.service_url is None:
             return self._open_local(name, skip_bad_pools)
         if skip_bad_pools:
             raise InvalidOption("a service quotes on its own market, so --skip-bad-pools does not fit --api-url")
@@ -192,31 +191,69 @@ class QuoteSources:
             raise InvalidOption("--rpc-url has no effect with --api-url: the service uses its own node")
         if self.settings.origin("state") == FLAG_ORIGIN:
             raise InvalidOption("--state has no effect with --api-url: the service uses its own node")
+        return self.open_service(name, retries=retries)
+
+    def open_service(self, name: str, *, retries: int = REMOTE_RETRIES) -> QuoteSource:
+        """Return the source of the remote service of the settings. Raises as `open`, and without a service."""
         from swapcli.engine.sources.remote import RemoteSource
 
+        url = self.settings.api_url
+        if url is None:
+            raise InvalidOption("no service is set", hint="give --api-url URL")
         key, timeout_s = self.api_key(), self.settings.timeout_s
         network = self.network(name)
         return RemoteSource(url, network, SYSTEM_CLOCK, api_key=key, timeout_s=timeout_s, retries=retries)
 
+    def open_live(self, name: str) -> QuoteSource:
+        """Return the source that reads the pools of the store, else of the embedded market, from the node.
+
+        Raises as `node`, and `InvalidOption` without a node.
+        """
+        pool_source = self._open_pool_source(name)
+        live = self._live_source(pool_source)
+        if live is None:
+            raise InvalidOption(
+                f"no node of {pool_source.network.name} is set",
+                hint=f"give rpc_url, or set networks.{pool_source.network.name}.rpc_url",
+            )
+        return live
+
     def _open_local(self, name: str, skip_bad_pools: bool) -> QuoteSource:
         settings = self.settings
-        if settings.market is not None and self.rpc_url is not None:
-            raise InvalidOption(
-                "a market file is quoted as it is, so --rpc-url does not fit --market", hint="give one of them"
-            )
-        pool_source = self._open_pool_source(name, skip_bad_pools)
-        network = pool_source.network
-        node = self.node(network) if settings.market is None else None
-        if node is not None:
-            from swapcli.engine.sources.live import LiveSource
-
-            max_age_s, ttl_s, tag = settings.max_age_s, settings.route_ttl_s, settings.state
-            return LiveSource(pool_source, node, SYSTEM_CLOCK, max_age_s=max_age_s, route_ttl_s=ttl_s, tag=tag)
+        if settings.market is not None:
+            if self.rpc_url is not None:
+                raise InvalidOption(
+                    "a market file is quoted as it is, so --rpc-url does not fit --market", hint="give one of them"
+                )
+            pool_source = self._market_source(self.market(name, skip_bad_pools=skip_bad_pools))
+            live = None
+        else:
+            pool_source = self._open_pool_source(name)
+            live = self._live_source(pool_source)
+        if live is not None:
+            return live
         if settings.origin("state") == FLAG_ORIGIN:
-            raise self._state_needs_node(network)
+            raise self._state_needs_node(pool_source.network)
         if settings.max_age_s is not None:
-            check_fresh(pool_source.state_source, network, settings.max_age_s)
+            check_fresh(pool_source.state_source, pool_source.network, settings.max_age_s)
         return pool_source
+
+    def _live_source(self, pool_source: PoolSource) -> QuoteSource | None:
+        """Return the source that reads the pools from the node; None if none is set, or offline. Raises as `node`."""
+        node = self.node(pool_source.network)
+        if node is None:
+            return None
+        from swapcli.engine.sources.live import LiveSource
+
+        return LiveSource(
+            pool_source,
+            node,
+            SYSTEM_CLOCK,
+            max_age_s=self.settings.max_age_s,
+            route_ttl_s=self.settings.route_ttl_s,
+            tag=self.settings.state,
+            close_node=node.close,
+        )
 
     def _state_needs_node(self, network: Network) -> InvalidOption:
         """Return the error for a block tag without a node that could read it."""
@@ -228,17 +265,37 @@ class QuoteSources:
             hint=f"set networks.{network.name}.rpc_url, or give --rpc-url",
         )
 
-    def _open_pool_source(self, name: str, skip_bad_pools: bool) -> PoolSource:
-        """Return the market file, else the store if there is one, else the embedded market."""
-        ttl_s = self.settings.route_ttl_s
-        store = self.stored(name) if self.settings.market is None else None
-        if store is not None:
-            from swapcli.engine.sources.stored import StoreSource
+    def _open_pool_source(self, name: str) -> PoolSource:
+        """Return the store if there is one, else the embedded market."""
+        store = self.stored(name)
+        return self._store_source(store) if store is not None else self.open_embedded(name)
 
-            return StoreSource(store, SYSTEM_CLOCK, route_ttl_s=ttl_s)
+    def open_embedded(self, name: str) -> PoolSource:
+        """Return the source over the embedded market of the network called `name`. Raises as `market`."""
+        from swapcli.engine.open_market import open_market
+
+        return self._market_source(open_market(name, self.find_network).market)
+
+    def open_file(self, *, skip_bad_pools: bool = False) -> PoolSource:
+        """Return the source over the market file of the settings, of any network. Raises as `market`."""
+        market = self.file_market(skip_bad_pools=skip_bad_pools)
+        if market is None:
+            raise InvalidOption("no market file is set", hint="name one")
+        return self._market_source(market)
+
+    def open_stored(self, name: str) -> PoolSource:
+        """Return the source over the store of the network called `name`. Raises as `open_store`."""
+        return self._store_source(self.open_store(name))
+
+    def _store_source(self, store: Store) -> PoolSource:
+        from swapcli.engine.sources.stored import StoreSource
+
+        return StoreSource(store, SYSTEM_CLOCK, route_ttl_s=self.settings.route_ttl_s)
+
+    def _market_source(self, market: MarketState) -> PoolSource:
         from swapcli.engine.sources.in_memory import InMemorySource
 
-        return InMemorySource(self.market(name, skip_bad_pools=skip_bad_pools), SYSTEM_CLOCK, route_ttl_s=ttl_s)
+        return InMemorySource(market, SYSTEM_CLOCK, route_ttl_s=self.settings.route_ttl_s)
 
     def service_networks(self, retries: int = REMOTE_RETRIES) -> tuple[str, ...] | None:
         """Return the names of the service's networks that are known here; None if there is no service, or it does not

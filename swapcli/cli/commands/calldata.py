@@ -11,12 +11,12 @@ from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order
 from swapcli.cli.render.payload_json import calldata_document
-from swapcli.cli.render.transaction_requests import RenderedTransaction
-from swapcli.cli.resolved_options import require_swap_terms
 from swapcli.cli.router_reading import in_reading, route_payloads
 from swapcli.cli.session import open_session
 from swapcli.engine.impact_measures import impact_of
+from swapcli.engine.quote_options import require_swap_terms
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
+from swapcli.engine.transaction_requests import RenderedTransaction
 from swapcli.engine.warnings import check_impact, deadline_warnings
 
 app = new_app()

@@ -11,8 +11,8 @@ from swapcli.cli.files import write_error
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, option, with_option_groups
 from swapcli.cli.render.list_view import ListView
-from swapcli.cli.session import home, open_session
-from swapcli.config import config_file_path
+from swapcli.cli.session import open_session
+from swapcli.config import config_file_path, home_folder
 from swapcli.config.display import example_config, masked_rows
 from swapcli.encoding.text import printable
 from swapcli.errors import ConfigError
@@ -65,7 +65,7 @@ def init(
 
 
 def _file(config: str | None) -> Path:
-    return config_file_path(Path(config) if config is not None else None, os.environ, home())
+    return config_file_path(Path(config) if config is not None else None, os.environ, home_folder())
 
 
 def _write(file: Path, text: str, *, replace: bool) -> None:

@@ -15,12 +15,12 @@ from swapcli.cli.options import OutputOptions, PayloadOptions, SourceOptions, ar
 from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.render.payload_json import PayloadContext, execute_document
-from swapcli.cli.render.transaction_requests import RenderedTransaction
-from swapcli.cli.resolved_options import require_swap_terms
 from swapcli.cli.router_reading import route_payloads
 from swapcli.cli.session import Session, open_session
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.quote_options import require_swap_terms
+from swapcli.engine.transaction_requests import RenderedTransaction
 from swapcli.engine.warnings import check_impact, deadline_warnings, quote_warnings
 from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.model.network import Network

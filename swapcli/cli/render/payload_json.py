@@ -9,8 +9,8 @@ from swapcli.api.route import render, render_short
 from swapcli.api.router_call import render_call_route
 from swapcli.api.transaction_responses import render_calldata_v1, render_calldata_v2, render_execute
 from swapcli.cli.render.route_json import quote_fields, state_field, to_json, warnings_field
-from swapcli.cli.render.transaction_requests import RenderedTransaction
 from swapcli.engine.quote_results import QuoteResult
+from swapcli.engine.transaction_requests import RenderedTransaction
 from swapcli.errors import InvalidOption
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network

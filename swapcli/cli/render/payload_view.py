@@ -8,8 +8,8 @@ from dataclasses import dataclass
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import format_percent
 from swapcli.cli.render.quote_facts import Fact, symbol
-from swapcli.cli.render.transaction_requests import FIELDS_OF_NODE, RenderedTransaction
 from swapcli.encoding.text import printable
+from swapcli.engine.transaction_requests import FIELDS_OF_NODE, RenderedTransaction
 from swapcli.model.network import Network
 from swapcli.model.token import Token, in_tokens
 from swapcli.model.transaction import Purpose, SwapType, UnsignedTransaction

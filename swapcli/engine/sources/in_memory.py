@@ -20,7 +20,7 @@ from swapcli.engine.payloads import (
     pools_for,
     replay_result,
 )
-from swapcli.engine.quote_results import LocalQuote
+from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import require_different_tokens
 from swapcli.engine.transfer_rules import check_route, check_token, routable_market, transfers_of_steps
@@ -244,6 +244,10 @@ class InMemorySource:
         """As `QuoteSource.route_pools`."""
         return pools_for(result, self._executable)
 
+    def known_market(self) -> MarketState:
+        """As `QuoteSource.known_market`."""
+        return self.market
+
     def health(self) -> Health:
         """As `QuoteSource.health`: quote a sample order between two main tokens."""
         count = MarketSize(len(self.market.pools), len(self.market.tokens))
@@ -253,11 +257,19 @@ class InMemorySource:
         """Return the quote of a sample order."""
         return self.quote(QuoteRequest(order, ApiVersion.V1))
 
-    def build_payload(self, answer: LocalQuote, terms: SwapTerms) -> UnsignedTransaction:
-        """Return the payload of a quote of this source."""
+    def build_payload(self, answer: QuoteResult, terms: SwapTerms) -> UnsignedTransaction:
+        """As `QuoteSource.build_payload`."""
+        if isinstance(answer, RemoteQuote):
+            return self.build(answer.result, terms)
         steps, amount_out, timed = answer.quote.steps, answer.quote.amount_out, self._with_deadline(terms)
         payload = build_transaction(answer.result, steps, amount_out, answer.pools, self.network, timed)
         return payload._replace(gas_units=answer.quote.gas_units)
+
+    def refresh(self) -> None:
+        """As `QuoteSource.refresh`: do nothing, since a market in memory does not change."""
+
+    def close(self) -> None:
+        """As `QuoteSource.close`: do nothing."""
 
     def _with_deadline(self, terms: SwapTerms) -> SwapTerms:
         """Return the terms with a deadline: by default, the time when a route of this moment expires."""

@@ -7,7 +7,7 @@ decides which pools to read. One more request probes how tokens transfer if that
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
 
 from swapcli.api.route_result import RouteResult
@@ -18,7 +18,7 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.health import UNHEALTHY, Health
 from swapcli.engine.impact_measures import PriceImpact
 from swapcli.engine.l1_data_fee import with_l1_fee
-from swapcli.engine.quote_results import LocalQuote
+from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.sources.freshness import check_fresh, is_fresh
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
@@ -59,8 +59,8 @@ class LiveSource:
     """Quotes on the block that `node` calls `tag`; `pool_source` knows the pools.
 
     `max_age_s` limits the age of pool states: if the pool source's state is younger and the latest block is wanted, it
-    is used without reading; a block that is older raises `MarketUnavailable`. Methods raise `UpstreamError` if the node
-    fails.
+    is used without reading; a block that is older raises `MarketUnavailable`. `close` calls `close_node`. Methods raise
+    `UpstreamError` if the node fails.
     """
 
     def __init__(
@@ -73,10 +73,11 @@ class LiveSource:
         route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
         limits: Limits | None = None,
         tag: BlockTag = BlockTag.LATEST,
+        close_node: Callable[[], object] | None = None,
     ) -> None:
         self._pool_source, self._node, self._clock = pool_source, node, clock
         self._max_age_s, self._route_ttl_s, self._limits = max_age_s, route_ttl_s, limits
-        self._tag = tag
+        self._tag, self._close_node = tag, close_node
         self._snapshot: BlockSnapshot | None = None
         self._probed: dict[str, TransferBehaviour] = {}
         self._last_source: InMemorySource | None = None
@@ -105,6 +106,11 @@ class LiveSource:
         payload = self._with_router(source).build_payload(answer, terms)
         return self._with_l1_fee(answer, payload), payload
 
+    def build_payload(self, answer: QuoteResult, terms: SwapTerms) -> UnsignedTransaction:
+        """As `QuoteSource.build_payload`."""
+        source = self._last_source or self._pool_source.source_with(answer.result.pool_keys)
+        return self._with_router(source).build_payload(answer, terms)
+
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`, with the route's pools at the newest block."""
         known = self._pool_source.source_with(result.pool_keys)
@@ -118,6 +124,10 @@ class LiveSource:
     def route_pools(self, result: RouteResult) -> Mapping[str, Pool] | None:
         """As `QuoteSource.route_pools`."""
         return (self._last_source or self._pool_source).route_pools(result)
+
+    def known_market(self) -> MarketState | None:
+        """As `QuoteSource.known_market`."""
+        return self._pool_source.known_market()
 
     def health(self) -> Health:
         """As `QuoteSource.health`: quote the pool source's sample at the newest block."""
@@ -147,8 +157,18 @@ class LiveSource:
         return self._snapshot
 
     def discard_snapshot(self) -> None:
-        """Discard the snapshot, since its block is no longer part of the chain."""
+        """Discard the snapshot, so that the next order reads another block."""
         self._snapshot = None
+
+    def refresh(self) -> None:
+        """As `QuoteSource.refresh`: the next order reads the newest block."""
+        self.discard_snapshot()
+
+    def close(self) -> None:
+        """As `QuoteSource.close`: also close the node, if the source owns it."""
+        if self._close_node:
+            self._close_node()
+        self._pool_source.close()
 
     def use_spare(self, error: UpstreamError) -> bool:
         """Switch to another node because of `error`; return whether there is one."""

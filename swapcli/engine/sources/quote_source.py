@@ -10,6 +10,7 @@ from swapcli.engine.health import Health
 from swapcli.engine.impact_measures import PriceImpact
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import SameToken
+from swapcli.model.market import MarketState
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
@@ -46,6 +47,9 @@ class QuoteSource(Protocol):
     def quote_and_build(self, ask: QuoteRequest, terms: SwapTerms) -> tuple[QuoteResult, UnsignedTransaction]:
         """Return the best route and its payload on the same state. Raise as `quote` and `build` do."""
 
+    def build_payload(self, answer: QuoteResult, terms: SwapTerms) -> UnsignedTransaction:
+        """Return the payload of a quote of this source, on the state of the quote. Raise as `build` does."""
+
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """Return the payload of an earlier route on the current state.
 
@@ -59,5 +63,15 @@ class QuoteSource(Protocol):
     def route_pools(self, result: RouteResult) -> Mapping[str, Pool] | None:
         """Return the pools, by key, on whose state the payload of `result` was just built; None if they are unknown."""
 
+    def known_market(self) -> MarketState | None:
+        """Return all pools and tokens that the source knows, with their state before any reading; None for a service,
+        which does not list its pools."""
+
     def health(self) -> Health:
         """Return the health of the source; an unhealthy source raises nothing."""
+
+    def refresh(self) -> None:
+        """Quote on the newest state from now on."""
+
+    def close(self) -> None:
+        """Close the connections and files of the source."""

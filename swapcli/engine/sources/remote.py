@@ -13,7 +13,7 @@ from swapcli.engine.clock import Clock
 from swapcli.engine.dialects import interface_dialect
 from swapcli.engine.health import Health
 from swapcli.engine.impact_measures import PriceImpact, highest_impact
-from swapcli.engine.quote_results import RemoteQuote
+from swapcli.engine.quote_results import QuoteResult, RemoteQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import require_different_tokens
 from swapcli.errors import InvalidOption, UnknownToken, UpstreamError
@@ -109,8 +109,11 @@ class RemoteSource:
         provenance, block, age_s, tag = state
         return StateSource(provenance, address.netloc, block, None, age_s, address.base_url, reported, tag=tag)
 
+    def refresh(self) -> None:
+        """As `QuoteSource.refresh`: do nothing, since the service quotes on its own state."""
+
     def close(self) -> None:
-        """Close the connections; garbage collection also closes them."""
+        """As `QuoteSource.close`; garbage collection also closes the connections."""
         self._client.close()
 
     def token(self, name: str) -> Token:
@@ -137,6 +140,10 @@ class RemoteSource:
         with self._service.mismatch_as_upstream_error():
             return answer, validated_payload(parsed, answer.result, expected)
 
+    def build_payload(self, answer: QuoteResult, terms: SwapTerms) -> UnsignedTransaction:
+        """As `QuoteSource.build_payload`: the service builds it on its present state."""
+        return self.build(answer.result, terms)
+
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`."""
         self._check_api_version(result.api_version)
@@ -157,6 +164,9 @@ class RemoteSource:
     def route_pools(self, result: RouteResult) -> None:
         """As `QuoteSource.route_pools`: the service does not return the state of its pools."""
         del result
+
+    def known_market(self) -> None:
+        """As `QuoteSource.known_market`."""
 
     def health(self) -> Health:
         """As `QuoteSource.health`: the health that the service reports; status 0 if it does not respond."""

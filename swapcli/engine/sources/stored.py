@@ -8,7 +8,7 @@ from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Health, MarketSize, check_market
 from swapcli.engine.impact_measures import PriceImpact
-from swapcli.engine.quote_results import LocalQuote
+from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.transfer_rules import routable_market
@@ -74,6 +74,10 @@ class StoreSource:
         """As `QuoteSource.quote_and_build`."""
         return self.source_for(ask.order).quote_and_build(ask, terms)
 
+    def build_payload(self, answer: QuoteResult, terms: SwapTerms) -> UnsignedTransaction:
+        """As `QuoteSource.build_payload`."""
+        return self.source_with(answer.result.pool_keys).build_payload(answer, terms)
+
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`."""
         return self.source_with(result.pool_keys).build(result, terms)
@@ -86,6 +90,10 @@ class StoreSource:
         """As `QuoteSource.route_pools`."""
         return self.source_with(result.pool_keys).route_pools(result)
 
+    def known_market(self) -> MarketState:
+        """As `QuoteSource.known_market`."""
+        return self.store.read_market()
+
     def health(self) -> Health:
         """As `QuoteSource.health`: the sample is quoted over the deepest pools."""
         market = self.store.read_deepest(_HEALTH_POOLS)
@@ -93,6 +101,13 @@ class StoreSource:
         return check_market(
             routable_market(market), source.quote_sample, self._clock, MarketSize(summary.pools, summary.tokens)
         )
+
+    def refresh(self) -> None:
+        """As `QuoteSource.refresh`: do nothing, since each order reads its pools from the store."""
+
+    def close(self) -> None:
+        """As `QuoteSource.close`."""
+        self.store.close()
 
     def _source(self, market: MarketState) -> InMemorySource:
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)

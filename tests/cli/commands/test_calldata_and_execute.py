@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 
 from swapcli.api.route import parse_result
 from swapcli.cli.render.payload_view import build_payload_view
-from swapcli.cli.render.transaction_requests import RenderedTransaction
+from swapcli.engine.transaction_requests import RenderedTransaction
 from swapcli.evm import decode_call, decode_integrator_data
 from swapcli.model.swap_terms import min_received
 from swapcli.model.transaction import Purpose, RouterCall, SwapType

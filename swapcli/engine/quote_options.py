@@ -1,4 +1,4 @@
-"""Quote options: the command line and the settings, checked against the network."""
+"""Quote options: those of one quote and the settings, checked against the network."""
 
 from __future__ import annotations
 
@@ -6,14 +6,13 @@ from collections.abc import Callable
 from typing import NamedTuple
 
 from swapcli.api.slippage import SLIPPAGE_RANGE
-from swapcli.cli.options import OrderOptions
 from swapcli.config import Secret, Settings
 from swapcli.engine.resolve import find_protocols
 from swapcli.errors import IntegratorError, InvalidAddress, InvalidOption
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.order import Order
-from swapcli.model.quote_request import SharePrecision
+from swapcli.model.quote_request import QuoteRequest, SharePrecision
 from swapcli.model.swap_terms import Integrator, SwapTerms, check_shares
 from swapcli.model.token import Token
 from swapcli.networks.address import is_native, parse_address
@@ -31,6 +30,7 @@ class QuoteOptions(NamedTuple):
     direct: bool = False
     certify: bool = False
     shares: SharePrecision | None = None
+    solve_time_s: float | None = None
 
     def build_order(self, token_in: Token, token_out: Token, amount: int) -> Order:
         """Return an order within these limits; `amount` is in base units."""
@@ -44,21 +44,35 @@ class QuoteOptions(NamedTuple):
             max_hops=self.max_hops,
         )
 
+    def build_request(self, order: Order) -> QuoteRequest:
+        """Return the request for a quote on `order`."""
+        return QuoteRequest(
+            order,
+            self.api_version,
+            self.terms.integrator,
+            self.gas_price_wei,
+            self.certify,
+            self.solve_time_s,
+            self.shares,
+        )
+
 
 def resolve_options(
-    order: OrderOptions,
-    network: Network,
     settings: Settings,
+    network: Network,
     read_api_key: Callable[[], Secret | None],
-    parse_recipient: Callable[[str], str],
+    *,
+    recipient: str | None = None,
+    reverse: bool = False,
+    direct: bool = False,
+    certify: bool = False,
 ) -> QuoteOptions:
-    """Resolve the options of the command line and the settings on `network`.
+    """Resolve the settings on `network`, with the options of one quote, which are no settings.
 
-    `parse_recipient` returns the address that --destination means. The API key is read only if an integrator is named.
-    Raises `InvalidInput`, and `IntegratorError` for a missing key or a broken integrator rule.
+    `recipient` is a canonical address. The API key is read only if an integrator is named. Raises `InvalidInput`, and
+    `IntegratorError` for a missing key or a broken integrator rule.
     """
     api_version = _resolve_generation(settings.api_version, network)
-    recipient = None if order.destination is None else parse_recipient(order.destination)
     return QuoteOptions(
         api_version=api_version,
         terms=SwapTerms(
@@ -71,10 +85,11 @@ def resolve_options(
         excluded_protocols=find_protocols(settings.exclude_protocols, network),
         max_hops=settings.max_hops,
         gas_price_wei=settings.gas_price_wei,
-        reverse=order.reverse,
-        direct=order.direct,
-        certify=order.certify,
+        reverse=reverse,
+        direct=direct,
+        certify=certify,
         shares=settings.shares,
+        solve_time_s=settings.solve_time_s,
     )
 
 

@@ -1,16 +1,47 @@
-"""Amounts on the command line, parsed exactly."""
+"""Amounts of orders, as text or numbers, parsed exactly into base units."""
 
 from __future__ import annotations
 
 import re
+from typing import TYPE_CHECKING, TypeAlias
 
 from swapcli.api.fields import MAX_AMOUNT
 from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidAmount
+from swapcli.model.token import Token
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+Amount: TypeAlias = "str | int | Decimal"
+"""Text and Decimal are in whole tokens ("1.5"), an int is in base units (1_500_000)."""
 
 _WHOLE = re.compile(r"[0-9]+")
 _DECIMAL = re.compile(r"([0-9]*)(?:\.([0-9]+))?")
 _SHOWN_CHARACTERS = 80
+_MAX_DECIMAL_PLACES = 400
+"""Of a `Decimal` before it is written out; more than any amount of any token has."""
+
+
+def to_base_units(amount: Amount, token: Token) -> int:
+    """Return an amount of `token` in base units.
+
+    Text and `Decimal` are in whole tokens, an `int` is in base units already. Raises `InvalidAmount`, also for floats:
+    most decimal fractions are no float, so a float would not be the amount that was written.
+    """
+    if isinstance(amount, str):
+        return parse_amount(amount, token.decimals, token.symbol)
+    if isinstance(amount, int) and not isinstance(amount, bool):
+        return _check_range(amount)
+    from decimal import Decimal
+
+    if isinstance(amount, Decimal) and amount.is_finite() and abs(amount.adjusted()) <= _MAX_DECIMAL_PLACES:
+        text = f"{amount:f}"
+        return parse_amount(text.rstrip("0").rstrip(".") if "." in text else text, token.decimals, token.symbol)
+    raise InvalidAmount(
+        f"an amount is text, a Decimal or an int of smallest units, not {_describe(amount)}",
+        hint=f'write "1.5" or Decimal("1.5") for one and a half {token.symbol}',
+    )
 
 
 def parse_amount(text: str, decimals: int, symbol: str) -> int:
@@ -46,6 +77,18 @@ def _parse_digits(text: str, digits: str) -> int:
             hint="no token contract can move that much",
         )
     return int(digits)
+
+
+def _check_range(amount: int) -> int:
+    if amount <= 0:
+        raise InvalidAmount("amount must be above zero", hint="the minimum is one smallest unit: 1")
+    if amount > MAX_AMOUNT:
+        raise InvalidAmount("amount is 2^256 smallest units or more", hint="no token contract can move that much")
+    return amount
+
+
+def _describe(value: object) -> str:
+    return truncate(f"{type(value).__name__} {value!r}", _SHOWN_CHARACTERS)
 
 
 def _not_an_amount(text: str, hint: str) -> InvalidAmount:

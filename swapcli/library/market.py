@@ -1,0 +1,332 @@
+"""A market: quotes and transactions on one network, for programs and for the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping, Sequence
+from threading import RLock
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, Unpack
+from weakref import finalize
+
+from swapcli.config import node_url, override_settings
+from swapcli.engine.amounts import Amount, to_base_units
+from swapcli.engine.impact_measures import impact_of
+from swapcli.engine.quote_options import QuoteOptions, parse_address_option, require_swap_terms, resolve_options
+from swapcli.engine.transaction_requests import render_transactions
+from swapcli.engine.warnings import check_impact
+from swapcli.errors import InvalidAmount, InvalidOption
+from swapcli.library.swap_quote import SwapQuote
+from swapcli.library.user_settings import open_sources
+from swapcli.model.block_tag import BlockTag
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+    from os import PathLike
+    from types import TracebackType
+
+    from swapcli.config import Settings
+    from swapcli.engine.compose import QuoteSources
+    from swapcli.engine.sources.quote_source import QuoteSource
+    from swapcli.model.market import MarketState
+    from swapcli.model.network import Network
+    from swapcli.model.pool import Pool
+    from swapcli.model.quote_request import QuoteRequest
+    from swapcli.model.state_source import StateSource
+    from swapcli.model.swap_terms import SwapTerms
+    from swapcli.model.token import Token
+
+    Percentage: TypeAlias = str | float | Decimal
+    """Percent: 0.5, "0.5" and "50bps" are half a percent."""
+    Warn: TypeAlias = Callable[[str], object] | None
+
+
+class QuoteKeywords(TypedDict, total=False):
+    """The options of a quote. Without one, the user's settings apply, then the defaults of the command line.
+
+    `slippage` is in percent; `gas_price` in wei, or text such as "0.01gwei"; `exclude_protocols` names or ids;
+    `solve_time_s` limits the search, 0 sets no limit; `certify` also proves how much better any route could be.
+    """
+
+    slippage: Percentage
+    max_hops: int
+    direct: bool
+    exclude_protocols: Sequence[str]
+    shares: Literal["fine", "whole"]
+    gas_price: int | str
+    solve_time_s: float
+    certify: bool
+    api_version: Literal["v1", "v2"]
+
+
+class Market:
+    """Quotes on one network. Open one with a class method; close it, or use it as a context manager.
+
+    Example:
+
+        with Market.embedded("base") as market:
+            print(market.quote("ETH", "USDC", "1.5").amount_out_decimal)
+
+    All class methods take `settings`, by dotted key as in the settings file (`{"networks.base.router": "0x..."}`),
+    which override the user's own, and `warn`, which receives warnings as sentences (by default the logger `swapcli`
+    does). Methods may be called from any thread, one at a time; others wait. All errors are `SwapcliError`s.
+    """
+
+    def __init__(self, source: QuoteSource, sources: QuoteSources) -> None:
+        self.source = source
+        self._sources = sources
+        self._lock = RLock()
+        self._finalizer = finalize(self, source.close)
+
+    @classmethod
+    def open(
+        cls,
+        network: str,
+        *,
+        offline: bool = False,
+        settings: Mapping[str, object] | None = None,
+        warn: Warn = None,
+    ) -> Self:
+        """Open the market that the command line uses for `network`, a name or chain id.
+
+        That is the service of the settings if there is one; otherwise the market file, the store or the embedded
+        market, with the pools of an order read from the node if one is set and `offline` is false. Raises
+        `UnknownNetwork`, `ConfigError`, `MarketError`.
+        """
+        sources = open_sources(settings or {}, offline=offline, warn=warn)
+        return cls(sources.open(network), sources)
+
+    @classmethod
+    def embedded(cls, network: str, *, settings: Mapping[str, object] | None = None, warn: Warn = None) -> Self:
+        """Open the market that is part of the program: modelled prices of a few hundred pools, without any connection.
+
+        Raises `UnknownNetwork`, `MarketUnavailable` for a network without such a market.
+        """
+        sources = open_sources(settings or {}, offline=True, warn=warn)
+        return cls(sources.open_embedded(network), sources)
+
+    @classmethod
+    def from_file(
+        cls,
+        path: str | PathLike[str],
+        *,
+        skip_bad_pools: bool = False,
+        settings: Mapping[str, object] | None = None,
+        warn: Warn = None,
+    ) -> Self:
+        """Open a market file. With `skip_bad_pools`, malformed pools are skipped with a warning.
+
+        Raises `MarketError`, which names the file, the pool and the field.
+        """
+        import os
+
+        sources = open_sources({**(settings or {}), "market": os.fspath(path)}, offline=True, warn=warn)
+        return cls(sources.open_file(skip_bad_pools=skip_bad_pools), sources)
+
+    @classmethod
+    def store(
+        cls,
+        network: str,
+        *,
+        folder: str | PathLike[str] | None = None,
+        settings: Mapping[str, object] | None = None,
+        warn: Warn = None,
+    ) -> Self:
+        """Open the store that `swapcli sync` has filled, in `folder` or in that of the settings.
+
+        Each quote uses the newest block in the store. Raises `ConfigError` if there is no store, `MarketError`.
+        """
+        import os
+
+        given = {**(settings or {})} if folder is None else {**(settings or {}), "store_dir": os.fspath(folder)}
+        sources = open_sources(given, offline=True, warn=warn)
+        return cls(sources.open_stored(network), sources)
+
+    @classmethod
+    def live(
+        cls,
+        network: str,
+        *,
+        rpc_url: str | None = None,
+        state: BlockTag | Literal["latest", "pending", "safe", "finalized"] = BlockTag.LATEST,
+        settings: Mapping[str, object] | None = None,
+        warn: Warn = None,
+    ) -> Self:
+        """Open a market whose pools are read from a node, at the block that it calls `state`.
+
+        `rpc_url` is an http or https URL; without it the node of the settings is used. Which pools there are comes from
+        the store, else from the embedded market. Quotes within one block time share a block; `refresh` ends it. Raises
+        `ConfigError` for an invalid URL, `InvalidOption` without a node; quotes raise `UpstreamError`.
+        """
+        given = {**(settings or {}), "state": str(state)}
+        url = None if rpc_url is None else node_url("rpc_url", rpc_url)
+        sources = open_sources(given, rpc_url=url, warn=warn)
+        return cls(sources.open_live(network), sources)
+
+    @classmethod
+    def service(
+        cls, network: str, *, api_url: str, settings: Mapping[str, object] | None = None, warn: Warn = None
+    ) -> Self:
+        """Open the market of a remote service of the interface. An API key comes from the settings.
+
+        Raises `ConfigError` for an invalid URL; quotes raise `UpstreamError`.
+        """
+        sources = open_sources({**(settings or {}), "api_url": api_url}, warn=warn)
+        return cls(sources.open_service(network), sources)
+
+    @property
+    def network(self) -> Network:
+        """The network of the quotes."""
+        return self.source.network
+
+    @property
+    def settings(self) -> Settings:
+        """The settings that apply where a quote has no option of its own."""
+        return self._sources.settings
+
+    @property
+    def state(self) -> StateSource:
+        """Where the state of the newest quote comes from, and its age now."""
+        with self._lock:
+            return self.source.state_source
+
+    @property
+    def pools(self) -> Mapping[str, Pool]:
+        """All known pools by key, with their state before any reading. Raises `InvalidOption` for a service."""
+        return self._known_market().pools
+
+    @property
+    def tokens(self) -> Mapping[str, Token]:
+        """All tokens of the pools by lower-case address. Raises `InvalidOption` for a service."""
+        return self._known_market().tokens
+
+    def token(self, name: str) -> Token:
+        """Return the token called `name`, a symbol in any case or an address; the zero address is the native token.
+
+        Raises `UnknownToken`, `AmbiguousToken`, `InvalidAddress`.
+        """
+        with self._lock:
+            return self.source.token(name)
+
+    def quote(
+        self,
+        token_in: str | Token,
+        token_out: str | Token,
+        amount: Amount | None = None,
+        *,
+        amount_out: Amount | None = None,
+        **options: Unpack[QuoteKeywords],
+    ) -> SwapQuote:
+        """Return the best route for selling `amount` of `token_in`, or for buying `amount_out` of `token_out`.
+
+        Tokens are symbols, addresses or `Token`s. Text and `Decimal` are whole tokens, an `int` is base units. Raises
+        `InvalidAmount` (also for floats), `UnknownToken`, `SameToken`, `NoRoute`, `InvalidOption`, `UpstreamError`.
+        """
+        if (amount is None) == (amount_out is None):
+            raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
+        with self._lock:
+            sold, bought = self._find(token_in), self._find(token_out)
+            resolved = self._resolve(amount_out is not None, **options)
+            if amount is not None:
+                units = to_base_units(amount, sold)
+            elif amount_out is not None:
+                units = to_base_units(amount_out, bought)
+            return self.quote_request(resolved.build_request(resolved.build_order(sold, bought, units)), resolved.terms)
+
+    def quote_request(self, request: QuoteRequest, terms: SwapTerms) -> SwapQuote:
+        """Return the quote for a request, for a swap on these terms. Raises as `quote` does."""
+        with self._lock:
+            return SwapQuote(self.source.quote(request), terms, self)
+
+    def build_transactions(
+        self, quote: SwapQuote, recipient: str, slippage: Percentage | None = None
+    ) -> list[Mapping[str, object]]:
+        """Return the transactions of a quote; see `SwapQuote.transactions`."""
+        network, settings = quote.network, self._with_overrides(slippage=slippage)
+        address = parse_address_option(recipient, network, "destination")
+        slippage_ppm = quote.terms.slippage_ppm if slippage is None else settings.slippage_ppm
+        terms = require_swap_terms(address, slippage_ppm, network)
+        check_impact(impact_of(quote.answer), quote.state, settings.max_impact_ppm)
+        with self._lock:
+            payload = self.source.build_payload(quote.answer, terms)
+        return [each.request or each.signed_fields for each in render_transactions(payload, network)]
+
+    def refresh(self) -> None:
+        """Read the newest state for the next quote, also within the same block time."""
+        with self._lock:
+            self.source.refresh()
+
+    def close(self) -> None:
+        """Close the connections and files. Quotes stay valid, but no further ones can be made."""
+        with self._lock:
+            self._finalizer()
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, traceback: TracebackType | None
+    ) -> None:
+        self.close()
+
+    def __repr__(self) -> str:
+        return f"<Market {self.network.name}: {self.source.state_source.description}>"
+
+    def _find(self, token: str | Token) -> Token:
+        return self.source.token(token) if isinstance(token, str) else token
+
+    def _known_market(self) -> MarketState:
+        with self._lock:
+            market = self.source.known_market()
+        if market is None:
+            raise InvalidOption(f"the service of {self.network.name} does not list its pools")
+        return market
+
+    def _resolve(
+        self, exact_output: bool, *, direct: bool = False, certify: bool = False, **overrides: Any
+    ) -> QuoteOptions:
+        return resolve_options(
+            self._with_overrides(**overrides),
+            self.network,
+            self._sources.api_key,
+            reverse=exact_output,
+            direct=direct,
+            certify=certify,
+        )
+
+    def _with_overrides(
+        self,
+        *,
+        slippage: Percentage | None = None,
+        max_hops: object = None,
+        exclude_protocols: object = None,
+        shares: object = None,
+        gas_price: object = None,
+        solve_time_s: object = None,
+        api_version: object = None,
+    ) -> Settings:
+        """Return the settings with the options of one quote. Raises `ConfigError`, `TypeError` for other options."""
+        values = {
+            "slippage": None if slippage is None else str(slippage),
+            "max_hops": max_hops,
+            "exclude_protocols": exclude_protocols,
+            "shares": shares,
+            "gas_price": gas_price,
+            "solve_time_s": solve_time_s,
+            "api_version": api_version,
+        }
+        return override_settings(self.settings, values)
+
+
+def quote(
+    network: str,
+    token_in: str,
+    token_out: str,
+    amount: Amount | None = None,
+    *,
+    amount_out: Amount | None = None,
+    **options: Unpack[QuoteKeywords],
+) -> SwapQuote:
+    """Return a quote as `swapcli route` does: `quote("base", "ETH", "USDC", "1.5")`.
+
+    Opens `Market.open(network)` each time: for several quotes, keep a market. Raises as `Market.quote`.
+    """
+    return Market.open(network).quote(token_in, token_out, amount, amount_out=amount_out, **options)

@@ -1,0 +1,127 @@
+"""A quote as programs use it: its figures, and the transactions that execute it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, NamedTuple
+
+from swapcli.engine.impact_measures import impact_of
+from swapcli.engine.quote_results import LocalQuote
+from swapcli.engine.warnings import answer_warnings
+from swapcli.model.swap_terms import after_fee, min_received
+from swapcli.model.token import in_tokens
+
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+    from decimal import Decimal
+
+    from swapcli.api.route_result import RouteResult
+    from swapcli.engine.impact_measures import PriceImpact
+    from swapcli.engine.quote_results import QuoteResult
+    from swapcli.library.market import Market
+    from swapcli.model.network import Network
+    from swapcli.model.quote import Certificate
+    from swapcli.model.state_source import StateSource
+    from swapcli.model.swap_terms import SwapTerms
+    from swapcli.model.token import Token
+    from swapcli.model.warning import QuoteWarning
+
+
+class SwapQuote(NamedTuple):
+    """A quote of a `Market`. It never changes; amounts are exact, in base units.
+
+    Example: `Market.embedded("base").quote("ETH", "USDC", "1.5").amount_out`.
+
+    `answer` is all that the router or the service found, `terms` are the slippage and the integrator of the swap, and
+    `market` is the market that quoted.
+    """
+
+    answer: QuoteResult
+    terms: SwapTerms
+    market: Market
+
+    @property
+    def network(self) -> Network:
+        """The network of the swap."""
+        return self.answer.network
+
+    @property
+    def token_in(self) -> Token:
+        """The token that is sold; the native token has the zero address."""
+        return self.answer.order.token_in
+
+    @property
+    def token_out(self) -> Token:
+        """The token that is bought."""
+        return self.answer.order.token_out
+
+    @property
+    def amount_in(self) -> int:
+        """How much is sold, in base units of `token_in`."""
+        return self.answer.result.input_amount
+
+    @property
+    def amount_out(self) -> int:
+        """How much the pools pay, in base units of `token_out`, before an integrator's fee and slippage."""
+        return self.answer.result.output_amount
+
+    @property
+    def amount_in_decimal(self) -> Decimal:
+        """`amount_in` in whole tokens, exact."""
+        return _in_whole_tokens(self.amount_in, self.token_in)
+
+    @property
+    def amount_out_decimal(self) -> Decimal:
+        """`amount_out` in whole tokens, exact."""
+        return _in_whole_tokens(self.amount_out, self.token_out)
+
+    @property
+    def min_received(self) -> int:
+        """The least that the swap pays, in base units: after an integrator's fee and the slippage of the quote."""
+        integrator = self.terms.integrator
+        left = after_fee(self.amount_out, integrator.fee_bps if integrator else 0)
+        return min_received(left, self.terms.slippage_ppm)
+
+    @property
+    def route(self) -> RouteResult:
+        """The route: `segments` with their shares, hops and pools."""
+        return self.answer.result
+
+    @property
+    def price_impact(self) -> PriceImpact | None:
+        """The part of the value that the swap loses, as `fraction`; None if it is unknown."""
+        return impact_of(self.answer)
+
+    @property
+    def state(self) -> StateSource:
+        """Where the state of the pools comes from: its provenance, block and age."""
+        return self.answer.state_source
+
+    @property
+    def certificate(self) -> Certificate | None:
+        """The proof of how far any router could still go; None unless the quote was requested with `certify`."""
+        return self.answer.quote.certificate if isinstance(self.answer, LocalQuote) else None
+
+    @property
+    def warnings(self) -> tuple[QuoteWarning, ...]:
+        """What to know before signing: stable codes and sentences."""
+        return answer_warnings(self.answer, ttl_s=self.terms.ttl_s, impact_warning_ppm=self.terms.impact_warning_ppm)
+
+    def transactions(
+        self, *, destination: str, slippage: str | float | Decimal | None = None
+    ) -> list[Mapping[str, object]]:
+        """Return the transactions of the swap in the order to send them: approvals first, the swap last."""
+        return self.market.build_transactions(self, destination, slippage)
+
+    def transaction(self, *, destination: str, slippage: str | float | Decimal | None = None) -> Mapping[str, object]:
+        """Return the transaction of the swap as web3.py sends it. See `transactions` for the approvals before it."""
+        return self.transactions(destination=destination, slippage=slippage)[-1]
+
+    def __repr__(self) -> str:
+        amounts = f"{in_tokens(self.amount_in, self.token_in)} → {in_tokens(self.amount_out, self.token_out)}"
+        return f"<SwapQuote {amounts} on {self.network.name}>"
+
+
+def _in_whole_tokens(amount: int, token: Token) -> Decimal:
+    from decimal import Decimal
+
+    return Decimal(f"{amount}e-{token.decimals}")
