@@ -10,6 +10,7 @@ A quote takes a few milliseconds, and Python takes longer than that to import a 
 * Only the module of the command that runs is imported (`load_app`, used by `swapcli.cli.lazy_group`). A command imports
   inside its functions what only some of its runs need: tables, the web server, the client, simulation.
 * Modules that only annotations name are imported under `TYPE_CHECKING`.
+* Modules of the standard library that others import and hardly ever use are loaded on first use (`_defer_imports`).
 * Modules of commands with options have no `from __future__ import annotations`: Typer would evaluate each annotation
   twice from its text, which is a fiftieth of the start.
 * Records on the path of a quote are NamedTuples: `dataclass` generates and compiles code when a class is created.
@@ -25,9 +26,12 @@ from swapcli import __version__
 
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
-    from typing import Never
+    from typing import Any, Never
 
     from typer import Typer
+
+_DEFERRED = ("platform", "subprocess", "tokenize", "ipaddress", "bz2", "lzma")
+"""Modules that Typer, `inspect`, `urllib.parse` and `shutil` import for functions that a quote does not call."""
 
 
 def main() -> None:
@@ -38,6 +42,7 @@ def main() -> None:
     import gc
 
     gc.disable()
+    _defer_imports()
     try:
         from swapcli.cli.app import run
 
@@ -46,6 +51,28 @@ def main() -> None:
         print("error: interrupted", file=sys.stderr, flush=True)
         status = 130
     _exit(status)
+
+
+def _defer_imports() -> None:
+    """Let imports of the deferred modules only bind a name; the first use of an attribute loads the module.
+
+    `importlib.util.LazyLoader` does not help: in Python 3.11 an `import` statement already counts as a use.
+    """
+    from types import ModuleType
+
+    class DeferredModule(ModuleType):
+        def __getattr__(self, name: str) -> Any:
+            from importlib import import_module
+            from threading import Lock
+
+            with self.__dict__.setdefault("_lock", Lock()):
+                if sys.modules.get(self.__name__) is self:
+                    del sys.modules[self.__name__]
+                    self.__dict__.update(import_module(self.__name__).__dict__)
+            return getattr(import_module(self.__name__), name)
+
+    for name in _DEFERRED:
+        sys.modules.setdefault(name, DeferredModule(name))
 
 
 def _exit(status: int) -> Never:

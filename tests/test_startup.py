@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.command import run_swapcli
 
-MOST_MORE = {"calldata": 20, "execute": 22}
+MOST_MORE = {"calldata": 24, "execute": 26}
 """Modules of the project that a payload may load beyond a quote."""
 
 BANNED = {
@@ -98,7 +98,7 @@ def test_what_answers_here_loads_no_service_and_no_client(command: str) -> None:
 def test_a_payload_loads_little_more_than_a_quote(command: str) -> None:
     """The hash function, for one: the checksums of recipient and router are not in the catalogue."""
     own = {name for name in loaded_by(command) - loaded_by("route") if name.startswith("swapcli.")}
-    allowed = {"cli", "evm", "api", "engine", "encoding"}
+    allowed = {"cli", "evm", "api", "engine", "encoding", "model"}
     assert {name.split(".")[1] for name in own} <= allowed
     assert len(own) <= MOST_MORE[command]
 
@@ -161,6 +161,21 @@ def test_the_overview_loads_no_command_and_no_layer_below() -> None:
 
 def test_plain_text_needs_no_rich() -> None:
     assert "rich" not in loaded_after("route", "base", "ETH", "USDC", "1", "--plain")
+
+
+def test_deferred_modules_are_loaded_on_first_use() -> None:
+    script = (
+        "import json, sys, swapcli.startup as startup\n"
+        "startup._defer_imports()\n"
+        "import platform, shutil, subprocess, tokenize\n"
+        "before = [name for name in startup._DEFERRED if hasattr(type(sys.modules[name]), '__getattr__')]\n"
+        "run = subprocess.run([sys.executable, '-c', 'print(5)'], stdout=subprocess.PIPE, check=True).stdout\n"
+        "after = [name for name in startup._DEFERRED if hasattr(type(sys.modules[name]), '__getattr__')]\n"
+        "result = [run.decode(), len(startup._DEFERRED), len(before), 'subprocess' in after]\n"
+        "print(json.dumps(result), file=sys.stderr)\n"
+    )
+    ran = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
+    assert json.loads(ran.stderr) == ["5\n", 6, 6, False]
 
 
 def test_the_version_loads_nothing_at_all() -> None:

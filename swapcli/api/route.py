@@ -17,8 +17,8 @@ from swapcli.errors import InvalidInput, NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
 from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
+from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
-from swapcli.model.transaction import SwapType
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:

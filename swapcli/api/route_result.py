@@ -12,8 +12,8 @@ from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Quote, Route, Segment, Swap
 from swapcli.model.swap_terms import Integrator, after_fee
+from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
-from swapcli.model.transaction import SwapType
 
 WRAPPER_PROTOCOL = ProtocolInfo(0, "wrapper", "Wrapper", family="wrapper")
 

@@ -12,7 +12,8 @@ from swapcli.api.fields import Fields, invalid_field
 from swapcli.api.segments import MAX_PROTOCOL_ID
 from swapcli.model.network import Kind, Network
 from swapcli.model.quote import RATE_SCALE
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Final, TypeVar
 
 from swapcli.chain.json_file import read_json_file, write_json_file
-from swapcli.model.router_reading import NO_FINDINGS, ExtraDataForm, Finding, RateReading, RouterFindings
+from swapcli.model.router_findings import NO_FINDINGS, Finding, RouterFindings
+from swapcli.model.router_reading import ExtraDataForm, RateReading
 
 _ROUTERS: Final = "routers"
 _Value = TypeVar("_Value", bound=StrEnum)

@@ -7,8 +7,7 @@ from swapcli.encoding.text import printable
 from swapcli.engine.quote_options import parse_address_option
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Network
-from swapcli.networks.address import display_address
-from swapcli.networks.name_services import is_name
+from swapcli.networks.address import display_address, is_name
 
 RECIPIENT, SENDER = "--destination", "--from"
 _FIELDS = {RECIPIENT: "recipient_name", SENDER: "sender_name"}

@@ -15,7 +15,8 @@ from swapcli.cli.session import Session
 from swapcli.engine.transaction_requests import RenderedTransaction, missing_fields, render_transactions
 from swapcli.engine.warnings import payload_warnings
 from swapcli.model.network import FIBROUS, Kind, Network
-from swapcli.model.transaction import SwapType, UnsignedTransaction
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import QuoteWarning
 
 if TYPE_CHECKING:

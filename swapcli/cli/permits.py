@@ -14,7 +14,8 @@ from swapcli.engine.quote_options import parse_address_option
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Network
 from swapcli.model.swap_terms import SignedPermit, SwapTerms
-from swapcli.model.transaction import SwapType, UnsignedTransaction
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import UnsignedTransaction
 
 if TYPE_CHECKING:
     from swapcli.api.route_result import RouteResult

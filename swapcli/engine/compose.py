@@ -27,8 +27,6 @@ from swapcli.errors import (
     UnknownNetwork,
 )
 from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, Kind, Network
-from swapcli.model.router_reading import NO_FINDINGS, RouterFindings
-from swapcli.networks.name_services import NameService, find_name_service
 
 if TYPE_CHECKING:
     from swapcli.chain.head_source import HeadSource, SubscribedHeads
@@ -41,6 +39,8 @@ if TYPE_CHECKING:
     from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.markets.format import ParsedMarket
     from swapcli.model.market import MarketState
+    from swapcli.model.router_findings import RouterFindings
+    from swapcli.networks.name_services import NameService
     from swapcli.store import Store
 
 REMOTE_RETRIES = 2
@@ -126,14 +126,21 @@ class QuoteSources:
 
     def _with_reading(self, network: Network) -> Network:
         """Return the network with the reading of its router that simulations have shown."""
+        if not self._may_have_findings(network):
+            return network
         findings = self.router_findings(network)
         return replace(network, router_reading=findings.reading()) if findings.protocols else network
 
     def router_findings(self, network: Network) -> RouterFindings:
         """Return what is remembered of how the network's router reads its calls."""
-        if network.router is None or not has_readings(network) or not _may_exist(self._findings_path):
+        from swapcli.model.router_findings import NO_FINDINGS
+
+        if network.router is None or not self._may_have_findings(network):
             return NO_FINDINGS
         return self.router_findings_file().load(network.chain_id, network.router)
+
+    def _may_have_findings(self, network: Network) -> bool:
+        return network.router is not None and has_readings(network) and _may_exist(self._findings_path)
 
     def router_findings_file(self) -> RouterFindingsFile:
         """Return the file that remembers how routers read their calls, in the folder of the stores."""
@@ -405,6 +412,8 @@ class QuoteSources:
             raise InvalidAddress(f"{name} is not an address, and names of {network.name} are not resolved")
         if self.is_offline:
             raise InvalidOption(f"{name} is resolved by a node, which --offline excludes", hint="give the address")
+        from swapcli.networks.name_services import find_name_service
+
         service = find_name_service(name)
         setting = "names_rpc_url" if service.network is None else f"networks.{service.network}.rpc_url"
         urls, headers = self._name_nodes(service, network)

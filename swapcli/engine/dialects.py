@@ -7,9 +7,9 @@ from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swapcli.errors import InvalidOption
+from swapcli.model.execution import Execution
 from swapcli.model.market import MarketState
 from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, SETTLER, UNIVERSAL_ROUTER, Kind, Network
-from swapcli.model.router_dialect import Execution, not_executable
 
 if TYPE_CHECKING:
     from swapcli.model.router_dialect import InterfaceDialect, RouterDialect
@@ -80,6 +80,8 @@ def check_executable(keys: Iterable[str], market: MarketState) -> None:
     for key in keys:
         pool = market.pools.get(key)
         if pool is not None and dialect.executable_pool(pool) is None:
+            from swapcli.model.router_dialect import not_executable
+
             raise not_executable(dialect, pool)
 
 

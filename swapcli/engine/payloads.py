@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import ResultSwap, RouteResult
 from swapcli.engine.dialects import execution_of, router_dialect
@@ -14,11 +15,13 @@ from swapcli.model.network import FIBROUS, Kind, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.model.router_dialect import ReplayedSwap
 from swapcli.model.swap_terms import SwapTerms, after_fee, min_received
-from swapcli.model.transaction import RouterRouteParam, SwapType, UnsignedTransaction
+from swapcli.model.swap_type import SwapType
 from swapcli.routing.gas import before_refunds, with_margin
 from swapcli.routing.replay import Replay, replay
+
+if TYPE_CHECKING:
+    from swapcli.model.transaction import UnsignedTransaction
 
 CLOCK_SKEW_MS = 5_000
 """How far the clock of a route's issuer may be ahead of ours: more than NTP leaves."""
@@ -73,6 +76,9 @@ def fits_calldata(steps: Sequence[Step], pools: Mapping[str, Pool], network: Net
     if len(steps) * MAX_BYTES_A_STEP + MAX_BYTES_OF_TERMS <= MAX_CALLDATA_BYTES:
         return True
     first, last = steps[0], steps[-1]
+    from swapcli.model.router_dialect import ReplayedSwap
+    from swapcli.model.transaction import RouterRouteParam
+
     # Only the size matters, so that any addresses and amounts do.
     amount, swap_type = first.amount_in, SwapType.TOKEN_TO_TOKEN
     route = RouterRouteParam(first.token_in, last.token_out, amount, 1, 1, _ANY_ADDRESS, swap_type)
@@ -134,6 +140,9 @@ def build_transaction(
     `ConfigError` if the router is unknown, `InvalidRoute` if the router cannot execute the steps, or not in one
     transaction.
     """
+    from swapcli.model.router_dialect import ReplayedSwap
+    from swapcli.model.transaction import RouterRouteParam
+
     router = _router(network)
     integrator = result.integrator
     left = after_fee(amount_out, integrator.fee_bps if integrator else 0)

@@ -17,15 +17,8 @@ from swapcli.engine.payloads import build_transaction
 from swapcli.errors import InvalidInput, InvalidRoute, PoolError
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
-from swapcli.model.router_reading import (
-    NO_FINDINGS,
-    READINGS,
-    ExtraDataForm,
-    Finding,
-    RateReading,
-    RouterFindings,
-    RouterReading,
-)
+from swapcli.model.router_findings import NO_FINDINGS, READINGS, Finding, RouterFindings
+from swapcli.model.router_reading import ExtraDataForm, RateReading, RouterReading
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.routing.replay import Replay, replay

@@ -9,7 +9,8 @@ from swapcli.chain.router_findings_file import RouterFindingsFile
 from swapcli.engine.payloads_by_reading import ReadPayload, RoutePayloads
 from swapcli.engine.presign_checks import PayloadCheck
 from swapcli.model.network import Network
-from swapcli.model.router_reading import DEFAULT_READING, NO_FINDINGS, RouterFindings
+from swapcli.model.router_findings import NO_FINDINGS, RouterFindings
+from swapcli.model.router_reading import DEFAULT_READING
 from swapcli.networks.address import keccak256
 
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
+from typing import TYPE_CHECKING
 
 from swapcli.engine.dialects import router_dialect
 from swapcli.engine.impact_measures import ImpactBasis, PriceImpact, impact_of
@@ -14,10 +15,12 @@ from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import PPM_PER_PERCENT, SwapTerms
-from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.units import PPM
 from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.networks.address import display_address
+
+if TYPE_CHECKING:
+    from swapcli.model.transaction import UnsignedTransaction
 
 NOT_LIVE = "not live prices"
 PLACEHOLDER_MARK = "invented"

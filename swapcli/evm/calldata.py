@@ -31,7 +31,8 @@ from swapcli.encoding.abi import (
 )
 from swapcli.errors import InvalidInput
 from swapcli.model.quote import RATE_SCALE
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 
 SWAP: Final = "8619b04e"
 SWAP_INTEGRATOR: Final = "21ed51f7"

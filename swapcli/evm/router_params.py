@@ -13,7 +13,8 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
 from swapcli.model.swap_terms import Integrator
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 
 _WRAPPER: Final = "wrapper"
 _WRAPPER_ID: Final = 0

@@ -9,7 +9,8 @@ from swapcli.encoding.abi import encode_address, encode_uint
 from swapcli.evm.calldata import encode_call
 from swapcli.evm.router_params import check_native
 from swapcli.model.network import Network
-from swapcli.model.transaction import Approval, Purpose, RouterCall, SwapType, Transaction, UnsignedTransaction
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import Approval, Purpose, RouterCall, Transaction, UnsignedTransaction
 
 APPROVE: Final = "095ea7b3"
 """`approve(address spender, uint256 amount)` of ERC-20."""

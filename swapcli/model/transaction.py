@@ -2,27 +2,12 @@
 
 from __future__ import annotations
 
-from enum import IntEnum, StrEnum
+from enum import StrEnum
 from typing import NamedTuple
 
 from swapcli.errors import InvalidOption
-from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.swap_terms import Integrator
-
-
-class SwapType(IntEnum):
-    """Whether a swap sells or buys the native token."""
-
-    NATIVE_TO_TOKEN = 0
-    TOKEN_TO_NATIVE = 1
-    TOKEN_TO_TOKEN = 2
-
-    @classmethod
-    def of(cls, address_in: str, address_out: str) -> SwapType:
-        """Return the type of a swap between two addresses; the native token is the zero address."""
-        if address_in == ZERO_ADDRESS:
-            return cls.NATIVE_TO_TOKEN
-        return cls.TOKEN_TO_NATIVE if address_out == ZERO_ADDRESS else cls.TOKEN_TO_TOKEN
+from swapcli.model.swap_type import SwapType
 
 
 class RouterRouteParam(NamedTuple):

@@ -88,3 +88,8 @@ def _with_checksum(address: str) -> str:
     digits = address[2:]
     marks = keccak256(digits.encode()).hex()
     return "0x" + "".join(d.upper() if mark >= "8" else d for d, mark in zip(digits, marks, strict=False))
+
+
+def is_name(text: str) -> bool:
+    """Return whether `text` is meant as a name. Every name has a dot, and no address has one."""
+    return "." in text

@@ -1,4 +1,4 @@
-"""Name services of EVM networks, and what is a name rather than an address."""
+"""Name services of EVM networks."""
 
 from __future__ import annotations
 
@@ -25,11 +25,6 @@ ENS: Final = NameService("ENS", "", 1)
 BASENAMES: Final = NameService(
     "Basenames", ".base.eth", 8_453, BASE, "0xb94704422c2a1e396835a571837aa5ae53285a95"
 )  # https://github.com/base/basenames, "Registry" of Base Mainnet
-
-
-def is_name(text: str) -> bool:
-    """Return whether `text` is meant as a name. Every name has a dot, and no address has one."""
-    return "." in text
 
 
 def find_name_service(name: str) -> NameService:

@@ -17,8 +17,9 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import Order
 from swapcli.model.swap_terms import Integrator, after_fee, min_received
+from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
-from swapcli.model.transaction import RouterCall, SwapType, UnsignedTransaction
+from swapcli.model.transaction import RouterCall, UnsignedTransaction
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Mapping
 
 from swapcli.model.pool import Pool
-from swapcli.model.transaction import SwapType
+from swapcli.model.swap_type import SwapType
 from swapcli.routing.replay import Replay
 
 BASE_GAS = 90_300

@@ -19,9 +19,9 @@ from collections.abc import Callable, Mapping, Sequence
 from typing import NamedTuple
 
 from swapcli.errors import InvalidRoute, PoolError, SwapReverts
+from swapcli.model.execution import RATES, Execution
 from swapcli.model.pool import Pool
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step, Swap
-from swapcli.model.router_dialect import RATES, Execution
 from swapcli.routing.graph.digraph import topological_order
 
 _ROUTE_WEIGHT = SHARES_PER_ROUTE * SHARES_PER_HOP

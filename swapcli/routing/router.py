@@ -10,11 +10,11 @@ from math import inf
 from typing import TYPE_CHECKING
 
 from swapcli.errors import Cancelled, SameToken, UnknownToken
+from swapcli.model.execution import RATES, Execution
 from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote import WHOLE_PERCENTS, Certificate, Quote
-from swapcli.model.router_dialect import RATES, Execution
 from swapcli.model.token import Token
 from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
 from swapcli.routing.gas import BASE_GAS

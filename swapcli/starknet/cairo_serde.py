@@ -17,7 +17,8 @@ from collections.abc import Iterator, Sequence
 
 from swapcli.errors import InvalidInput
 from swapcli.model.quote import RATE_SCALE
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.starknet.felts import (
     U32_LIMIT,
     address_of_felt,

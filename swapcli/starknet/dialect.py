@@ -6,10 +6,11 @@ from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.errors import InvalidRoute
+from swapcli.model.execution import RATES
 from swapcli.model.network import FIBROUS, Network
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.model.router_dialect import RATES, ReplayedSwap
+from swapcli.model.router_dialect import ReplayedSwap
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 from swapcli.starknet.account_calls import build_account_calls, build_transaction

@@ -18,7 +18,8 @@ from swapcli.errors import InvalidRoute
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.starknet.felts import check_felt, from_felt_text
 
 

@@ -21,8 +21,8 @@ from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.quote import Quote, Route, Segment, Swap
 from swapcli.model.swap_terms import Integrator
+from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
-from swapcli.model.transaction import SwapType
 from tests.api.build import AERO, EVM, NATIVE, STARKNET, USDC, WRAPPED, concentrated, constant_product, prices, results
 from tests.api.conform import conforms
 

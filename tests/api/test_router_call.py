@@ -14,7 +14,8 @@ from swapcli.api.fields import Fields
 from swapcli.api.router_call import parse_call, render_call, render_call_route, render_short_swap_parameters
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Network
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from tests.api.build import CALL, EVM, NETWORKS, STARKNET, calls
 from tests.api.conform import conforms
 

@@ -14,7 +14,7 @@ from operator import mul
 from random import Random
 from typing import NamedTuple
 
-from swapcli.model.transaction import SwapType
+from swapcli.model.swap_type import SwapType
 from swapcli.pools.concentrated import CROSSING_GAS, Concentrated
 from swapcli.pools.constant_product import SOLIDLY_GAS, ConstantProduct
 from swapcli.pools.solidly_stable import SolidlyStable

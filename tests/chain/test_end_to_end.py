@@ -14,7 +14,7 @@ import pytest
 from swapcli.evm import build_approval, build_transactions
 from swapcli.model.order import Order
 from swapcli.model.swap_terms import Integrator
-from swapcli.model.transaction import SwapType
+from swapcli.model.swap_type import SwapType
 from tests.chain.contract_fixture import PROTOCOLS, WETH, ContractFixture
 from tests.chain.trader import USER, Trade, Trader, check_outcome, with_calldata, with_unreachable_minimum
 from tests.contracts.evm import RevertedError, selector

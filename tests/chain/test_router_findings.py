@@ -11,16 +11,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.chain.router_findings_file import RouterFindingsFile
-from swapcli.model.router_reading import (
-    DEFAULT_READING,
-    NO_FINDINGS,
-    READINGS,
-    ExtraDataForm,
-    Finding,
-    RateReading,
-    RouterFindings,
-    RouterReading,
-)
+from swapcli.model.router_findings import NO_FINDINGS, READINGS, Finding, RouterFindings
+from swapcli.model.router_reading import DEFAULT_READING, ExtraDataForm, RateReading, RouterReading
 
 ROUTER, OTHER = "0x" + "aB" * 20, "0x" + "cd" * 20
 

@@ -17,15 +17,8 @@ from swapcli.engine.reading_memory import ReadingMemory
 from swapcli.errors import SimulationError
 from swapcli.model.order import Order
 from swapcli.model.quote import Route, Segment, Swap
-from swapcli.model.router_reading import (
-    DEFAULT_READING,
-    READINGS,
-    ExtraDataForm,
-    Finding,
-    RateReading,
-    RouterFindings,
-    RouterReading,
-)
+from swapcli.model.router_findings import READINGS, Finding, RouterFindings
+from swapcli.model.router_reading import DEFAULT_READING, ExtraDataForm, RateReading, RouterReading
 from tests.chain.contract_fixture import WETH
 from tests.chain.reading_routers import (
     QuotedRoute,

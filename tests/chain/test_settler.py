@@ -20,7 +20,8 @@ from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.router_dialect import ReplayedSwap
 from swapcli.model.swap_terms import Integrator
-from swapcli.model.transaction import SwapType, Transaction, UnsignedTransaction
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.pools.constant_product import ConstantProduct
 from tests.chain.contract_fixture import WETH
 from tests.chain.settler_fixture import PROTOCOLS, SettlerTrader

@@ -19,7 +19,8 @@ from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, Simulation
 from swapcli.evm import build_approval
 from swapcli.evm.simulation import SimulatedCall, SimulationStatus
 from swapcli.model.order import ZERO_ADDRESS, Order
-from swapcli.model.transaction import Approval, SwapType, UnsignedTransaction
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import Approval, UnsignedTransaction
 from tests.chain.anvil import AnvilChain
 from tests.chain.node.server import Refused, node_of, says, serving
 from tests.chain.trader import USER, Trader, with_calldata, with_unreachable_minimum

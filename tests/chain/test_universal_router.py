@@ -28,7 +28,8 @@ from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.router_dialect import PermitKind, ReplayedSwap
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import Integrator, SignedPermit
-from swapcli.model.transaction import SwapType, Transaction, UnsignedTransaction
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import Transaction, UnsignedTransaction
 from tests.chain.contract_fixture import WETH
 from tests.chain.trader import INTEGRATOR, KEY, USER, Trade, Trader, check_outcome, features
 from tests.chain.universal_fixture import CHAIN_ID, leftovers, open_universal_trader, permit2_allowance

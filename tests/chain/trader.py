@@ -25,8 +25,9 @@ from swapcli.model.pool import Pool
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import Integrator, SwapTerms
+from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
-from swapcli.model.transaction import SwapType, Transaction, UnsignedTransaction
+from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.routing.replay import Replay, replay
 from tests.chain.anvil import AnvilChain, Receipt, running_anvil
 from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture

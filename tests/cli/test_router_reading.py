@@ -9,7 +9,8 @@ import pytest
 
 from swapcli.chain.router_findings_file import RouterFindingsFile
 from swapcli.evm import decode_call
-from swapcli.model.router_reading import ExtraDataForm, Finding, RateReading, RouterFindings
+from swapcli.model.router_findings import Finding, RouterFindings
+from swapcli.model.router_reading import ExtraDataForm, RateReading
 from swapcli.networks.catalogue import find_network
 from tests.support.command import CommandResult, run_swapcli
 

@@ -25,7 +25,8 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.quote import RATE_SCALE
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import Integrator, SwapTerms, after_fee, min_received
-from swapcli.model.transaction import SwapType, UnsignedTransaction
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.catalogue import find_network, network_names
 from swapcli.routing.replay import replay
 from tests.support.markets import embedded_market

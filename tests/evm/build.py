@@ -8,7 +8,8 @@ from eth_abi.abi import decode, encode
 from hypothesis import strategies as st
 
 from swapcli.evm import Permit
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 
 ROUTE_TYPE = "(address,address,uint256,uint256,uint256,address,uint8)"
 LIST_TYPE = "(address,address,uint32,int24,address,uint8,bytes)[]"

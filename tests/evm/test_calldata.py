@@ -19,7 +19,8 @@ from swapcli.evm import (
     encode_permit_call,
 )
 from swapcli.evm.transactions import APPROVE
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.networks.address import keccak256
 from tests.evm.build import SIGNATURES, abi_decoded, abi_encoded, calls, permits, random_call
 

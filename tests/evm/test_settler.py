@@ -21,8 +21,9 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.quote import Step
 from swapcli.model.router_dialect import ReplayedSwap
 from swapcli.model.swap_terms import Integrator, after_fee
+from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
-from swapcli.model.transaction import Purpose, RouterRouteParam, SwapType, UnsignedTransaction
+from swapcli.model.transaction import Purpose, RouterRouteParam, UnsignedTransaction
 from swapcli.networks.catalogue import find_network
 from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.concentrated import Concentrated

@@ -19,8 +19,9 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Quote, Route, Segment, Step, Swap
 from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
+from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
-from swapcli.model.transaction import RouterCall, RouterRouteParam, SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam
 from swapcli.pools import FAMILIES
 from swapcli.pools.wrapper import WrappedNative
 from swapcli.routing.replay import replay

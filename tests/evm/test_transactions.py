@@ -11,7 +11,8 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InvalidInput, InvalidRoute
 from swapcli.evm import build_approval, build_transaction, build_transactions, encode_call
-from swapcli.model.transaction import Purpose, RouterCall, SwapType, Transaction, UnsignedTransaction
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import Purpose, RouterCall, Transaction, UnsignedTransaction
 from tests.api.build import EVM, WRAPPED
 from tests.evm.build import ADDRESSES, NUMBERS
 from tests.evm.test_calldata import CALL

@@ -18,7 +18,8 @@ from swapcli.model.network import UNIVERSAL_ROUTER
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.router_dialect import ReplayedSwap
 from swapcli.model.swap_terms import Integrator, SignedPermit, after_fee
-from swapcli.model.transaction import Purpose, RouterRouteParam, SwapType, UnsignedTransaction
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import Purpose, RouterRouteParam, UnsignedTransaction
 from swapcli.routing.replay import replay
 from tests.chain.random_routes import random_route
 from tests.evm.router_model import embedded

@@ -8,8 +8,8 @@ import pytest
 from hypothesis import assume, given
 
 from swapcli.errors import NoRoute, PoolError
+from swapcli.model.execution import Execution
 from swapcli.model.quote import HUNDREDTHS, WHOLE_PERCENTS, Route, Segment, Swap
-from swapcli.model.router_dialect import Execution
 from swapcli.model.swap_terms import DEFAULT_MAX_IMPACT_PPM
 from swapcli.routing.replay import flatten
 from swapcli.routing.router import Router

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from swapcli.errors import NoRoute, PoolError
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.quote import SHARES_PER_HOP, Route, Segment, Swap
-from swapcli.model.transaction import SwapType
+from swapcli.model.swap_type import SwapType
 from swapcli.pools import family
 from swapcli.pools.concentrated import CROSSING_GAS
 from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, REPEATED_POOL_GAS, TOKEN_BETWEEN_GAS, route_gas

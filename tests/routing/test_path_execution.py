@@ -10,8 +10,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
+from swapcli.model.execution import Execution
 from swapcli.model.quote import Step
-from swapcli.model.router_dialect import Execution
 from swapcli.routing.replay import Replay, flatten, replay
 from tests.routing.random_routes import random_route
 from tests.support.pools import build_random_market, seeds

@@ -9,8 +9,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
+from swapcli.model.execution import Execution
 from swapcli.model.quote import RATE_SCALE
-from swapcli.model.router_dialect import Execution
 from swapcli.model.router_reading import RateReading
 from swapcli.routing.replay import Replay, replay
 from tests.routing.random_routes import random_route

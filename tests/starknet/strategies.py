@@ -5,7 +5,8 @@ from __future__ import annotations
 from hypothesis import strategies as st
 
 from swapcli.model.quote import RATE_SCALE
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.starknet.felts import FIELD_PRIME, U32_LIMIT, U256_LIMIT
 
 U128_LIMIT = 2**128

@@ -16,7 +16,8 @@ from swapcli.model.market import MarketState
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.model.transaction import RouterRouteParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterRouteParam
 from swapcli.networks.catalogue import find_network
 from swapcli.starknet import build_call
 from swapcli.starknet.router_params import extra_felts

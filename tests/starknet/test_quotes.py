@@ -19,7 +19,8 @@ from swapcli.model.order import Order
 from swapcli.model.quote import Quote
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import SwapTerms, min_received
-from swapcli.model.transaction import RouterRouteParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterRouteParam
 from swapcli.networks.catalogue import find_network
 from swapcli.routing import Router
 from swapcli.starknet import (

@@ -10,7 +10,8 @@ from typing import Any
 import pytest
 
 from swapcli.model.network import Kind
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.networks.address import parse_address
 from swapcli.starknet import build_approval, deserialise_call, serialise_call
 from swapcli.starknet.felts import APPROVE_SELECTOR, SWAP_SELECTOR

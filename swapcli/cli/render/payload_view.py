@@ -11,8 +11,9 @@ from swapcli.cli.render.quote_facts import Fact, symbol
 from swapcli.encoding.text import printable
 from swapcli.engine.transaction_requests import FIELDS_OF_NODE, RenderedTransaction
 from swapcli.model.network import Network
+from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token, in_tokens
-from swapcli.model.transaction import Purpose, SwapType, UnsignedTransaction
+from swapcli.model.transaction import Purpose, UnsignedTransaction
 from swapcli.networks.address import display_address
 
 HEAD, TAIL = 18, 8

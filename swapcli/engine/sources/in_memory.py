@@ -42,14 +42,15 @@ from swapcli.model.quote import WHOLE_PERCENTS, Quote
 from swapcli.model.quote_request import QuoteRequest, SharePrecision
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
+from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
-from swapcli.model.transaction import SwapType, UnsignedTransaction
 from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.routing import Router
 from swapcli.routing.gas import NATIVE_GAS, route_gas
 from swapcli.routing.replay import Replay, replay
 
 if TYPE_CHECKING:
+    from swapcli.model.transaction import UnsignedTransaction
     from swapcli.routing.competing_routes import KnownRoute
     from swapcli.routing.search.route_search import SearchResult
     from swapcli.routing.unused_pool_gains import PoolGains

@@ -3,10 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from swapcli.api.route_result import RouteResult
-from swapcli.engine.health import Health
 from swapcli.engine.impact_measures import PriceImpact
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import SameToken
@@ -18,7 +17,10 @@ from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token
-from swapcli.model.transaction import UnsignedTransaction
+
+if TYPE_CHECKING:
+    from swapcli.engine.health import Health
+    from swapcli.model.transaction import UnsignedTransaction
 
 
 def require_different_tokens(order: Order) -> None:

@@ -11,10 +11,11 @@ from swapcli.evm.calldata import Permit, decode_call, encode_permit_call
 from swapcli.evm.integrator import encode_integrator_data
 from swapcli.evm.router_params import build_call
 from swapcli.evm.transactions import build_transaction, build_transactions
+from swapcli.model.execution import Execution
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.model.router_dialect import Execution, PermitKind, ReplayedSwap
+from swapcli.model.router_dialect import PermitKind, ReplayedSwap
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 

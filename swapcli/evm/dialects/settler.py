@@ -40,19 +40,15 @@ from swapcli.evm.settler_actions import (
     encode_uniswap_v4,
 )
 from swapcli.evm.transactions import build_transactions
+from swapcli.model.execution import Execution
 from swapcli.model.network import FIBROUS, SETTLER, DialectRouter, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.quote import Step
-from swapcli.model.router_dialect import Execution, ReplayedSwap, not_executable
+from swapcli.model.router_dialect import ReplayedSwap, not_executable
 from swapcli.model.swap_terms import Integrator
-from swapcli.model.transaction import (
-    Approval,
-    EncodedCall,
-    SwapType,
-    Transaction,
-    UnsignedTransaction,
-)
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import Approval, EncodedCall, Transaction, UnsignedTransaction
 from swapcli.networks.pool_addresses import deployment_of, pool_address
 
 _EXCHANGE: Final = "3df02124"

@@ -11,13 +11,15 @@ from swapcli.evm.router_params import check_native
 from swapcli.evm.transactions import build_transactions
 from swapcli.evm.universal_router.commands import Command, encode_execute, permit, v4_encoding
 from swapcli.evm.universal_router.plan import V2, V3, V4, RouterHop, plan_commands, wrap_commands
+from swapcli.model.execution import Execution
 from swapcli.model.network import UNIVERSAL_ROUTER, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.model.router_dialect import Execution, PermitKind, ReplayedSwap, not_executable
+from swapcli.model.router_dialect import PermitKind, ReplayedSwap, not_executable
 from swapcli.model.swap_terms import Integrator
-from swapcli.model.transaction import Approval, EncodedCall, SwapType, Transaction, UnsignedTransaction
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import Approval, EncodedCall, Transaction, UnsignedTransaction
 
 V2_FEE_PPM: Final = 3_000
 """The fee with which the router computes the output of V2 pairs."""

@@ -12,7 +12,8 @@ from typing import Final, NamedTuple
 from swapcli.encoding.abi import WORD, AbiReader, encode_address, encode_bytes, encode_uint, parse_hex
 from swapcli.evm.transactions import build_approvals
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.transaction import Approval, SwapType, Transaction, UnsignedTransaction
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import Approval, Transaction, UnsignedTransaction
 
 SIMULATE: Final = "a4445c7c"
 """`simulate((address,address,address,uint256,bytes,(address,bytes)[]))`."""

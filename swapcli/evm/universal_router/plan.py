@@ -31,7 +31,8 @@ from swapcli.evm.universal_router.commands import (
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.quote import Step
 from swapcli.model.router_dialect import ReplayedSwap
-from swapcli.model.transaction import RouterRouteParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterRouteParam
 
 V2, V3, V4 = "v2", "v3", "v4"
 """The router's names of the generations of pools, as the catalogue has them."""

@@ -11,9 +11,9 @@ from math import inf
 from typing import NamedTuple
 
 from swapcli.errors import PoolError
+from swapcli.model.execution import RATES, Execution
 from swapcli.model.pool import Pool
 from swapcli.model.quote import WHOLE_PERCENTS, Route, has_whole_percents
-from swapcli.model.router_dialect import RATES, Execution
 from swapcli.routing.cancellation import SearchTimeUp
 from swapcli.routing.gas import BASE_GAS, route_gas
 from swapcli.routing.graph.best_paths import extend_prices

@@ -8,7 +8,8 @@ from random import Random
 from swapcli.evm import build_call, build_transaction
 from swapcli.model.market import MarketState
 from swapcli.model.quote import RATE_SCALE, Step
-from swapcli.model.transaction import RouterRouteParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterRouteParam
 from tests.bench.running import BenchmarkFailed
 from tests.chain.anvil import AnvilChain
 from tests.chain.contract_fixture import CENTS, ContractFixture

@@ -18,7 +18,8 @@ from swapcli.cli.render.payload_view import build_payload_view
 from swapcli.engine.transaction_requests import RenderedTransaction
 from swapcli.evm import decode_call, decode_integrator_data
 from swapcli.model.swap_terms import min_received
-from swapcli.model.transaction import Purpose, RouterCall, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import Purpose, RouterCall
 from swapcli.networks.catalogue import find_network
 from swapcli.routing.replay import replay
 from swapcli.starknet import deserialise_call

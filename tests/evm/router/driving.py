@@ -10,7 +10,8 @@ from swapcli.evm import build_call, build_transaction
 from swapcli.model.market import MarketState
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.model.swap_terms import Integrator
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType, UnsignedTransaction
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, UnsignedTransaction
 from swapcli.routing.replay import Replay, replay
 from tests.chain.contract_fixture import WETH, ContractFixture
 from tests.contracts.evm import RevertedError, selector

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from swapcli.model.transaction import RouterCall, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall
 from tests.chain.contract_fixture import WETH, ContractFixture
 from tests.contracts.evm import RevertedError
 from tests.evm.router.driving import ALICE

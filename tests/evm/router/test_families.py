@@ -13,7 +13,7 @@ from swapcli.errors import PoolError
 from swapcli.model.market import MarketState
 from swapcli.model.pool import Pool
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
-from swapcli.model.transaction import SwapType
+from swapcli.model.swap_type import SwapType
 from tests.chain.contract_fixture import PROTOCOLS, WETH, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.random_routes import random_route

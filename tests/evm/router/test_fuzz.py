@@ -10,7 +10,8 @@ from hypothesis import strategies as st
 
 from swapcli.evm.extra_data import PoolUse, encode_extra_data
 from swapcli.model.market import MarketState
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from tests.chain.contract_fixture import DECIMALS, PROTOCOLS, ContractFixture
 from tests.contracts.evm import RevertedError
 from tests.evm.router.driving import ALICE, BOB, CAROL, NATIVE, weth

@@ -11,7 +11,8 @@ from eth_abi.abi import encode
 from swapcli.errors import PoolError
 from swapcli.model.market import MarketState
 from swapcli.model.network import Deployment
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from tests.chain.contract_fixture import WETH, ContractFixture
 from tests.chain.random_routes import random_route
 from tests.contracts.evm import Contract, RevertedError, compile_solidity, selector

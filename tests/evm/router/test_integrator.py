@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from swapcli.evm import build_transaction
 from swapcli.model.market import MarketState
 from swapcli.model.swap_terms import Integrator, after_fee
-from swapcli.model.transaction import SwapType
+from swapcli.model.swap_type import SwapType
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.random_routes import random_route

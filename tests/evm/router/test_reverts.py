@@ -7,7 +7,8 @@ from eth_abi.abi import encode
 
 from swapcli.model.market import MarketState
 from swapcli.model.swap_terms import Integrator
-from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam, SwapType
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from tests.chain.contract_fixture import ContractFixture
 from tests.contracts.evm import RevertedError, compile_solidity
 from tests.evm.router.driving import ALICE, BOB, CAROL, NATIVE, Built, build, carry_out, error, refusal, single, weth

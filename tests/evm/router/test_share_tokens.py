@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.model.market import MarketState
 from swapcli.model.swap_terms import Integrator
-from swapcli.model.transaction import SwapType
+from swapcli.model.swap_type import SwapType
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.odd_tokens import STETH_POT, WHOLE, add_token, forget_tokens, open_curve, open_pair, open_solidly

@@ -1,0 +1,42 @@
+"""How a router executes a route: in which amounts it spends its balances, in which steps of shares."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from swapcli.model.quote import HUNDREDTHS, RATE_SCALE
+from swapcli.model.router_reading import RateReading
+
+
+class Execution(NamedTuple):
+    """How a router executes a route. A replay does the same, so that its amounts are exact.
+
+    A router with rates spends `floor(balance * rate / rate_scale)` of its balance of a token in each pool that sells
+    it; segments that pass through the same token share that balance. With `rounds_to_nearest`, which a coarse scale
+    needs, larger shares come first and rates are rounded to the nearest instead of down. With another `rate_reading`
+    the rate is a part of an earlier balance.
+
+    A router that `executes_paths` runs one path of single pools after the other, each with an absolute amount of the
+    input token, and passes on all that a pool pays.
+
+    `share_step` is the finest step of the shares of segments that the router distinguishes, in hundredths of a percent.
+    """
+
+    rate_scale: int = RATE_SCALE
+    executes_paths: bool = False
+    rounds_to_nearest: bool = False
+    share_step: int = HUNDREDTHS
+    rate_reading: RateReading = RateReading.RELATIVE
+
+    def is_absolute(self, *, sells_input: bool) -> bool:
+        """Return whether the rate of a swap is a part of the balance before the first swap that sells its token.
+
+        `sells_input` says whether that token is the input of the route.
+        """
+        if sells_input:
+            return self.rate_reading is not RateReading.RELATIVE
+        return self.rate_reading is RateReading.ABSOLUTE
+
+
+RATES = Execution()
+"""The execution of the public router and of this project's."""
