@@ -15,7 +15,7 @@ import msgspec
 from swapcli.errors import Cancelled, Overloaded, SwapcliError
 from swapcli.model.network import Network
 from swapcli.service.balance_check import BalanceChecker
-from swapcli.service.endpoint_table import Endpoint, Handler
+from swapcli.service.endpoint_table import JSON, Endpoint
 from swapcli.service.endpoint_types import EndpointRequest, EndpointResponse
 from swapcli.service.error_responses import JsonResponse, error_response, status_error, with_v2_meta
 from swapcli.service.health_checks import HealthMonitor
@@ -23,7 +23,6 @@ from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import Metrics
 from swapcli.service.rate_limits import RejectionPacer
 from swapcli.service.request_io import (
-    JSON,
     get_context,
     get_header,
     read_body,
@@ -70,11 +69,10 @@ class EndpointHandler:
         if rejection is not None:
             return await send_json(send, rejection)
         endpoint = by_method[_method(scope)]
-        assert endpoint.handler is not None
         body = await read_body(scope, receive)
         try:
             request = _build_request(scope, network, body)
-            content, response = await self._run(endpoint.handler, request, get_context(scope).client, receive)
+            content, response = await self._run(endpoint, request, get_context(scope).client, receive)
             if response.check is not None:
                 await self._service.checker.run(network.name, response.check)
         except SwapcliError as error:
@@ -83,18 +81,18 @@ class EndpointHandler:
                 raise
             reply = with_v2_meta(reply, self._service.registry.now_ms()) if endpoint.is_v2 else reply
             return await send_json(send, reply)
-        return await send_body(send, OK, JSON, content, response.headers)
+        return await send_body(send, OK, endpoint.content_type.encode(), content, response.headers)
 
     async def _run(
-        self, handler: Handler, request: EndpointRequest, client: str, receive: Receive
+        self, endpoint: Endpoint, request: EndpointRequest, client: str, receive: Receive
     ) -> tuple[bytes, EndpointResponse]:
-        """Run a handler on the worker thread, until the client disconnects."""
+        """Run the handler of an endpoint on the worker thread, until the client disconnects."""
         worker, metrics = self._service.worker, self._service.metrics
         loop = asyncio.get_running_loop()
         try:
             worker.check_room(client)
             work = worker.run(
-                lambda is_cancelled: self._handle(handler, request._replace(is_cancelled=is_cancelled)), client=client
+                lambda is_cancelled: self._handle(endpoint, request._replace(is_cancelled=is_cancelled)), client=client
             )
             return await cancel_on_disconnect(loop.create_task(work), loop.create_task(wait_for_disconnect(receive)))
         except Overloaded:
@@ -105,14 +103,22 @@ class EndpointHandler:
             metrics.record_cancelled(request.network.name)
             raise
 
-    def _handle(self, handler: Handler, request: EndpointRequest) -> tuple[bytes, EndpointResponse]:
+    def _handle(self, endpoint: Endpoint, request: EndpointRequest) -> tuple[bytes, EndpointResponse]:
         """Return the encoded document and the response, and record the time that they took."""
         started_s = perf_counter()
         try:
-            response = handler(self._service.registry, request)
-            return msgspec.json.encode(response.document), response
+            assert endpoint.handler is not None
+            response = endpoint.handler(self._service.registry, request)
+            return _encode(response.document, endpoint), response
         finally:
             self._service.metrics.record_solve(request.network.name, perf_counter() - started_s)
+
+
+def _encode(document: object, endpoint: Endpoint) -> bytes:
+    if endpoint.content_type == JSON:
+        return msgspec.json.encode(document)
+    assert isinstance(document, str)
+    return document.encode()
 
 
 class HealthHandler:

@@ -19,6 +19,7 @@ from swapcli.service.parameter_descriptions import (
     Parameter,
     describe_batch,
     describe_order,
+    describe_picture,
     describe_token,
     no_parameters,
 )
@@ -35,6 +36,7 @@ SERVICE: Final = "Service"
 
 JSON: Final = "application/json"
 HTML: Final = "text/html"
+SVG: Final = "image/svg+xml"
 PLAIN_TEXT: Final = "text/plain"
 
 CHAINS: Final = "/supported-chains"
@@ -52,6 +54,8 @@ class Endpoint(NamedTuple):
 
     `path` is spelled as the interface spells it; requests match case-insensitively. Paths of a network start with
     `/{network}` and exist on the networks for which `networks` returns True.
+
+    `content_type` is that of a route, a page or a document; failures are always JSON.
 
     `handler` None: the service answers on the event loop itself (health checks and pages). `responses` and `body` are
     types of `api.schemas`, lists of them, or JSON schemas; any one of them occurs. `summary` and `description` are
@@ -140,6 +144,13 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         (json_types.RouteV1Json, json_types.RouteNotFoundJson),
         partial(endpoints.route, requests.ROUTE_V1), all_networks, partial(describe_order, requests.ROUTE_V1),
         description="If there is no route, `success` is false and `errorMessage` gives the reason.",
+    ),
+    Endpoint(
+        "routePicture", "GET", "/{network}/route.svg", V1, "Draw the best route",
+        ({"type": "string"}, json_types.RouteNotFoundJson),
+        endpoints.route_picture, all_networks, describe_picture, content_type=SVG,
+        description="The route that `route` finds for the same parameters, as a picture. Its colors follow the light or"
+        " dark mode of the reader.",
     ),
     Endpoint(
         "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",

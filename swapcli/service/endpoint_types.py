@@ -58,7 +58,10 @@ class EndpointRequest(NamedTuple):
 
 
 class EndpointResponse(NamedTuple):
-    """A successful response: its JSON-ready document, extra headers, and a check to run before it is sent."""
+    """A successful response: its JSON-ready document, extra headers, and a check to run before it is sent.
+
+    The document of an endpoint with another content type than JSON is its text.
+    """
 
     document: object
     headers: Headers = ()

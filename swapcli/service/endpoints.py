@@ -31,6 +31,9 @@ from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import Integrator, SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.address import display_address, is_native, parse_address
+from swapcli.pictures.route_flow import build_route_flow
+from swapcli.pictures.sankey_layout import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
+from swapcli.pictures.svg import render_svg
 from swapcli.service.endpoint_types import EndpointRequest, EndpointResponse, NodeCheck
 from swapcli.service.error_responses import Headers
 from swapcli.service.key_file import ApiKey
@@ -43,6 +46,15 @@ def route(order_parameters: OrderParameters, registry: MarketRegistry, request: 
     order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
     answer = _quote(registry, request, order, order_parameters.api_version)
     return EndpointResponse(render_result(answer.result, request.network), quote_headers(registry, answer))
+
+
+def route_picture(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
+    """Handle GET /{network}/route.svg."""
+    query = request.query_pairs()
+    order = requests.parse_order(query, request.network, requests.ROUTE_V1)
+    width = requests.parse_width(query, MIN_WIDTH, MAX_WIDTH, DEFAULT_WIDTH)
+    answer = _quote(registry, request, order, ApiVersion.V1)
+    return EndpointResponse(render_svg(build_route_flow(answer), width), quote_headers(registry, answer))
 
 
 def execute(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:

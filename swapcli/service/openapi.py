@@ -243,6 +243,10 @@ def _describe_responses(operation: _Operation) -> dict[str, Any]:
     endpoint = operation.endpoint
     own_headers = tuple(_STATE_HEADERS) if endpoint.is_quote else ()
     responses = {"200": _json_response("The response.", endpoint.responses, own_headers)}
+    if endpoint.content_type != JSON and endpoint.is_quote:
+        text, *failures = endpoint.responses
+        content = {endpoint.content_type: {"schema": text}, JSON: {"schema": any_of(failures)}}
+        responses["200"] = {**responses["200"], "content": content}
     if operation.parameters or endpoint.body:
         responses["400"] = _json_response(_BAD_REQUEST, (_error_type(endpoint),))
     for status, text in _ERRORS.items():

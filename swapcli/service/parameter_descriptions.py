@@ -5,11 +5,12 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from swapcli.api.interface_by_network import network_variant
-from swapcli.api.requests import OrderParameters
+from swapcli.api.requests import ROUTE_V1, OrderParameters
 from swapcli.api.slippage import SlippageRange
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
 from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
+from swapcli.pictures.sankey_layout import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
 from swapcli.service.json_schemas import ADDRESS, AMOUNT, BOOLEAN, SHARES, STRINGS, Schema, slippage_schema
 
 _DEFAULT_SLIPPAGE = DEFAULT_SLIPPAGE_PPM / PPM_PER_PERCENT
@@ -34,6 +35,13 @@ def describe_order(accepted: OrderParameters, network: Network) -> tuple[Paramet
     """Return the parameters of an order, with slippage and recipient where the endpoint accepts them."""
     order = _order_v2(network) if accepted.api_version is ApiVersion.V2 else _order_v1(network)
     return (*order, _shares(), *_terms(accepted, network))
+
+
+def describe_picture(network: Network) -> tuple[Parameter, ...]:
+    """Return the parameters of an order and of its picture."""
+    schema = {"type": "integer", "minimum": MIN_WIDTH, "maximum": MAX_WIDTH, "default": DEFAULT_WIDTH}
+    width = Parameter("width", schema, "Width of the picture in pixels; text has the same size at every width.")
+    return (*describe_order(ROUTE_V1, network), width)
 
 
 def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
