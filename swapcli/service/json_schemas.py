@@ -135,10 +135,14 @@ def _percent(ppm: int) -> float | int:
 
 
 def build_components(types: Iterable[object]) -> dict[str, Schema]:
-    """Return the schemas of these types and of all types that they contain, by published name."""
+    """Return the schemas of these types and of all types that they contain, by published name.
+
+    Inline schemas have no name and are left out.
+    """
     import msgspec
 
-    used = {get_args(each)[0] if get_origin(each) is list else each for each in types} - {Felts}
+    named = (each for each in types if not isinstance(each, dict))
+    used = {get_args(each)[0] if get_origin(each) is list else each for each in named} - {Felts}
     ordered = sorted((each for each in used if isinstance(each, type)), key=lambda each: each.__name__)
     _, generated = msgspec.json.schema_components(ordered, ref_template=PREFIX + "{name}")
     published = {_published_name(name): (name, _publish_references(schema)) for name, schema in generated.items()}
