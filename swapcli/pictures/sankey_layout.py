@@ -304,11 +304,11 @@ def _place(blocks: Sequence[_Block]) -> None:
     _push_down(blocks, [0.0] * len(blocks))
     bottom = max(block.y + block.height for block in blocks)
     for _ in range(RELAXATION_ROUNDS):
-        _push_down(blocks, [_wanted(block) for block in blocks])
+        _push_down(blocks, [_centered(block) for block in blocks])
         _push_up(blocks, bottom)
 
 
-def _wanted(block: _Block) -> float:
+def _centered(block: _Block) -> float:
     """Return the upper edge that centers a block on its neighbours."""
     total = sum(flow for _, flow in block.neighbours)
     if not total:
@@ -316,9 +316,9 @@ def _wanted(block: _Block) -> float:
     return sum(other.middle * flow for other, flow in block.neighbours) / total - block.height / 2
 
 
-def _push_down(blocks: Sequence[_Block], wanted: Sequence[float]) -> None:
+def _push_down(blocks: Sequence[_Block], preferred: Sequence[float]) -> None:
     cursor: dict[int, float] = {}
-    for block, y in zip(blocks, wanted, strict=True):
+    for block, y in zip(blocks, preferred, strict=True):
         block.y = max(y, *(cursor.get(column, 0.0) for column in block.columns))
         cursor |= dict.fromkeys(block.columns, block.y + block.height + BLOCK_GAP)
 
@@ -355,9 +355,9 @@ def _symbol(node: TokenNode, bar: Box, drawing: _Drawing, rows: Sequence[BandRow
     """Return the box of a token's symbol above its bar, and the symbol: whole if it does not overlap other text."""
     room = 2 * drawing.columns.curve + BAR - 4
     symbol, y = format_symbol(node.token), bar.y - NODE_LABEL
-    wanted = text_width(symbol, LABEL_SIZE, is_bold=True)
-    box = Box(bar.x + BAR / 2 - wanted / 2, y, wanted, NODE_LABEL - 2)
-    if wanted <= room or not any(_overlap(box, row.label) for row in rows):
+    preferred = text_width(symbol, LABEL_SIZE, is_bold=True)
+    box = Box(bar.x + BAR / 2 - preferred / 2, y, preferred, NODE_LABEL - 2)
+    if preferred <= room or not any(_overlap(box, row.label) for row in rows):
         return box, symbol
     return Box(bar.x + BAR / 2 - room / 2, y, room, box.height), fit_text(symbol, room, LABEL_SIZE, is_bold=True)
 

@@ -27,7 +27,7 @@ from swapcli.pictures.text_width import fit_text
 NOTE_SIZE = 11.0
 """The smallest text, and the smallest size that reads well on a telephone."""
 BASELINE = 11.0
-"""From the upper edge of a line of text to the foot of its letters."""
+"""From the upper edge of a line of text to its baseline."""
 MAX_TOOLTIP_POOLS = 12
 
 SURFACE, TEXT, MUTED, BAR = (
