@@ -49,8 +49,8 @@ contracts: setup ## Compile this project's contracts.
 markets: setup ## Write the embedded markets.
 	$(RUN) -m tests.generate.markets
 
-completions: setup ## Write the completion scripts.
-	$(RUN) -m swapcli.cli.completion_scripts completions
+completions: setup ## Write the command tree that completion reads.
+	$(RUN) -m swapcli.cli.completion.command_tree
 
 snapshots: setup ## Accept changed output in the snapshots and in the README.
 	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/cli/test_render.py tests/test_docs.py

@@ -3,6 +3,7 @@
 A quote takes a few milliseconds, and Python takes longer than that to import a library. Therefore:
 
 * `swapcli --version` is answered before anything else of the program is imported (`main`).
+* Completion (`swapcli _complete`) imports only what lists names, and no Typer.
 * The cyclic garbage collector is off in one-shot commands. They create few cycles and many long-lived objects, and
   collecting them would take a fifth of the time. Commands that run for long call `enable_garbage_collection`.
 * The process ends with `os._exit`. Otherwise the interpreter would first destroy all modules and objects, one by one.
@@ -39,6 +40,8 @@ def main() -> None:
     if sys.argv[1:] in (["--version"], ["-V"]):
         print(f"swapcli {__version__}")
         return
+    if sys.argv[1:2] == ["_complete"]:
+        _complete(sys.argv[2:])
     import gc
 
     gc.disable()
@@ -73,6 +76,18 @@ def _defer_imports() -> None:
 
     for name in _DEFERRED:
         sys.modules.setdefault(name, DeferredModule(name))
+
+
+def _complete(words: list[str]) -> Never:
+    """Print what can follow the words of a command line, for the completion scripts."""
+    import os
+
+    from swapcli.cli.completion.candidates import completion_text
+
+    # Bytes: a shell expects UTF-8 in any locale.
+    sys.stdout.buffer.write((completion_text(words, os.environ) + "\n").encode(errors="replace"))
+    sys.stdout.flush()
+    _exit(0)
 
 
 def _exit(status: int) -> Never:

@@ -18,7 +18,7 @@ import pytest
 
 from swapcli.cli.app import Root
 from swapcli.cli.commands.help import ORDER, TOPICS, topic_text
-from swapcli.cli.completion_scripts import command_nodes
+from swapcli.cli.completion.command_tree import command_nodes
 from swapcli.cli.exit_codes import INTERRUPTED, MEANING
 from swapcli.config.display import example_config
 from swapcli.engine.open_market import open_market

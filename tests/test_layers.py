@@ -24,7 +24,7 @@ REMOTE_STATE_MODULES = (
 """Modules that load only when a quote uses a service, a store or a node."""
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"errors", "startup"}),
+    frozenset({"errors", "startup", "user_folders"}),
     frozenset({"encoding", "backoff"}),
     frozenset({"validation"}),
     frozenset({"model"}),

@@ -9,7 +9,6 @@ from typing import TYPE_CHECKING, Any
 from swapcli.config import networks
 from swapcli.config.settings import FIELDS, IntegratorSettings, ServiceSettings, Setting, Settings
 from swapcli.config.source_readers import (
-    CONFIG_VARIABLE,
     RawValue,
     config_file_path,
     expanded,
@@ -21,6 +20,7 @@ from swapcli.config.source_readers import (
 )
 from swapcli.config.value_types import PATH
 from swapcli.errors import ConfigError
+from swapcli.user_folders import CONFIG_VARIABLE
 from swapcli.validation.values import describe
 
 if TYPE_CHECKING:

@@ -7,21 +7,20 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, NoReturn
 
+from swapcli import user_folders
 from swapcli.config.secret import Secret
 from swapcli.config.settings import ENVIRONMENT_PREFIX, NETWORK_TABLE, NETWORKS, TABLE, Setting, variable_of
 from swapcli.config.value_types import NODE_URL
 from swapcli.errors import ConfigError
+from swapcli.user_folders import CONFIG_VARIABLE
 from swapcli.validation.values import describe
 
 if TYPE_CHECKING:
     from pathlib import Path
 
-CONFIG_VARIABLE = "SWAPCLI_CONFIG"
 FLAG_ORIGIN = "flag"
 MAX_BYTES = 1 << 20
 
-_FOLDER_VARIABLE = "XDG_CONFIG_HOME"
-_DATA_VARIABLE = "XDG_DATA_HOME"
 _NETWORKS_PREFIX = variable_of(NETWORKS) + "_"
 _NETWORK_NAME = r"[a-z0-9][a-z0-9_-]*"
 _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
@@ -44,30 +43,21 @@ def config_file_path(config_path: Path | None, environ: Mapping[str, str], home:
     """Return the path of the settings file: `config_path`, else `SWAPCLI_CONFIG`, else the one in the user's folder."""
     from pathlib import Path
 
-    if config_path is not None:
-        return config_path
-    if environ.get(CONFIG_VARIABLE):
-        return expanded(Path(environ[CONFIG_VARIABLE]), home)
-    folder = Path(environ.get(_FOLDER_VARIABLE, ""))
-    # The XDG specification has relative folders ignored.
-    return (folder if folder.is_absolute() else home / ".config") / "swapcli" / "config.yaml"
+    return config_path if config_path is not None else Path(user_folders.config_file(environ, str(home)))
 
 
 def data_folder(environ: Mapping[str, str], home: Path) -> Path:
     """Return the folder for data of this program, by the XDG specification."""
     from pathlib import Path
 
-    folder = Path(environ.get(_DATA_VARIABLE, ""))
-    return (folder if folder.is_absolute() else home / ".local" / "share") / "swapcli"
+    return Path(user_folders.data_folder(environ, str(home)))
 
 
 def home_folder() -> Path:
     """Return the home folder of the user; the working directory if the system knows none."""
-    import os.path
     from pathlib import Path
 
-    folder = os.path.expanduser("~")
-    return Path("." if folder == "~" else folder)
+    return Path(user_folders.home_folder())
 
 
 def node_url(place: str, text: str) -> Secret:

@@ -6,8 +6,6 @@ A user's configuration may describe more networks, or add tokens, routers and th
 
 from __future__ import annotations
 
-import json
-import os
 import re
 from collections.abc import Mapping
 from functools import lru_cache
@@ -16,11 +14,10 @@ from types import MappingProxyType
 from swapcli.errors import UnknownNetwork
 from swapcli.model.network import Network
 from swapcli.networks.definition import extend_network, parse_network
+from swapcli.networks.definition_files import packaged_networks, read_definition
 
 __all__ = ["extend_network", "find_network", "find_network_by_chain_id", "network_names", "parse_network"]
 
-_FOLDER = os.path.join(os.path.dirname(__file__), "definitions")
-_SUFFIX = ".json"
 _CHAIN_ID = re.compile(r"[0-9]{1,78}|0x[0-9a-f]{1,64}")
 _NOTHING: Mapping[str, object] = MappingProxyType({})
 
@@ -40,7 +37,7 @@ def find_network(name: str, added: Mapping[str, object] = _NOTHING) -> Network:
 
 def network_names(added: Mapping[str, object] = _NOTHING) -> tuple[str, ...]:
     """Return the names of all networks, in lower case and alphabetical order."""
-    return tuple(sorted({*_list_packaged_names(), *(str(name).lower() for name in added)}))
+    return tuple(sorted({*packaged_networks(), *(str(name).lower() for name in added)}))
 
 
 def find_network_by_chain_id(chain_id: int, added: Mapping[str, object] = _NOTHING) -> Network:
@@ -57,7 +54,7 @@ def find_network_by_chain_id(chain_id: int, added: Mapping[str, object] = _NOTHI
 
 def _build_network(name: str, added: Mapping[str, object]) -> Network:
     given = [(label, mapping) for label, mapping in added.items() if str(label).lower() == name]
-    if name in _list_packaged_names():
+    if name in packaged_networks():
         known = _load_packaged(name)
     else:
         label, mapping = given.pop(0)
@@ -69,25 +66,14 @@ def _build_network(name: str, added: Mapping[str, object]) -> Network:
 
 
 def _read_chain_id(name: str, added: Mapping[str, object]) -> int:
-    if name in _list_packaged_names():
-        return int(_read_definition(name)["chain_id"])
+    if name in packaged_networks():
+        return int(read_definition(name)["chain_id"])
     return _build_network(name, added).chain_id
 
 
 @lru_cache
-def _list_packaged_names() -> frozenset[str]:
-    return frozenset(entry.removesuffix(_SUFFIX) for entry in os.listdir(_FOLDER) if entry.endswith(_SUFFIX))
-
-
-@lru_cache
 def _load_packaged(name: str) -> Network:
-    return parse_network(_read_definition(name), name + _SUFFIX)
-
-
-@lru_cache
-def _read_definition(name: str) -> dict[str, str | int]:
-    with open(os.path.join(_FOLDER, name + _SUFFIX), encoding="utf-8") as file:
-        return dict(json.load(file))
+    return parse_network(read_definition(name), f"{name}.json")
 
 
 def _parse_chain_id(text: str) -> int | None:

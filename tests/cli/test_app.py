@@ -12,7 +12,7 @@ import pytest
 from swapcli import __version__
 from swapcli.cli.app import Root
 from swapcli.cli.commands.networks import app as networks_app
-from swapcli.cli.completion_scripts import command_nodes
+from swapcli.cli.completion.command_tree import command_nodes
 from swapcli.cli.lazy_group import load_command
 from swapcli.errors import UpstreamError
 from tests.support.command import run_swapcli

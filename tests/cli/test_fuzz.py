@@ -8,7 +8,7 @@ from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swapcli.cli.app import Root
-from swapcli.cli.completion_scripts import command_nodes
+from swapcli.cli.completion.command_tree import command_nodes
 from swapcli.cli.exit_codes import MEANING
 from tests.examples import examples
 from tests.support.command import CommandResult, run_swapcli

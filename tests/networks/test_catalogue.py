@@ -13,7 +13,7 @@ import pytest
 from swapcli.errors import ConfigError, UnknownNetwork
 from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.networks import catalogue
+from swapcli.networks import catalogue, definition_files
 from swapcli.networks.address import parse_address
 from swapcli.networks.catalogue import find_network, find_network_by_chain_id, network_names
 from swapcli.pools import FAMILIES
@@ -189,8 +189,8 @@ def test_a_malformed_network_is_refused_only_when_requested() -> None:
 def test_a_file_in_the_folder_is_a_network(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (tmp_path / "tiny.json").write_text(json.dumps(small()))
     (tmp_path / "README.md").write_text("not a network")
-    monkeypatch.setattr(catalogue, "_FOLDER", os.fspath(tmp_path))
-    caches = (catalogue._list_packaged_names, catalogue._load_packaged, catalogue._read_definition)
+    monkeypatch.setattr(definition_files, "_FOLDER", os.fspath(tmp_path))
+    caches = (definition_files.packaged_networks, catalogue._load_packaged, definition_files.read_definition)
     for cache in caches:
         cache.cache_clear()
     try:
@@ -203,10 +203,10 @@ def test_a_file_in_the_folder_is_a_network(tmp_path: Path, monkeypatch: pytest.M
 
 
 def test_reading_one_network_does_not_read_the_others() -> None:
-    for cache in (catalogue._load_packaged, catalogue._read_definition):
+    for cache in (catalogue._load_packaged, definition_files.read_definition):
         cache.cache_clear()
     find_network("base")
-    assert catalogue._read_definition.cache_info().currsize == 1
+    assert definition_files.read_definition.cache_info().currsize == 1
     assert catalogue._load_packaged.cache_info().currsize == 1
 
 

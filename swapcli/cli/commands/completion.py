@@ -1,4 +1,4 @@
-"""`swapcli completion`: print a script that completes commands, options and networks."""
+"""`swapcli completion`: print a script that completes commands, options and names."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from typing import Annotated
 
 import typer
 
-from swapcli.cli.completion_scripts import SHELLS, completion_script
+from swapcli.cli.completion.command_tree import SHELLS, completion_script
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import argument
 
@@ -19,6 +19,9 @@ def completion(shell: Annotated[str, argument("SHELL", f"One of {', '.join(SHELL
 
     \b
     Example: eval "$(swapcli completion bash)"
+
+    Put that line into ~/.bashrc, or with zsh into ~/.zshrc. In ~/.config/fish/config.fish the line is `swapcli
+    completion fish | source`. Commands, options, networks, tokens, protocols and the names of keys are completed.
     """
     if shell not in SHELLS:
         raise typer.BadParameter(f"{shell!r} is not one of {', '.join(SHELLS)}", param_hint="SHELL")
