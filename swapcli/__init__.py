@@ -19,6 +19,7 @@ if TYPE_CHECKING:
     from swapcli.engine.impact_measures import PriceImpact
     from swapcli.engine.quote_results import LocalQuote, RemoteQuote
     from swapcli.errors import SwapcliError
+    from swapcli.library.async_market import AsyncMarket, aquote
     from swapcli.library.market import Market, quote
     from swapcli.library.swap_quote import SwapQuote
     from swapcli.model.api_version import ApiVersion
@@ -34,6 +35,7 @@ if TYPE_CHECKING:
 
 _MODULES = {
     "ApiVersion": "swapcli.model.api_version",
+    "AsyncMarket": "swapcli.library.async_market",
     "BlockTag": "swapcli.model.block_tag",
     "Certificate": "swapcli.model.quote",
     "LocalQuote": "swapcli.engine.quote_results",
@@ -50,11 +52,13 @@ _MODULES = {
     "SwapTerms": "swapcli.model.swap_terms",
     "SwapcliError": "swapcli.errors",
     "Token": "swapcli.model.token",
+    "aquote": "swapcli.library.async_market",
     "quote": "swapcli.library.market",
 }
 
 __all__ = [
     "ApiVersion",
+    "AsyncMarket",
     "BlockTag",
     "Certificate",
     "LocalQuote",
@@ -72,6 +76,7 @@ __all__ = [
     "SwapcliError",
     "Token",
     "__version__",
+    "aquote",
     "quote",
 ]
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from contextlib import closing
 from typing import TYPE_CHECKING
 
-from swapcli.cli.deadline_option import parse_deadline_s
 from swapcli.cli.options import PayloadOptions
 from swapcli.cli.session import Session
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.deadlines import parse_deadline_s
 from swapcli.engine.dialects import router_dialect
 from swapcli.engine.quote_options import parse_address_option
 from swapcli.errors import InvalidOption

@@ -2,21 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
-from dataclasses import replace
+from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
-from swapcli.api.route_result import RouteResult
-from swapcli.cli.session import Session
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.dialects import has_readings
 from swapcli.engine.payloads_by_reading import ReadingCertainty, ReadPayload, RoutePayloads
-from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.warnings import format_age
-from swapcli.model.network import Network
-from swapcli.model.pool import Pool
 from swapcli.model.router_reading import ExtraDataForm, RateReading, RouterReading
-from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import QuoteWarning, WarningCode
 
@@ -35,35 +27,6 @@ FORM_WORDS = {
     ExtraDataForm.THREE_BYTES: "three bytes",
     ExtraDataForm.TWO_BYTES_OR_WORD: "two bytes, or a word of zeros for none",
 }
-
-
-def route_payloads(
-    session: Session,
-    network: Network,
-    result: RouteResult,
-    pools: Mapping[str, Pool] | None,
-    terms: SwapTerms,
-    gas_units: int | None,
-) -> RoutePayloads | None:
-    """Return the payloads of a route for each reading; None for another dialect, or if the pools are unknown."""
-    if pools is None or not has_readings(network):
-        return None
-    return RoutePayloads(result, pools, network, terms, session.router_findings(network), gas_units)
-
-
-def in_reading(
-    answer: QuoteResult, payloads: RoutePayloads | None, checked: PayloadCheck | None, payload: UnsignedTransaction
-) -> tuple[QuoteResult, UnsignedTransaction]:
-    """Return the quote and its payload in the reading that the checks have found, with the amounts of its replay."""
-    read = checked.read_payload if checked else None
-    if read is None or payloads is None or not isinstance(answer, LocalQuote) or read.payload == payload:
-        return answer, payload
-    done = payloads.replay(read.reading)
-    return answer._replace(
-        network=replace(answer.network, router_reading=read.reading),
-        quote=answer.quote._replace(steps=done.steps, amount_out=done.amount_out),
-        result=answer.result._replace(output_amount=done.amount_out),
-    ), read.payload
 
 
 def reading_warnings(

@@ -4,19 +4,24 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Required, Self, TypeAlias, TypedDict, Unpack
 from weakref import finalize
 
+from swapcli.api.slippage import SLIPPAGE_RANGE
 from swapcli.config import node_url, override_settings
 from swapcli.engine.amounts import Amount, to_base_units
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.deadlines import parse_deadline_s
 from swapcli.engine.impact_measures import impact_of
 from swapcli.engine.quote_options import QuoteOptions, parse_address_option, require_swap_terms, resolve_options
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.transaction_requests import render_transactions
 from swapcli.engine.warnings import check_impact
 from swapcli.errors import InvalidAmount, InvalidOption
 from swapcli.library.swap_quote import SwapQuote
 from swapcli.library.user_settings import open_sources
 from swapcli.model.block_tag import BlockTag
+from swapcli.model.network import Kind
 
 if TYPE_CHECKING:
     from decimal import Decimal
@@ -25,6 +30,7 @@ if TYPE_CHECKING:
 
     from swapcli.config import Settings
     from swapcli.engine.compose import QuoteSources
+    from swapcli.engine.presign_checks import PayloadCheck
     from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.model.market import MarketState
     from swapcli.model.network import Network
@@ -33,6 +39,7 @@ if TYPE_CHECKING:
     from swapcli.model.state_source import StateSource
     from swapcli.model.swap_terms import SwapTerms
     from swapcli.model.token import Token
+    from swapcli.model.transaction import UnsignedTransaction
 
     Percentage: TypeAlias = str | float | Decimal
     """Percent: 0.5, "0.5" and "50bps" are half a percent."""
@@ -55,6 +62,23 @@ class QuoteKeywords(TypedDict, total=False):
     solve_time_s: float
     certify: bool
     api_version: Literal["v1", "v2"]
+
+
+class TransactionKeywords(TypedDict, total=False):
+    """How to execute a quote.
+
+    `destination` receives the output. `slippage` in percent is that of the quote by default. `deadline` is Unix seconds
+    or a duration such as "20m", for routers that enforce one. `max_impact` in percent is the price impact above which
+    no transaction is built. With `sender`, a node fills in nonce, gas and fees, and checks balance and allowance; with
+    `simulate`, it also executes the swap, which must pay what the quote says.
+    """
+
+    destination: Required[str]
+    slippage: Percentage
+    deadline: int | str
+    max_impact: Percentage
+    sender: str
+    simulate: bool
 
 
 class Market:
@@ -236,18 +260,74 @@ class Market:
         with self._lock:
             return SwapQuote(self.source.quote(request), terms, self)
 
-    def build_transactions(
-        self, quote: SwapQuote, recipient: str, slippage: Percentage | None = None
-    ) -> list[Mapping[str, object]]:
-        """Return the transactions of a quote; see `SwapQuote.transactions`."""
-        network, settings = quote.network, self._with_overrides(slippage=slippage)
-        address = parse_address_option(recipient, network, "destination")
+    def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
+        """Return the transactions of a quote of this market in the order to send them: approvals first, the swap last.
+
+        On EVM networks each is what web3.py and viem send: `to`, `data`, `value` and `chainId`, and with `sender` also
+        `from`, `nonce`, `gas` and fees in wei. On Starknet each is a call of an account: `to`, `entrypoint`, `calldata`
+        and `value`. The approvals are those that the sender lacks, or all without a sender.
+
+        Raises `InvalidAddress`, `PriceImpactTooHigh`, `ConfigError` if the router is unknown, `InvalidOption` without a
+        node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError` and `UpstreamError`.
+        """
+        return self._transactions(quote, **terms)
+
+    def transaction(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> dict[str, Any]:
+        """Return the last of `transactions`, the swap itself. Raises as `transactions`."""
+        return self._transactions(quote, **terms)[-1]
+
+    def _transactions(
+        self,
+        quote: SwapQuote,
+        *,
+        destination: str,
+        slippage: Percentage | None = None,
+        deadline: int | str | None = None,
+        max_impact: Percentage | None = None,
+        sender: str | None = None,
+        simulate: bool = False,
+    ) -> list[dict[str, Any]]:
+        network = quote.network
+        given = {"slippage": slippage, "max_impact": max_impact}
+        settings = override_settings(self.settings, {key: value and str(value) for key, value in given.items()})
         slippage_ppm = quote.terms.slippage_ppm if slippage is None else settings.slippage_ppm
-        terms = require_swap_terms(address, slippage_ppm, network)
+        SLIPPAGE_RANGE[quote.route.api_version].check(slippage_ppm)
+        terms = require_swap_terms(parse_address_option(destination, network, "destination"), slippage_ppm, network)
+        if deadline is not None:
+            now_s = SYSTEM_CLOCK.now_s()
+            terms = terms._replace(deadline_s=parse_deadline_s(str(deadline), now_s, "deadline"))
         check_impact(impact_of(quote.answer), quote.state, settings.max_impact_ppm)
         with self._lock:
             payload = self.source.build_payload(quote.answer, terms)
-        return [each.request or each.signed_fields for each in render_transactions(payload, network)]
+            checked = None
+            if sender is not None or simulate:
+                checked = self._check(quote, payload, terms, sender, simulate=simulate)
+            if checked and checked.read_payload:
+                payload = checked.read_payload.payload
+        return [dict(each.request or each.signed_fields) for each in render_transactions(payload, network, checked)]
+
+    def _check(
+        self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, sender: str | None, *, simulate: bool
+    ) -> PayloadCheck:
+        from swapcli.engine.payload_checker import new_checker, route_payloads
+        from swapcli.engine.presign_checks import CheckOptions
+
+        network, answer = quote.network, quote.answer
+        if network.kind is not Kind.EVM:
+            raise InvalidOption(f"transactions are checked on EVM networks only, not on {network.name}")
+        address = None if sender is None else parse_address_option(sender, network, "sender")
+        node = self._sources.node(network)
+        if node is None:
+            raise InvalidOption(
+                f"sender and simulate need a node of {network.name}, but none is set",
+                hint=f"open Market.live, or set networks.{network.name}.rpc_url",
+            )
+        pools = answer.pools if isinstance(answer, LocalQuote) else None
+        findings = self._sources.router_findings
+        readings = route_payloads(findings, network, answer.result, pools, terms, payload.gas_units)
+        return new_checker(self._sources, network, node, CheckOptions(simulate, address)).check_quoted(
+            answer, payload, readings
+        )
 
     def refresh(self) -> None:
         """Read the newest state for the next quote, also within the same block time."""

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from swapcli.engine.impact_measures import impact_of
 from swapcli.engine.quote_results import LocalQuote
@@ -11,13 +11,12 @@ from swapcli.model.swap_terms import after_fee, min_received
 from swapcli.model.token import in_tokens
 
 if TYPE_CHECKING:
-    from collections.abc import Mapping
     from decimal import Decimal
 
     from swapcli.api.route_result import RouteResult
     from swapcli.engine.impact_measures import PriceImpact
     from swapcli.engine.quote_results import QuoteResult
-    from swapcli.library.market import Market
+    from swapcli.library.market import Market, TransactionKeywords
     from swapcli.model.network import Network
     from swapcli.model.quote import Certificate
     from swapcli.model.state_source import StateSource
@@ -106,15 +105,17 @@ class SwapQuote(NamedTuple):
         """What to know before signing: stable codes and sentences."""
         return answer_warnings(self.answer, ttl_s=self.terms.ttl_s, impact_warning_ppm=self.terms.impact_warning_ppm)
 
-    def transactions(
-        self, *, destination: str, slippage: str | float | Decimal | None = None
-    ) -> list[Mapping[str, object]]:
-        """Return the transactions of the swap in the order to send them: approvals first, the swap last."""
-        return self.market.build_transactions(self, destination, slippage)
+    def transactions(self, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
+        """Return the transactions of the swap in the order to send them. See `Market.transactions`."""
+        return self.market.transactions(self, **terms)
 
-    def transaction(self, *, destination: str, slippage: str | float | Decimal | None = None) -> Mapping[str, object]:
-        """Return the transaction of the swap as web3.py sends it. See `transactions` for the approvals before it."""
-        return self.transactions(destination=destination, slippage=slippage)[-1]
+    def transaction(self, **terms: Unpack[TransactionKeywords]) -> dict[str, Any]:
+        """Return the transaction of the swap, which web3.py sends unchanged. See `Market.transactions`.
+
+        Example: `quote.transaction(destination=account, slippage="0.3")`. A token that is sold must be approved before:
+        `transactions` has the approvals too.
+        """
+        return self.market.transaction(self, **terms)
 
     def __repr__(self) -> str:
         amounts = f"{in_tokens(self.amount_in, self.token_in)} → {in_tokens(self.amount_out, self.token_out)}"

@@ -11,9 +11,9 @@ from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order
 from swapcli.cli.render.payload_json import calldata_document
-from swapcli.cli.router_reading import in_reading, route_payloads
 from swapcli.cli.session import open_session
 from swapcli.engine.impact_measures import impact_of
+from swapcli.engine.payload_checker import in_reading, route_payloads
 from swapcli.engine.quote_options import require_swap_terms
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.transaction_requests import RenderedTransaction
@@ -64,7 +64,9 @@ def calldata(
         print_permit(session, answer.network, payload, transaction, deadline_s)
         return exit_codes.OK
     pools = answer.pools if isinstance(answer, LocalQuote) else None
-    readings = route_payloads(session, answer.network, answer.result, pools, terms, transaction.gas_units)
+    readings = route_payloads(
+        session.router_findings, answer.network, answer.result, pools, terms, transaction.gas_units
+    )
     checked = checker.check_quoted(answer, transaction, readings) if checker else None
     answer, transaction = in_reading(answer, readings, checked, transaction)
     prepared = PreparedPayload(transaction, answer.network, checked, readings=readings)

@@ -15,10 +15,10 @@ from swapcli.cli.options import OutputOptions, PayloadOptions, SourceOptions, ar
 from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.render.payload_json import PayloadContext, execute_document
-from swapcli.cli.router_reading import route_payloads
 from swapcli.cli.session import Session, open_session
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.payload_checker import route_payloads
 from swapcli.engine.quote_options import require_swap_terms
 from swapcli.engine.transaction_requests import RenderedTransaction
 from swapcli.engine.warnings import check_impact, deadline_warnings, quote_warnings
@@ -85,7 +85,9 @@ def execute(
     impact = quote_source.impact_of(route.result, transaction)
     check_impact(impact, state_source, settings.max_impact_ppm)
     pools = quote_source.route_pools(route.result)
-    readings = route_payloads(session, quote_source.network, route.result, pools, terms, transaction.gas_units)
+    readings = route_payloads(
+        session.router_findings, quote_source.network, route.result, pools, terms, transaction.gas_units
+    )
     checked = checker.check_built(quote_source, route.result, transaction, readings) if checker else None
     if checked and checked.read_payload:
         transaction = checked.read_payload.payload

@@ -9,9 +9,9 @@ from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import format_percent
 from swapcli.cli.render.quote_facts import Fact, symbol
 from swapcli.encoding.text import printable
+from swapcli.engine.payload_checker import traded_tokens
 from swapcli.engine.transaction_requests import FIELDS_OF_NODE, RenderedTransaction
 from swapcli.model.network import Network
-from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token, in_tokens
 from swapcli.model.transaction import Purpose, UnsignedTransaction
 from swapcli.networks.address import display_address
@@ -65,13 +65,6 @@ def build_execute_view(
         facts=tuple(_facts(payload, token_in, token_out, slippage_ppm)),
         recipient=display_address(payload.call.route.recipient, network.kind),
     )
-
-
-def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Network) -> tuple[Token, Token]:
-    """Return the tokens of a swap, with the native token instead of its wrapped form where it is paid or received."""
-    kind = payload.call.route.swap_type
-    token_in = network.native if kind is SwapType.NATIVE_TO_TOKEN else result.input_token
-    return token_in, network.native if kind is SwapType.TOKEN_TO_NATIVE else result.output_token
 
 
 def format_amount(amount: int, token: Token) -> str:

@@ -1,7 +1,4 @@
-"""`--deadline` of `execute`: the command fails if that time has passed. Unix seconds, or a duration from now.
-
-The router contract knows no deadline, so the option does not limit when the transaction can be included in a block.
-"""
+"""Deadlines of swaps: Unix seconds, or a duration from now."""
 
 from __future__ import annotations
 
@@ -19,8 +16,11 @@ LATEST_S = 253_402_300_799
 """The end of the year 9999, the last year that `datetime` can represent."""
 
 
-def parse_deadline_s(text: str, now_s: float) -> int:
-    """Parse "1800000000", or "20m", "+1200" or "+2h" from now, into Unix seconds. Raises `InvalidDeadline`."""
+def parse_deadline_s(text: str, now_s: float, label: str = "--deadline") -> int:
+    """Parse "1800000000", or "20m", "+1200" or "+2h" from now, into Unix seconds.
+
+    Raises `InvalidDeadline` with `label` in front of its message.
+    """
     if match := _FROM_NOW.fullmatch(text):
         count, unit = int(match[1] or match[3]), (match[2] or "s").lower()
         deadline_s = int(now_s) + count * _UNIT_S[unit]
@@ -28,14 +28,14 @@ def parse_deadline_s(text: str, now_s: float) -> int:
         deadline_s = int(text)
     else:
         raise InvalidDeadline(
-            f'--deadline: "{truncate(text, _SHOWN_CHARACTERS)}" is neither Unix seconds nor a duration',
+            f'{label}: "{truncate(text, _SHOWN_CHARACTERS)}" is neither Unix seconds nor a duration',
             hint="write 20m, +1200 or 1800000000",
         )
     if deadline_s > LATEST_S:
-        raise InvalidDeadline(f"--deadline: {text} is after the year 9999", details={"latest": LATEST_S})
+        raise InvalidDeadline(f"{label}: {text} is after the year 9999", details={"latest": LATEST_S})
     if deadline_s <= now_s:
         raise InvalidDeadline(
-            f"--deadline: {text} has passed: it is now {int(now_s)}",
+            f"{label}: {text} has passed: it is now {int(now_s)}",
             hint="a duration needs a unit or a plus sign, such as 20m or +1200",
             details={"deadline": deadline_s, "now": int(now_s)},
         )

@@ -1,0 +1,150 @@
+"""Check a transaction on a node before it is signed: the sender's balances, a simulation, and the fields to sign."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from contextlib import closing
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple
+
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.dialects import has_readings, router_dialect
+from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
+from swapcli.model.swap_type import SwapType
+from swapcli.model.token import Token
+
+if TYPE_CHECKING:
+    from swapcli.api.route_result import RouteResult
+    from swapcli.chain.rpc_node import RpcNode
+    from swapcli.engine.compose import QuoteSources
+    from swapcli.engine.payloads_by_reading import RoutePayloads
+    from swapcli.engine.presign_checks import CheckOptions, PayloadCheck
+    from swapcli.engine.reading_memory import ReadingMemory
+    from swapcli.engine.signing_fields import SigningPlan
+    from swapcli.engine.sources.quote_source import QuoteSource
+    from swapcli.model.network import Network
+    from swapcli.model.pool import Pool
+    from swapcli.model.router_findings import RouterFindings
+    from swapcli.model.state_source import StateSource
+    from swapcli.model.swap_terms import SwapTerms
+    from swapcli.model.transaction import UnsignedTransaction
+
+
+class PayloadChecker(NamedTuple):
+    """The requested checks, and the node for them."""
+
+    requested: CheckOptions
+    node: RpcNode
+    network: Network
+    memory: ReadingMemory
+
+    def check_quoted(
+        self, answer: QuoteResult, payload: UnsignedTransaction, readings: RoutePayloads | None
+    ) -> PayloadCheck:
+        """Check the transaction of a quote; `readings` builds it for other readings. Raises as `check_payload`."""
+        order = answer.order
+        tokens = order.token_in, order.token_out
+        from swapcli.engine.transfer_rules import is_rounded
+
+        if isinstance(answer, RemoteQuote):
+            return self._check(payload, answer.state_source, tokens, None, rounded=False)
+        rounded, gas_wei = is_rounded(answer), answer.quote.gas_wei
+        return self._check(payload, answer.state_source, tokens, gas_wei, rounded=rounded, readings=readings)
+
+    def check_built(
+        self,
+        fresh_source: QuoteSource,
+        result: RouteResult,
+        payload: UnsignedTransaction,
+        readings: RoutePayloads | None,
+    ) -> PayloadCheck:
+        """Check the transaction that `fresh_source` built from a route. Raises as `check_quoted`."""
+        tokens = traded_tokens(result, payload, fresh_source.network)
+        return self._check(payload, fresh_source.state_source, tokens, None, readings=readings)
+
+    def _check(
+        self,
+        payload: UnsignedTransaction,
+        origin: StateSource,
+        tokens: tuple[Token, Token],
+        gas_wei: int | None,
+        *,
+        rounded: bool = False,
+        readings: RoutePayloads | None = None,
+    ) -> PayloadCheck:
+        from swapcli.engine.presign_checks import TradedTokens, check_payload
+
+        with closing(self.node):
+            ends = TradedTokens(*tokens, self.network.native)
+            checked = check_payload(
+                self.node, self.requested, payload, origin, ends, gas_wei, is_rounded=rounded, readings=readings
+            )
+            if readings is not None and self.requested.simulate:
+                self.memory.learn(self.node, readings, checked, int(SYSTEM_CLOCK.now_s()))
+            elif readings is not None:
+                checked = checked._replace(read_payload=self.memory.without_stale(self.node, readings))
+            payload = checked.read_payload.payload if checked.read_payload else payload
+            return checked._replace(signing=self._plan_signing(payload, checked))
+
+    def _plan_signing(self, payload: UnsignedTransaction, checked: PayloadCheck) -> SigningPlan | None:
+        """Read the nonce, gas and fees of the transactions; None without a sender."""
+        from swapcli.engine.signing_fields import read_signing_plan
+        from swapcli.routing.gas import before_refunds
+
+        sender = self.requested.sender
+        if sender is None:
+            return None
+        transactions = router_dialect(self.network).build_transactions(payload, checked.allowances)
+        if checked.simulation:
+            swap_peak: int | None = checked.simulation.gas_used
+        else:
+            swap_peak = None if payload.gas_units is None else before_refunds(payload.gas_units)
+        return read_signing_plan(self.node, sender, transactions, self.network, swap_peak)
+
+
+def new_checker(sources: QuoteSources, network: Network, node: RpcNode, requested: CheckOptions) -> PayloadChecker:
+    """Return the checker of transactions on a node, which remembers readings of routers beside the stores."""
+    from swapcli.engine.reading_memory import ReadingMemory
+
+    return PayloadChecker(requested, node, network, ReadingMemory(sources.router_findings_file()))
+
+
+def route_payloads(
+    findings: Callable[[Network], RouterFindings],
+    network: Network,
+    result: RouteResult,
+    pools: Mapping[str, Pool] | None,
+    terms: SwapTerms,
+    gas_units: int | None,
+) -> RoutePayloads | None:
+    """Return the payloads of a route for each reading; None for another dialect, or if the pools are unknown.
+
+    `findings` are remembered of the router of a network.
+    """
+    if pools is None or not has_readings(network):
+        return None
+    from swapcli.engine.payloads_by_reading import RoutePayloads
+
+    return RoutePayloads(result, pools, network, terms, findings(network), gas_units)
+
+
+def in_reading(
+    answer: QuoteResult, payloads: RoutePayloads | None, checked: PayloadCheck | None, payload: UnsignedTransaction
+) -> tuple[QuoteResult, UnsignedTransaction]:
+    """Return the quote and its payload in the reading that the checks have found, with the amounts of its replay."""
+    read = checked.read_payload if checked else None
+    if read is None or payloads is None or not isinstance(answer, LocalQuote) or read.payload == payload:
+        return answer, payload
+    done = payloads.replay(read.reading)
+    return answer._replace(
+        network=replace(answer.network, router_reading=read.reading),
+        quote=answer.quote._replace(steps=done.steps, amount_out=done.amount_out),
+        result=answer.result._replace(output_amount=done.amount_out),
+    ), read.payload
+
+
+def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Network) -> tuple[Token, Token]:
+    """Return the tokens of a swap, with the native token instead of its wrapped form where it is paid or received."""
+    kind = payload.call.route.swap_type
+    token_in = network.native if kind is SwapType.NATIVE_TO_TOKEN else result.input_token
+    return token_in, network.native if kind is SwapType.TOKEN_TO_NATIVE else result.output_token
