@@ -106,7 +106,7 @@ ALLOWED_IDENTIFIERS: dict[str, str] = {
     "swapcli/api/json_types.py:destination": "a field of the interface",
     "swapcli/cli/options.py:destination": "Typer passes the option --destination by this name",
     "swapcli/cli/options.py:Destination": "the declaration of the option --destination",
-    "swapcli/library/swap_quote.py:destination": "the library names the recipient as the command line does",
+    "swapcli/library/market.py:destination": "the library names the recipient as the command line does",
     "swapcli/cli/commands/execute.py:destination": "Typer passes the option --destination by this name",
 }
 """`path:name` of a name that stays all the same, and why."""
