@@ -19,9 +19,16 @@ from swapcli.config.settings import ServiceSettings
 from swapcli.errors import MarketUnavailable
 from swapcli.service.access_log import AccessLog
 from swapcli.service.access_policy import AccessPolicy, KeyLookup, NoKeys
-from swapcli.service.asgi_handlers import EndpointHandler, HealthHandler, PageHandler, ServiceContext, not_found
+from swapcli.service.asgi_handlers import (
+    EndpointHandler,
+    HealthHandler,
+    PageHandler,
+    QuoteFormHandler,
+    ServiceContext,
+    not_found,
+)
 from swapcli.service.balance_check import BalanceChecker
-from swapcli.service.endpoint_table import ENDPOINTS, PATHS
+from swapcli.service.endpoint_table import ENDPOINTS, PATHS, QUOTE_FORM
 from swapcli.service.health_checks import HealthMonitor
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import MarketMetrics, Metrics
@@ -93,6 +100,7 @@ def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator
 
 
 def _page_routes(service: ServiceContext) -> Iterator[BaseRoute]:
+    yield Route(QUOTE_FORM, QuoteFormHandler())
     for path, builder in build_pages(service.registry, service.metrics).items():
         yield Route(path, PageHandler(path, builder, service.worker))
 

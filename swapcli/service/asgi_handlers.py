@@ -15,10 +15,11 @@ import msgspec
 from swapcli.errors import Cancelled, Overloaded, SwapcliError
 from swapcli.model.network import Network
 from swapcli.service.balance_check import BalanceChecker
-from swapcli.service.endpoint_table import JSON, Endpoint
+from swapcli.service.endpoint_table import JSON, QUOTE_FORM, Endpoint
 from swapcli.service.endpoint_types import EndpointRequest, EndpointResponse
 from swapcli.service.error_responses import JsonResponse, error_response, status_error, with_v2_meta
 from swapcli.service.health_checks import HealthMonitor
+from swapcli.service.html_pages import accepts_html, quote_page
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import Metrics
 from swapcli.service.rate_limits import RejectionPacer
@@ -30,7 +31,7 @@ from swapcli.service.request_io import (
     send_json,
     wait_for_disconnect,
 )
-from swapcli.service.service_pages import PageBuilder
+from swapcli.service.service_pages import PageBuilder, render_html
 from swapcli.service.worker_thread import Worker, cancel_on_disconnect
 
 if TYPE_CHECKING:
@@ -156,7 +157,21 @@ class PageHandler:
             return await send_json(send, rejection)
         (build, is_slow), query = self._builder, scope["query_string"]
         page = await self._worker.run(lambda _: build(query), is_urgent=True) if is_slow else build(query)
-        return await send_body(send, page.status, page.content_type.encode(), page.body)
+        return await send_body(send, page.status, page.content_type.encode(), page.body, page.headers)
+
+
+class QuoteFormHandler:
+    """The form for quotes, for browsers only: a client that does not accept HTML finds nothing at `/`."""
+
+    async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
+        """Send the page, or the response of a path that does not exist."""
+        if _method(scope) != "GET" or not accepts_html(get_header(scope, b"accept")):
+            return await send_json(send, NO_PATH)
+        await read_body(scope, receive)
+        get_context(scope).pattern = QUOTE_FORM
+        page = render_html(quote_page())
+        headers = (*page.headers, ("Vary", "Accept"))
+        return await send_body(send, page.status, page.content_type.encode(), page.body, headers)
 
 
 async def not_found(_scope: Scope, _receive: Receive, send: Send) -> None:

@@ -45,6 +45,8 @@ READY: Final = "/readyz"
 METRICS: Final = "/metrics"
 OPENAPI: Final = "/openapi.json"
 DOCS: Final = "/docs"
+DOCS_FOLDER: Final = "/docs/"
+QUOTE_FORM: Final = "/"
 
 NETWORK_PREFIX: Final = "/{network}"
 
@@ -290,7 +292,7 @@ _PAGES: tuple[Endpoint, ...] = (
 )  # fmt: skip
 
 ENDPOINTS: tuple[Endpoint, ...] = (*_NETWORK_ENDPOINTS, *_PAGES)
-PATHS: tuple[str, ...] = tuple(dict.fromkeys(endpoint.path for endpoint in ENDPOINTS))
+PATHS: tuple[str, ...] = (*dict.fromkeys(endpoint.path for endpoint in ENDPOINTS), QUOTE_FORM, DOCS_FOLDER)
 """Every path once, as log and metrics name it."""
 
 _HEALTH_PATHS = frozenset(each.path for each in _PAGES if each.request_class is RequestClass.HEALTH)

@@ -10,9 +10,9 @@ import msgspec
 
 from swapcli.api.listings import render_chains
 from swapcli.errors import MarketUnavailable
-from swapcli.service import docs_page, openapi
-from swapcli.service.endpoint_table import CHAINS, DOCS, JSON, LIVE, METRICS, OPENAPI, READY
-from swapcli.service.error_responses import status_error
+from swapcli.service import html_pages, openapi
+from swapcli.service.endpoint_table import CHAINS, DOCS, DOCS_FOLDER, JSON, LIVE, METRICS, OPENAPI, READY
+from swapcli.service.error_responses import Headers, status_error
 from swapcli.service.examples import RequestExample, build_example
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import CONTENT_TYPE, Metrics
@@ -27,6 +27,7 @@ class Page(NamedTuple):
     body: bytes
     content_type: str = JSON
     status: int = 200
+    headers: Headers = ()
 
 
 class PageBuilder(NamedTuple):
@@ -44,8 +45,18 @@ def build_pages(registry: MarketRegistry, metrics: Metrics) -> Mapping[str, Page
         READY: PageBuilder(lambda query: _readiness(registry, query)),
         METRICS: PageBuilder(lambda _: Page(metrics.render(), CONTENT_TYPE)),
         OPENAPI: PageBuilder(OpenApiPage(registry).get, is_slow=True),
-        DOCS: PageBuilder(lambda _: Page(docs_page.page(), docs_page.CONTENT_TYPE)),
+        DOCS: PageBuilder(lambda _: render_html(html_pages.docs_page())),
+        DOCS_FOLDER: PageBuilder(lambda _: _DOCS_REDIRECT),
     }
+
+
+def render_html(page: html_pages.HtmlPage) -> Page:
+    """Return the response with an HTML page."""
+    return Page(page.body, html_pages.CONTENT_TYPE, headers=page.headers)
+
+
+_DOCS_REDIRECT = Page(b"", status=308, headers=(("Location", f"..{DOCS}"),))
+"""Relative, so that it also holds behind a proxy that serves the service under a prefix."""
 
 
 def _readiness(registry: MarketRegistry, query: bytes) -> Page:

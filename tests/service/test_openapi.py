@@ -4,9 +4,7 @@ from __future__ import annotations
 
 import json
 import re
-import subprocess
 from collections.abc import Iterator, Mapping
-from html.parser import HTMLParser
 from itertools import count, product
 from typing import Any
 
@@ -17,8 +15,8 @@ from openapi_spec_validator import OpenAPIV31SpecValidator
 
 from swapcli.engine.clock import Clock
 from swapcli.networks.catalogue import find_network, network_names
-from swapcli.service import docs_page, openapi
-from swapcli.service.endpoint_table import ENDPOINTS, PATHS
+from swapcli.service import openapi
+from swapcli.service.endpoint_table import ENDPOINTS
 from tests.service.openapi_operations import Operation, fetch_openapi_document, list_operations, openapi_document
 from tests.support.service import build_app, open_registry, send_requests
 
@@ -69,7 +67,7 @@ def test_what_is_described_is_what_is_served_on_each_network() -> None:
 
 def test_what_is_not_of_a_network_is_described_too() -> None:
     assert {each.path for each in OPERATIONS if not each.networks()} == {
-        path for path in PATHS if not path.startswith("/{network}")
+        each.path for each in ENDPOINTS if not each.path.startswith("/{network}")
     }
 
 
@@ -180,56 +178,3 @@ def test_the_document_is_rebuilt_before_its_examples_expire() -> None:
     registry.clock = Clock(now_s=lambda: float(next(seconds)), monotonic_s=lambda: float(next(seconds)))
     texts = [answer.text for answer in send_requests(build_app(registry), [("GET", "/openapi.json", {})] * 20)]
     assert 2 <= len(set(texts)) <= 10
-
-
-class Outside(HTMLParser):
-    """Collects all external resources of a page."""
-
-    def __init__(self) -> None:
-        super().__init__()
-        self.found: list[str] = []
-        self.policy = ""
-
-    def handle_starttag(self, tag: str, attrs: list[tuple[str, str | None]]) -> None:
-        given = dict(attrs)
-        self.found += [f"{tag} {given[name]}" for name in ("src", "href", "action", "srcset") if given.get(name)]
-        if given.get("http-equiv") == "Content-Security-Policy":
-            self.policy = given["content"] or ""
-
-
-def test_the_documentation_needs_nothing_from_elsewhere() -> None:
-    page = Outside()
-    page.feed(docs_page.page().decode())
-    assert page.found == ["link data:,"]
-    assert "http://" not in docs_page.page().decode()
-    assert "https://" not in docs_page.page().decode()
-
-
-def test_the_docs_page_allows_only_its_own_script_and_style() -> None:
-    page = Outside()
-    page.feed(docs_page.page().decode())
-    policy = dict(part.strip().split(" ", 1) for part in page.policy.split(";"))
-    assert policy["default-src"] == "'none'"
-    assert policy["connect-src"] == "'self'"
-    for directive in ("script-src", "style-src"):
-        assert re.fullmatch(r"'sha256-[A-Za-z0-9+/]{43}='", policy[directive])
-
-
-def test_the_documentation_is_served_as_a_page() -> None:
-    (answer,) = send_requests(build_app(), [("GET", "/docs", {})])
-    assert answer.headers["content-type"] == docs_page.CONTENT_TYPE
-    assert answer.content == docs_page.page()
-
-
-def test_the_documentation_puts_no_text_into_the_page_as_markup() -> None:
-    text = docs_page.page().decode()
-    assert not re.search(r"innerHTML|outerHTML|insertAdjacentHTML|document\.write|\beval\b|new Function", text)
-    assert not re.search(r"<[^>]* on[a-z]+=|<[^>]* style=", text), "what the policy forbids is not there"
-
-
-def test_the_script_of_the_documentation_is_javascript() -> None:
-    (script,) = re.findall(r"<script>(.*?)</script>", docs_page.page().decode(), re.DOTALL)
-    ran = subprocess.run(
-        ["node", "--check", "--input-type=commonjs", "-"], input=script, text=True, capture_output=True, check=False
-    )
-    assert (ran.returncode, ran.stderr) == (0, "")

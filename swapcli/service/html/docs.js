@@ -1,0 +1,217 @@
+const ORDER_FIELDS = ["amount", "tokenInAddress", "tokenOutAddress", "direct", "excludeProtocols", "reverse", "shares"];
+
+const main = document.querySelector("main"), nav = document.querySelector("nav");
+let description, lastRoute = null;
+
+function resolve(schema) {
+  while (schema && schema.$ref) {
+    schema = schema.$ref.slice(2).split("/").reduce((at, key) => at[key], description);
+  }
+  return schema || {};
+}
+
+/** Return the form of a JSON document in words, as a schema describes it. */
+function outline(schema, depth = 0) {
+  const name = schema.$ref ? schema.$ref.split("/").pop() : "", shape = resolve(schema);
+  if (shape.anyOf) return shape.anyOf.map(each => outline(each, depth)).join(" or ");
+  if (shape.const !== undefined) return JSON.stringify(shape.const);
+  if (shape.enum) return shape.enum.map(each => JSON.stringify(each)).join(" | ");
+  if (shape.type === "array") return "[ " + outline(shape.items || {}, depth) + " … ]";
+  if (shape.type === "object" && shape.properties) {
+    if (depth > 5) return name || "{ … }";
+    const indent = "  ".repeat(depth + 1), required = new Set(shape.required || []);
+    const fields = Object.entries(shape.properties).map(
+      ([key, each]) => indent + key + (required.has(key) ? "" : "?") + ": " + outline(each, depth + 1));
+    return "{\n" + fields.join("\n") + "\n" + "  ".repeat(depth) + "}";
+  }
+  const range = shape.minimum === undefined ? "" : ` ${shape.minimum} to ${shape.maximum ?? "…"}`;
+  return (shape.type || "anything") + range + (shape.pattern ? ` like ${shape.pattern}` : "");
+}
+
+/** Return text of the document as DOM nodes, with code between backticks. */
+function prose(text) {
+  return text.split(/`([^`]*)`/).map((part, index) => index % 2 ? element("code", {}, part) : part.replace(/\s*\n\s*/g, " "));
+}
+
+function paragraphs(text, attributes = {}) {
+  return text.split(/\n\s*\n/).map(each => element("p", attributes, ...prose(each)));
+}
+
+function inputOf(parameter, id) {
+  const schema = resolve(parameter.schema), value = parameter.example ?? "";
+  const attributes = {id, "aria-describedby": id + "-text"};
+  const options = schema.enum || (schema.type === "boolean" ? ["false", "true"] : null);
+  if (!options) return element("input", {...attributes, value, spellcheck: "false", autocomplete: "off"});
+  const choices = parameter.required ? options : ["", ...options];
+  return element("select", attributes, ...choices.map(option =>
+    element("option", {value: option, selected: option === value ? "" : null}, option === "" ? "not sent" : String(option))));
+}
+
+function parameterList(parameters, fields, operationId) {
+  return element("div", {class: "parameters"}, ...parameters.map(parameter => {
+    const id = `${operationId}-${parameter.name}`, input = fields[parameter.name] = inputOf(parameter, id);
+    return element("div", {class: "parameter"},
+      element("label", {for: id}, parameter.name, " ", parameter.required ? element("span", {class: "required"}, "required") : null),
+      element("div", {class: "text", id: id + "-text"}, ...paragraphs(parameter.description || ""),
+        element("p", {class: "note mono"}, outline(parameter.schema))),
+      input);
+  }));
+}
+
+/** Return the request that the fields describe. */
+function buildRequest(path, method, parameters, fields, body) {
+  const query = new URLSearchParams();
+  let concrete = path;
+  for (const parameter of parameters) {
+    const value = fields[parameter.name].value;
+    if (parameter.in === "path") concrete = concrete.replace(`{${parameter.name}}`, encodeURIComponent(value));
+    else if (value !== "") query.append(parameter.name, value);
+  }
+  const url = new URL("." + concrete, document.baseURI), headers = keyHeaders(document.getElementById("key").value);
+  url.search = query;
+  if (body) headers["Content-Type"] = "application/json";
+  return {url, options: {method: method.toUpperCase(), headers, body: body ? body.value : undefined}};
+}
+
+function shellQuote(text) {
+  return "'" + text.replaceAll("'", "'\\''") + "'";
+}
+
+function curlCommand({url, options}) {
+  const headers = Object.keys(options.headers).map(
+    name => " -H " + shellQuote(`${name}: ${name === "X-API-Key" ? "…" : options.headers[name]}`)).join("");
+  const body = options.body === undefined ? "" : " --data-binary " + shellQuote(options.body);
+  return `curl -X ${options.method} ${shellQuote(url.href)}${headers}${body}`;
+}
+
+/** Send a request; show the status, a summary and a picture if the response has a route, and the response itself. */
+async function sendAndShow(request, answer) {
+  answer.replaceChildren(element("p", {class: "note"}, "Waiting …"));
+  try {
+    const reply = await send(request.url, request.options), {response, document: body} = reply;
+    const id = response.headers.get("X-Request-Id"), route = routeOf(body);
+    if (route?.estimatedGasUsed) lastRoute = route;
+    const status = `${response.status} in ${reply.ms} ms` + (id ? `, request ${id}` : "");
+    const figure = element("figure", {class: "picture"}), picture = route ? pictureUrl(request) : null;
+    answer.replaceChildren(
+      element("p", {class: response.ok ? "good" : "bad"}, status),
+      ...(route ? [element("p", {class: "summary"}, ...summarize(route))] : []),
+      ...(picture ? [figure] : []),
+      element("pre", {tabindex: "0", role: "region", "aria-label": "Response"}, body === null ? reply.text : JSON.stringify(body, null, 2)));
+    if (picture) await showPicture(figure, picture, request.options.headers["X-API-Key"], "The route as a picture. The response below has the same facts.");
+  } catch (error) {
+    answer.replaceChildren(element("p", {class: "bad"}, error.message));
+  }
+}
+
+/** Return the route in a response; null if it has none. */
+function routeOf(body) {
+  const route = body?.inputToken ? body : body?.route;
+  return route?.inputToken && route.outputToken && Array.isArray(route.route) ? route : null;
+}
+
+function summarize(route) {
+  const amount = (units, token) => [formatAmount(units, Number(token.decimals)) + " ", nameOf(token.symbol ?? token.name)];
+  return [...amount(route.inputAmount, route.inputToken), " → ", ...amount(route.outputAmount, route.outputToken), ": ", countPools(route.route)];
+}
+
+/** Return the address of the picture of the order that a request contains; null if it contains none. */
+function pictureUrl({url, options}) {
+  let order = Object.fromEntries(url.searchParams);
+  if (options.body !== undefined) {
+    try {
+      order = JSON.parse(options.body);
+    } catch { /* the service has refused it */ }
+  }
+  if (!["amount", "tokenInAddress", "tokenOutAddress"].every(name => typeof order[name] === "string")) return null;
+  const picture = new URL(url.pathname.replace(/\/(v2\/)?[^/]*$/, "/route.svg"), url), query = new URLSearchParams();
+  for (const name of ORDER_FIELDS) {
+    for (const value of [order[name] ?? []].flat()) query.append(name, value);
+  }
+  picture.search = query;
+  return picture;
+}
+
+function bodyField(content, id) {
+  const text = content.example === undefined ? "{}" : JSON.stringify(content.example, null, 2);
+  const area = element("textarea", {id, spellcheck: "false"});
+  area.value = text;
+  return area;
+}
+
+function useLastRoute(area, answer) {
+  if (!lastRoute) {
+    answer.replaceChildren(element("p", {class: "note"}, "Request a route first; the last route is then inserted here."));
+    return;
+  }
+  try {
+    const body = JSON.parse(area.value);
+    body["route_response" in body ? "route_response" : "route"] = lastRoute;
+    area.value = JSON.stringify(body, null, 2);
+  } catch {
+    answer.replaceChildren(element("p", {class: "bad"}, "The body is not valid JSON."));
+  }
+}
+
+function operation(path, method, described, shared) {
+  const id = described.operationId, parameters = [...shared, ...(described.parameters || [])], fields = {};
+  const answer = element("div", {class: "reply", "aria-live": "polite"});
+  const content = described.requestBody && described.requestBody.content["application/json"];
+  const area = content ? bodyField(content, id + "-body") : null, request = () => buildRequest(path, method, parameters, fields, area);
+  const responses = Object.entries(described.responses).map(([status, response]) => {
+    const media = Object.values(response.content || {})[0], text = [`${status}: `, ...prose(response.description)];
+    return media && media.schema
+      ? element("details", {}, element("summary", {}, ...text), element("pre", {tabindex: "0", role: "region", "aria-label": `Schema ${id} ${status}`}, outline(media.schema)))
+      : element("p", {class: "note"}, ...text);
+  });
+  // Browsers send no body with a GET request, so only the command is offered.
+  const canSend = !(method === "get" && area);
+  const named = (label, onclick, quiet) => element("button", {class: quiet ? "quiet" : "", "aria-label": `${label}: ${method.toUpperCase()} ${path}`, onclick}, label);
+  return element("section", {class: "operation card", id, "aria-labelledby": id + "-title"},
+    element("h3", {id: id + "-title"}, element("span", {class: "method"}, method.toUpperCase()), " ", path),
+    element("p", {}, ...prose(described.summary)),
+    ...(described.description ? paragraphs(described.description, {class: "note"}) : []),
+    parameters.length ? parameterList(parameters, fields, id) : null,
+    area ? element("div", {}, element("label", {for: id + "-body"}, "Body"), area) : null,
+    element("div", {class: "actions"},
+      canSend ? named("Send", () => sendAndShow(request(), answer)) : null,
+      area && canSend ? named("Insert the last route", () => useLastRoute(area, answer), true) : null,
+      named("Show as curl command", () => answer.replaceChildren(element("pre", {}, curlCommand(request()))), true)),
+    answer,
+    element("details", {}, element("summary", {}, "Responses"), ...responses));
+}
+
+function show() {
+  const {info, tags, paths} = description;
+  const links = element("details", {}, element("summary", {}, "Operations"), element("a", {href: "openapi.json"}, "openapi.json"));
+  links.open = matchMedia("(min-width: 64rem)").matches;
+  nav.replaceChildren(links);
+  main.replaceChildren(element("div", {class: "intro"},
+    element("h1", {}, `${info.title} ${info.version}`),
+    ...paragraphs(info.description),
+    element("div", {},
+      element("label", {for: "key"}, "API key"), element("input", {id: "key", type: "password", autocomplete: "off", "aria-describedby": "key-note"}),
+      element("p", {id: "key-note", class: "note"}, "Optional. It stays in this page until you close it, and is only sent with requests."))));
+  for (const tag of tags) {
+    const operations = Object.entries(paths).flatMap(([path, item]) => Object.entries(item)
+      .filter(([, each]) => each.tags && each.tags.includes(tag.name))
+      .map(([method, each]) => [path, method, each, item.parameters || []]));
+    if (!operations.length) continue;
+    main.append(element("div", {class: "tag"}, element("h2", {}, tag.name), ...paragraphs(tag.description, {class: "note"})));
+    links.append(element("h2", {}, tag.name));
+    for (const each of operations) {
+      main.append(operation(...each));
+      links.append(element("a", {href: "#" + each[2].operationId}, `${each[1].toUpperCase()} ${each[0]}`));
+    }
+  }
+  if (location.hash) document.getElementById(decodeURIComponent(location.hash.slice(1)))?.scrollIntoView();
+}
+
+send(new URL("openapi.json", document.baseURI)).then(reply => {
+  const message = failure(reply);
+  if (message) throw new Error(message);
+  description = reply.document;
+  show();
+}).catch(error => {
+  main.replaceChildren(element("p", {class: "bad", role: "alert"}, "openapi.json cannot be loaded. " + error.message));
+});

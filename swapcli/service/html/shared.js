@@ -1,0 +1,133 @@
+"use strict";
+
+const MIN_PICTURE_PX = 320, MAX_PICTURE_PX = 960;  // text has the same size at every width, so the picture is asked for at its own
+
+/** Return a new DOM element. Attributes called `on...` are listeners; children are elements or text, never markup. */
+function element(tag, attributes = {}, ...children) {
+  const node = document.createElement(tag);
+  for (const [name, value] of Object.entries(attributes)) {
+    if (name.startsWith("on")) node.addEventListener(name.slice(2), value);
+    else if (value !== undefined && value !== null) node.setAttribute(name, value);
+  }
+  node.append(...children.filter(child => child !== null && child !== undefined));
+  return node;
+}
+
+/** Return text of a market or a service with a "?" for each character that could reorder or hide its surroundings. */
+function printable(text) {
+  return String(text).replace(/[\p{C}\p{Zl}\p{Zp}]/gu, "?");
+}
+
+/** Return a name from a market, isolated from the direction of the text around it. */
+function nameOf(text) {
+  return element("bdi", {}, printable(text));
+}
+
+/** Return the smallest units of a decimal amount of whole tokens as a BigInt. Throws an Error whose message is a sentence. */
+function parseAmount(text, decimals) {
+  const plain = text.trim().replace(/^(\d{1,3})((?:,\d{3})+)(?=\.|$)/, (_, head, rest) => head + rest.replaceAll(",", ""));
+  const match = /^(\d+)(?:\.(\d+))?$/.exec(plain);
+  if (!match) throw new Error("Write the amount as a decimal number, such as 1.5.");
+  const fraction = (match[2] ?? "").replace(/0+$/, "");
+  if (fraction.length > decimals) throw new Error(`This token has ${decimals} decimals, and the amount has ${fraction.length}.`);
+  const units = BigInt(match[1] + fraction.padEnd(decimals, "0"));
+  if (units === 0n) throw new Error("The amount must be more than zero.");
+  if (units >> 256n) throw new Error("The amount is too large.");
+  return units;
+}
+
+/** Return an amount in whole tokens, exact: every digit that is not a trailing zero. */
+function formatAmount(units, decimals) {
+  const value = BigInt(units), sign = value < 0n ? "-" : "";
+  const digits = (value < 0n ? -value : value).toString().padStart(decimals + 1, "0");
+  const whole = digits.slice(0, digits.length - decimals), fraction = digits.slice(digits.length - decimals).replace(/0+$/, "");
+  return sign + group(whole) + (fraction && "." + fraction);
+}
+
+/** Return an integer's digits with a comma between thousands. */
+function group(digits) {
+  return String(digits).replace(/\B(?=(\d{3})+$)/g, ",");
+}
+
+/** Return numerator / denominator with `digits` significant digits, rounded down; both are BigInts above zero. */
+function formatRatio(numerator, denominator, digits = 8) {
+  const magnitude = numerator.toString().length - denominator.toString().length;
+  const decimals = Math.max(0, digits - magnitude);
+  return formatAmount(numerator * 10n ** BigInt(decimals) / denominator, decimals);
+}
+
+/** Send a request. Return the response, its text, and its document if it is JSON; throws an Error without a response. */
+async function send(url, options = {}) {
+  const started = performance.now();
+  let response;
+  try {
+    response = await fetch(url, options);
+  } catch (error) {
+    if (error.name === "AbortError") throw error;
+    throw new Error("The service does not respond. Is it running?");
+  }
+  const text = await response.text();
+  let document = null;
+  try {
+    document = JSON.parse(text);
+  } catch { /* not JSON: `text` has it */ }
+  return {response, text, document, ms: Math.round(performance.now() - started)};
+}
+
+/** Return the message of an unsuccessful response as a sentence; null for a success. */
+function failure({response, document}) {
+  if (response.ok && document?.success !== false) return null;
+  const message = document?.errorMessage ?? document?.details ?? document?.message ?? `The service answered with status ${response.status}`;
+  const wait = response.headers.get("Retry-After");
+  const sentence = printable(message).replace(/[.\s]*$/, ".");
+  return sentence[0].toUpperCase() + sentence.slice(1) + (wait ? ` Try again in ${wait} seconds.` : "");
+}
+
+/** Return the headers of a request with an API key, which may be empty. */
+function keyHeaders(key) {
+  return key ? {"X-API-Key": key} : {};
+}
+
+/** Put the picture of a route into `figure`; an error becomes a sentence. The image is inert: it runs no script. */
+async function showPicture(figure, url, key, description, signal) {
+  const sized = new URL(url, document.baseURI), width = figure.clientWidth;
+  sized.searchParams.set("width", Math.min(Math.max(width, MIN_PICTURE_PX), MAX_PICTURE_PX));
+  const reply = await send(sized, {headers: keyHeaders(key), signal});
+  const isPicture = reply.response.ok && (reply.response.headers.get("Content-Type") ?? "").startsWith("image/svg+xml");
+  if (!isPicture) {
+    figure.replaceChildren(element("p", {class: "note"}, "The picture cannot be drawn. " + (failure(reply) ?? "")));
+    return;
+  }
+  const address = URL.createObjectURL(new Blob([reply.text], {type: "image/svg+xml"}));
+  const image = element("img", {alt: description});
+  image.addEventListener("load", () => URL.revokeObjectURL(address));
+  image.src = address;
+  figure.replaceChildren(image);
+}
+
+/** Return a button that copies what `read` returns. */
+function copyButton(label, read) {
+  const button = element("button", {type: "button", class: "quiet small", onclick: copy}, label);
+  async function copy() {
+    button.textContent = await writeClipboard(read()) ? "Copied" : "Press Ctrl+C";
+    setTimeout(() => { button.textContent = label; }, 2000);
+  }
+  return button;
+}
+
+/** Copy text; return whether that worked. Browsers refuse on pages from other machines without HTTPS. */
+async function writeClipboard(text) {
+  try {
+    await navigator.clipboard.writeText(text);
+    return true;
+  } catch {
+    return false;
+  }
+}
+
+/** Return the number of paths and pools of a route in words. */
+function countPools(route) {
+  const pools = new Set(route.flatMap(segment => segment.swaps.flat().map(swap => swap.poolAddress + JSON.stringify(swap.extraData))));
+  const count = (number, noun) => `${number} ${noun}${number === 1 ? "" : "s"}`;
+  return `${count(route.length, "path")} through ${count(pools.size, "pool")}`;
+}

@@ -1,0 +1,314 @@
+// Checks of the HTML pages in one Chromium. Prints a line {"check", "failure"} for each of them.
+
+import assert from "node:assert/strict";
+import {readFileSync} from "node:fs";
+import {createRequire} from "node:module";
+
+const require = createRequire(new URL("../contracts/package.json", import.meta.url));
+const {chromium} = require("playwright-core");
+const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
+
+const {browser, profile, url, hostileUrl} = JSON.parse(process.argv[2]);
+const NATIVE = "0x0000000000000000000000000000000000000000", USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
+const RECIPIENT = "0x1111111111111111111111111111111111111111", KEY = "no-such-key-7f3a";
+const WIDTHS = [390, 768, 1280];
+const MIN_FIELD_PX = 200, MIN_HEIGHT_PX = 24;  // 24 px: target size of WCAG 2.2 AA
+const TIMEOUT_MS = 90_000, ACTION_TIMEOUT_MS = 5_000;
+const ORDER = `/?network=base&in=${NATIVE}&out=${USDC}&amount=25&slippage=0.5`;
+
+const checks = [];
+const check = (name, run) => checks.push([name, run]);
+
+// Playwright ends the browser on exit, but not when this process is killed.
+setTimeout(() => process.exit(3), TIMEOUT_MS).unref();
+const context = await chromium.launchPersistentContext(profile, {
+  executablePath: browser, headless: true, timeout: 60_000,
+  args: ["--no-sandbox", "--disable-gpu", "--disable-quic", "--no-first-run", "--disable-background-networking",
+    "--disable-component-update", "--disable-sync"],
+});
+context.setDefaultTimeout(ACTION_TIMEOUT_MS);
+const requests = [], problems = [];
+context.on("request", request => requests.push(request.url()));
+const page = await context.newPage();
+page.on("pageerror", error => problems.push(String(error)));
+page.on("dialog", dialog => { problems.push("dialog: " + dialog.message()); dialog.dismiss(); });
+page.on("console", message => {
+  if (message.type() === "error" && !message.text().startsWith("Failed to load resource")) problems.push(message.text());
+});
+
+const setView = (width, colorScheme = "light") =>
+  Promise.all([page.setViewportSize({width, height: 844}), page.emulateMedia({colorScheme})]);
+
+/** Open the page of a quote and wait for its picture. */
+async function openQuote(address = url + ORDER) {
+  await page.goto("about:blank");
+  await page.goto(address);
+  await waitForPicture("#picture img");
+}
+
+async function waitForPicture(selector) {
+  await page.locator(selector.replace("img", "*")).waitFor();
+}
+
+async function openDocs() {
+  await page.goto(url + "/docs");
+  await page.locator("#route").waitFor();
+}
+
+/** Return what is wrong with the layout: overflow, and fields that are narrow or low. */
+function misfits([minWidth, minHeight]) {
+  const width = document.documentElement.clientWidth, found = [];
+  if (document.documentElement.scrollWidth > width) found.push(`the page scrolls to ${document.documentElement.scrollWidth} px`);
+  for (const node of document.querySelectorAll("main *, header *, nav *")) {
+    const box = node.getBoundingClientRect();
+    if (!box.width || !node.checkVisibility()) continue;
+    const name = `${node.tagName} ${node.id || node.className || node.textContent.slice(0, 30)}`;
+    if (box.right > width + 1 && box.height > 2) found.push(`${name} ends at ${box.right}`);
+    const isField = node.matches("input:not([type=checkbox]), select, textarea");
+    if (isField && box.width < minWidth) found.push(`${name} is ${box.width} px wide`);
+    if ((isField || node.matches("button")) && box.height < minHeight) found.push(`${name} is ${box.height} px high`);
+  }
+  return found;
+}
+
+/** Return the violations of all rules that axe finds, or of these, one line each. */
+async function violations(rules) {
+  await page.evaluate(axe);
+  const options = {resultTypes: ["violations"], ...(rules ? {runOnly: rules} : {})};
+  const {violations: found} = await page.evaluate(each => axe.run(document, each), options);
+  return found.flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.target} ${node.failureSummary}`)).slice(0, 20);
+}
+
+const received = () => page.locator(".received").innerText();
+const digits = text => text.replace(/[^\d]/g, "");
+
+check("the quote page fits every width", async () => {
+  for (const width of WIDTHS) {
+    await setView(width);
+    await openQuote();
+    await page.locator("#more summary").click();
+    await page.locator("#quote details summary").click();
+    assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), [], `at ${width} px`);
+  }
+});
+
+check("the documentation fits every width", async () => {
+  await openDocs();
+  for (const width of WIDTHS) {
+    await setView(width);
+    await page.reload();
+    await page.locator("#route").waitFor();
+    assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), [], `at ${width} px`);
+  }
+  assert.equal((await page.locator("body").innerText()).includes("`"), false);
+});
+
+check("an order is quoted, drawn and built", async () => {
+  await setView(390);
+  await page.goto(url + "/");
+  await page.locator("#in-note").filter({hasText: NATIVE}).waitFor();
+  await page.locator("#amount").fill("1,250.5");
+  await page.locator("#out").fill("usdc");
+  await page.locator("#out-list [role=option]").first().click();
+  const response = page.waitForResponse(each => each.url().includes("/base/route?"));
+  await page.locator("#ask").click();
+  const answer = await response, route = await answer.json();
+  assert.equal(new URL(answer.url()).searchParams.get("amount"), "1250500000000000000000");
+  await waitForPicture("#picture img");
+  const units = BigInt(route.outputAmount), text = await received();
+  const [whole, fraction = ""] = text.split(" ")[0].split(".");
+  assert.equal(BigInt(digits(whole) + fraction.padEnd(6, "0")), units);
+  assert.match(await page.locator("#quote dl").innerText(), /modelled/);
+  await page.locator("#recipient").fill(RECIPIENT);
+  await page.getByRole("button", {name: "Build transaction"}).click();
+  await page.locator("#payload-calldata").waitFor();
+  assert.match(await page.locator("#payload-to").inputValue(), /^0x[0-9a-fA-F]{40}$/);
+  assert.equal(await page.locator("#payload-value-in-wei").inputValue(), "1250500000000000000000");
+  assert.match(await page.locator("#payload-calldata").inputValue(), /^0x[0-9a-f]{200,}$/);
+  assert.equal(page.url().includes(RECIPIENT), false);
+});
+
+check("every network has a quote and a transaction", async () => {
+  for (const network of ["citrea", "hyperevm", "monad", "starknet"]) {
+    await page.goto(`${url}/?network=${network}`);
+    await page.locator("#in-note").filter({hasText: "0x"}).waitFor();
+    await page.locator("#amount").fill("0.25");
+    await page.locator("#ask").click();
+    await waitForPicture("#picture img");
+    await page.locator("#recipient").fill(network === "starknet" ? "0x1234" : RECIPIENT);
+    await page.getByRole("button", {name: "Build transaction"}).click();
+    await page.locator("#quote textarea").last().waitFor();
+    assert.ok((await page.locator("#quote textarea").last().inputValue()).length > 100);
+  }
+});
+
+check("a link reproduces a quote, and Back the one before", async () => {
+  await openQuote();
+  const first = await received(), link = page.url();
+  await page.locator("#amount").fill("7");
+  await page.keyboard.press("Enter");
+  await page.locator(".received + .note", {hasText: "for 7 ETH"}).waitFor();
+  assert.notEqual(await received(), first);
+  assert.equal(new URL(page.url()).searchParams.get("amount"), "7");
+  await page.goBack();
+  await page.locator(".received + .note", {hasText: "for 25 ETH"}).waitFor();
+  assert.equal(await received(), first);
+  await openQuote(link);
+  assert.equal(await received(), first);
+  assert.equal(page.url(), link);
+});
+
+check("the quote page is usable by keyboard alone", async () => {
+  await page.goto(url + "/");
+  await page.locator("#in-note").filter({hasText: NATIVE}).waitFor();
+  const focus = () => page.evaluate(() => document.activeElement.id);
+  const tabTo = async id => {
+    for (let tabs = 0; tabs < 20 && await focus() !== id; tabs++) await page.keyboard.press("Tab");
+    assert.equal(await focus(), id);
+  };
+  await tabTo("amount");
+  await page.keyboard.type("2");
+  await page.keyboard.press("Control+A");
+  await page.keyboard.type("3");
+  await tabTo("out");
+  await page.keyboard.type("cb");
+  await page.keyboard.press("ArrowDown");
+  const active = await page.locator("#out").getAttribute("aria-activedescendant");
+  assert.match(await page.locator("#" + active).innerText(), /cb/i);
+  await page.keyboard.press("Enter");
+  assert.equal(await page.locator("#out").getAttribute("aria-expanded"), "false");
+  await page.keyboard.press("Enter");
+  await waitForPicture("#picture img");
+  assert.match(await page.locator(".received + .note").innerText(), /for 3 ETH on base/);
+  await tabTo("recipient");
+  await page.keyboard.type(RECIPIENT);
+  await page.keyboard.press("Enter");
+  await page.locator("#payload-calldata").waitFor();
+});
+
+check("mistakes are answered with a sentence", async () => {
+  await openQuote();
+  const says = async (pattern) => {
+    await page.locator("#error").filter({hasText: pattern}).waitFor();
+    await page.locator("#quote").waitFor({state: "hidden"});
+  };
+  for (const [amount, pattern] of [["1.5.2", /decimal number/], ["0", /more than zero/], ["1.0000000000000000001", /18 decimals/]]) {
+    await page.locator("#amount").fill(amount);
+    await page.keyboard.press("Enter");
+    await says(pattern);
+    assert.equal(await page.locator("#amount").getAttribute("aria-invalid"), "true");
+  }
+  await page.locator("#amount").fill("1");
+  await page.locator("#out").fill("no such token");
+  await page.locator("#ask").click();
+  await says(/No such token/);
+  await page.locator("#out").fill("USDC");
+  await page.locator("#slippage").fill("0.01");
+  await page.locator("#ask").click();
+  await says(/slippage/i);
+  await page.goto(`${url}/?network=nowhere&amount=1`);
+  await says(/no network nowhere/);
+  await page.goto(url + "/");
+  await page.locator("#in-note").filter({hasText: NATIVE}).waitFor();
+  await context.setOffline(true);
+  await page.locator("#ask").click();
+  await says(/does not respond/).finally(() => context.setOffline(false));
+});
+
+check("an API key stays in the memory of the page", async () => {
+  await page.goto(url + ORDER);
+  await page.locator(".received").waitFor();
+  await page.locator("#more summary").click();
+  await page.locator("#key").fill(KEY);
+  const request = page.waitForRequest(each => each.url().includes("/base/route?"));
+  await page.locator("#ask").click();
+  assert.equal((await request).headers()["x-api-key"], KEY);
+  await page.locator("#error").filter({hasText: /key is not known/}).waitFor();
+  assert.equal(page.url().includes(KEY), false);
+  assert.equal(await page.evaluate(() => JSON.stringify([{...localStorage}, {...sessionStorage}, document.cookie])), '[{},{},""]');
+  await page.reload();
+  await page.locator(".received").waitFor();
+  assert.equal(await page.locator("#key").inputValue(), "");
+  assert.equal(requests.some(each => each.includes(KEY)), false);
+});
+
+check("the documentation sends an order and draws its route", async () => {
+  await setView(390);
+  await openDocs();
+  await page.getByRole("button", {name: "Send: GET /{network}/route", exact: true}).click();
+  await waitForPicture("#route figure img");
+  assert.match(await page.locator("#route .summary").innerText(), /^1 ETH → [\d,.]+ USDC: \d+ paths? through \d+ pools?$/);
+  assert.match(await page.locator("#route pre").first().innerText(), /"outputAmount"/);
+  await page.getByRole("button", {name: "Send: POST /{network}/calldata", exact: true}).click();
+  await waitForPicture("#calldata figure img");
+  assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), []);
+});
+
+check("the documentation has no accessibility violations", async () => {
+  await openDocs();
+  await page.getByRole("button", {name: "Send: GET /{network}/route", exact: true}).click();
+  await waitForPicture("#route figure img");
+  await setView(390, "light");
+  assert.deepEqual(await violations(), []);
+  await setView(1280, "dark");
+  assert.deepEqual(await violations(["color-contrast"]), [], "in dark mode");
+});
+
+check("the quote page has no accessibility violations", async () => {
+  await openQuote();
+  await page.locator("#more summary").click();
+  await page.locator("#quote details summary").click();
+  await page.locator("#recipient").fill(RECIPIENT);
+  await page.getByRole("button", {name: "Build transaction"}).click();
+  await page.locator("#payload-calldata").waitFor();
+  await setView(390, "light");
+  assert.deepEqual(await violations(), []);
+  await setView(1280, "dark");
+  assert.deepEqual(await violations(["color-contrast"]), [], "in dark mode");
+  await page.locator("#out").click();
+  await page.locator("#out-list [role=option]").first().waitFor();
+  assert.deepEqual(await violations(), [], "with an open list");
+});
+
+check("hostile names stay text", async () => {
+  await setView(390, "light");
+  await page.goto(hostileUrl + "/");
+  await page.evaluate(() => { window.attack = () => { window.isAttacked = true; }; });
+  await page.locator("#in").click();
+  await page.locator("#in-list [role=option]").first().waitFor();
+  const names = await page.locator("#in-list").innerText();
+  for (const name of ["<img src=x onerror=attack()>", '"><script>attack()</script>', "</textarea><svg onload=attack()>", "<b>USDC</b>"]) {
+    assert.ok(names.includes(name), name);
+  }
+  await page.locator("#in-list [role=option]", {hasText: "<img"}).click();
+  await page.locator("#out").fill("0x2222");
+  await page.keyboard.press("Enter");
+  await page.locator("#ask").click();
+  await waitForPicture("#picture img");
+  await page.locator("#quote details summary").click();
+  assert.match(await page.locator(".received").innerText(), /<b>USDC<\/b>/);
+  assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), []);
+  assert.equal(await page.locator("main script, main svg, main :is([onload], [onerror])").count(), 0);
+  assert.equal(await page.evaluate(() => window.isAttacked), undefined);
+});
+
+check("no request leaves the service, and no script fails", async () => {
+  const origins = new Set(requests.map(each => new URL(each)).filter(each => !["data:", "blob:", "about:"].includes(each.protocol)).map(each => each.origin));
+  assert.deepEqual([...origins].sort(), [url, hostileUrl].sort());
+  assert.deepEqual(problems, []);
+});
+
+try {
+  for (const [name, run] of checks) {
+    const started = performance.now();
+    let failure = null;
+    try {
+      await run();
+    } catch (error) {
+      failure = `${error.message}\n${error.stack}`.slice(0, 4000);
+    }
+    console.log(JSON.stringify({check: name, failure, ms: Math.round(performance.now() - started)}));
+  }
+} finally {
+  await context.close();
+}
