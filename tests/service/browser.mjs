@@ -47,7 +47,8 @@ async function openQuote(address = url + ORDER) {
 }
 
 async function waitForPicture(selector) {
-  await page.locator(selector.replace("img", "*")).waitFor();
+  await page.locator(selector).waitFor();
+  await page.waitForFunction(each => document.querySelector(each).naturalWidth > 0, selector);
 }
 
 async function openDocs() {
