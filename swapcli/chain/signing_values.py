@@ -15,6 +15,7 @@ from swapcli.model.transaction import Transaction
 _FEE_BLOCKS: Final = 20
 """Blocks whose fees are read: as many as go-ethereum's own suggestion considers (`eth/gasprice`)."""
 _MEDIAN: Final = 50
+_FEE_REQUEST: Final = RpcRequest("eth_feeHistory", (hex(_FEE_BLOCKS), "latest", (_MEDIAN,)))
 _is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
 _is_address = re.compile(r"0x[0-9a-fA-F]{40}").fullmatch
 _is_slot = re.compile(r"0x[0-9a-fA-F]{64}").fullmatch
@@ -73,7 +74,7 @@ def read_transaction_forecast(
     simulation = {"blockStateCalls": [{"calls": calls}], "validation": False}
     requests = [
         RpcRequest("eth_getTransactionCount", (sender, "pending")),
-        RpcRequest("eth_feeHistory", (hex(_FEE_BLOCKS), "latest", (_MEDIAN,))),
+        _FEE_REQUEST,
         RpcRequest("eth_estimateGas", (calls[0], "latest")),
         RpcRequest("eth_simulateV1", (simulation, "latest")),
     ]
@@ -85,6 +86,12 @@ def read_transaction_forecast(
     return TransactionForecast(
         _quantity(nonce), _fee_history(fees), (_estimated(estimate, gas[0]), *gas[1:]), access_list
     )
+
+
+def read_fee_history(node: OptionalRequests) -> FeeHistory | None:
+    """Return the recent fees; None if the node has no history. Raises `UpstreamError` if it does not answer."""
+    (found,) = node.send_optional([_FEE_REQUEST])
+    return _fee_history(found)
 
 
 def _call(sender: str, transaction: Transaction) -> dict[str, str]:

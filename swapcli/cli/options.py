@@ -41,7 +41,7 @@ NetworkNameOrDefault = Annotated[
 ]
 TokenIn = Annotated[str | None, argument("TOKEN_IN", "Token to sell: symbol or address.")]
 TokenOut = Annotated[str | None, argument("TOKEN_OUT", "Token to buy: symbol or address.")]
-Amount = Annotated[str | None, argument("AMOUNT", "Amount in whole tokens, such as 1.5.")]
+Amount = Annotated[str | None, argument("AMOUNT", "Amount in whole tokens, such as 1.5 or 2k; or $1000, 50%, all.")]
 
 Slippage = Annotated[str | None, option("--slippage", "Such as 0.5, 0.5% or 50bps.  [default: 0.5]", ANSWER, "PERCENT")]
 RouterDialect = Annotated[
@@ -92,7 +92,7 @@ ConfigFile = Annotated[str | None, option("--config", "Settings file to use.", S
 class OrderOptions(NamedTuple):
     """How to route an order, and the terms of its quote."""
 
-    raw: Annotated[bool, option("--raw", "AMOUNT is in the token's smallest unit.", ROUTING)] = False
+    raw: Annotated[bool, option("--raw", "AMOUNT is in the token's smallest unit, an integer.", ROUTING)] = False
     reverse: Annotated[bool, option("--reverse", "AMOUNT is the output to receive.", ROUTING)] = False
     direct: Annotated[bool, option("--direct", "Direct swaps only: one hop.", ROUTING)] = False
     max_hops: Annotated[

@@ -2,20 +2,31 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from collections.abc import Callable, Sequence
+from dataclasses import replace
+from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from swapcli.cli.account_options import RECIPIENT, parse_account_option
 from swapcli.cli.lazy_group import UsageError
 from swapcli.cli.options import OrderOptions, SourceOptions
 from swapcli.cli.session import Session
+from swapcli.encoding.text import printable
+from swapcli.engine.amount_notation import AmountUnit, WrittenAmount, is_balance_part, parse_notation
 from swapcli.engine.amounts import parse_amount, parse_raw_amount
 from swapcli.engine.quote_options import QuoteOptions, resolve_options
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.engine.warnings import answer_warnings
+from swapcli.errors import InvalidOption, UnknownNetwork
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.token import in_tokens
 from swapcli.model.warning import QuoteWarning
+
+if TYPE_CHECKING:
+    from swapcli.engine.payload_checker import PayloadChecker
+
+T = TypeVar("T")
 
 
 class QuoteContext(NamedTuple):
@@ -27,11 +38,61 @@ class QuoteContext(NamedTuple):
     raw: bool
 
     def parse_order(self, token_in: str, token_out: str, amount: str) -> Order:
-        """Parse an order from the words of the command line. Raises `InvalidInput`."""
-        token_sold, token_bought = self.source.token(token_in), self.source.token(token_out)
-        token = token_bought if self.options.reverse else token_sold
-        units = parse_raw_amount(amount) if self.raw else parse_amount(amount, token.decimals, token.symbol)
-        return self.options.build_order(token_sold, token_bought, units)
+        """Parse an order from the words of the command line, and note what a friendly amount means.
+
+        Raises `InvalidInput`, also for a part of a balance, and for dollars as `quote`.
+        """
+        return self._parse_amount(self._parse_tokens(token_in, token_out), amount)
+
+    def answer_order(
+        self,
+        words: Sequence[str],
+        ask: Callable[[QuoteRequest], T],
+        quote_of: Callable[[T], QuoteResult],
+        open_sender: Callable[[], PayloadChecker | None],
+    ) -> T:
+        """Parse an order and return the answer of `ask`; the amount may be a part of the balance of the sender.
+
+        Raises `InvalidInput`, and as `ask`.
+        """
+        token_in, token_out, amount = words
+        if not is_balance_part(amount):
+            return ask(self.build_request(self.parse_order(token_in, token_out, amount)))
+        from swapcli.cli.balance_amounts import answer_balance_part
+
+        order = self._parse_tokens(token_in, token_out)
+        return answer_balance_part(
+            self.session, amount, order, open_sender(), lambda each: ask(self.build_request(each)), quote_of
+        )
+
+    def _parse_tokens(self, token_in: str, token_out: str) -> Order:
+        """Return the order without its amount. Raises `InvalidInput`."""
+        return self.options.build_order(self.source.token(token_in), self.source.token(token_out), 0)
+
+    def _parse_amount(self, order: Order, amount: str) -> Order:
+        token = order.token_out if order.reverse else order.token_in
+        if is_balance_part(amount):
+            raise InvalidOption(f"{amount}: a part of a balance does not fit here", hint="write an amount")
+        if self.raw:
+            return replace(order, amount=parse_raw_amount(amount))
+        written = parse_notation(amount)
+        if written.is_plain:
+            return replace(order, amount=parse_amount(amount, token.decimals, token.symbol))
+        if written.unit is AmountUnit.USD:
+            from swapcli.engine.order_amounts import from_dollars
+
+            found = from_dollars(written, order, self.quote)
+            price = f" at the market's price of ${found.price_usd:,.6g} for 1 {token.symbol}"
+            return self._noted(written, replace(order, amount=found.amount), price)
+        return self._noted(
+            written, replace(order, amount=parse_amount(written.number, token.decimals, token.symbol)), ""
+        )
+
+    def _noted(self, written: WrittenAmount, order: Order, reason: str) -> Order:
+        """Note what an amount means, and return its order."""
+        token = order.token_out if order.reverse else order.token_in
+        self.session.output.note(printable(f"{written.shown} is {in_tokens(order.amount, token)}{reason}"))
+        return order
 
     def build_request(self, order: Order) -> QuoteRequest:
         """Return the request for a quote on `order`."""
@@ -66,8 +127,31 @@ def open_quote_context(session: Session, network: str, order: OrderOptions, sour
     return QuoteContext(session, quote_source, options, order.raw)
 
 
-def require_order(token_in: str | None, token_out: str | None, amount: str | None, *, hint: str = "") -> list[str]:
+def split_words(session: Session, words: Sequence[str | None]) -> tuple[str, list[str]]:
+    """Return the network and the other words of NETWORK TOKEN_IN TOKEN_OUT AMOUNT; the network may be left out.
+
+    A first word that is a network's name or chain id is the network, and so is that of one or four words: a market file
+    may bring its own network. Else that of the settings is meant. Raises `UsageError` if there is none.
+    """
+    present = [word for word in words if word is not None]
+    if len(present) in (1, 4) or (present and _is_network(session, present[0])):
+        return present[0], present[1:]
+    if session.settings.network is None:
+        example = "swapcli route base ETH USDC 1"
+        raise UsageError(f"no network given: name it first, as in {example}, or set SWAPCLI_NETWORK=base")
+    return session.settings.network, present
+
+
+def require_order(words: Sequence[str], *, hint: str = "") -> list[str]:
     """Return the three words of an order. Raises `UsageError`, with `hint` at its end, if one is missing."""
-    if token_in is None or token_out is None or amount is None:
+    if len(words) != 3:
         raise UsageError(f"TOKEN_IN, TOKEN_OUT and AMOUNT are required{hint}")
-    return [token_in, token_out, amount]
+    return list(words)
+
+
+def _is_network(session: Session, word: str) -> bool:
+    try:
+        session.network(word)
+    except UnknownNetwork:
+        return False
+    return True

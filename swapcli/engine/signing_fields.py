@@ -10,6 +10,7 @@ from swapcli.chain.signing_values import (
     FeeHistory,
     GasForecast,
     OptionalRequests,
+    read_fee_history,
     read_transaction_forecast,
 )
 from swapcli.model.network import Network
@@ -75,6 +76,11 @@ def read_signing_plan(
         for position, (gas, estimate) in enumerate(zip(forecast.gas, estimates, strict=True))
     )
     return SigningPlan(fields, next((gas.failure for gas in forecast.gas if gas.failure), ""))
+
+
+def read_max_fee_wei(node: OptionalRequests) -> int | None:
+    """Return the `maxFeePerGas` that transactions are now sent with; None if unknown. Raises `UpstreamError`."""
+    return _fees(read_fee_history(node))[0]
 
 
 def _gas_limit(forecast: GasForecast, own_estimate: int | None, block_gas_limit: int | None) -> int | None:

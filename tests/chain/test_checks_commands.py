@@ -6,6 +6,7 @@ import json
 import subprocess
 from collections.abc import Iterator
 from dataclasses import replace
+from decimal import Decimal
 from pathlib import Path
 from typing import Any
 
@@ -261,6 +262,42 @@ def test_too_little_for_gas_is_a_remark(client: Client) -> None:
         assert ran.exit_code == 0, ran.stderr
         assert "too little for gas of about 0.000" in ran.stderr
         assert ran.stderr.rstrip().endswith("on top of the amount sold")
+
+
+def test_all_spends_the_balance_but_for_gas(client: Client) -> None:
+    trader, sender = client.trader, "0x" + "96" * 20
+    with trader.chain.revert_after():
+        trader.chain.fund(sender, 2 * 10**18)
+        ran = client.calldata("ETH", "USDC", "all", "--from", sender, "--json")
+        assert ran.exit_code == 0, ran.stderr
+        assert "too little for gas" not in ran.stderr
+        (swap,) = ran.json["transactions"]
+        spent, left_wei = int(ran.json["value"]), 2 * 10**18 - int(ran.json["value"])
+        assert 0 < swap["gas"] * swap["maxFeePerGas"] <= left_wei < 10**17
+        assert f"note: all is {Decimal(spent).scaleb(-18):f} ETH of a balance of 2 ETH" in ran.stderr
+        assert f"at block {client.block()}," in ran.stderr
+        assert client.mine(swap, sender)
+
+
+@pytest.mark.parametrize(("written", "part"), [("all", 1.0), ("100%", 1.0), ("50%", 0.5), ("12.5%", 0.125)])
+def test_a_part_of_a_balance_is_rounded_down(client: Client, written: str, part: float) -> None:
+    trader, sender = client.trader, "0x" + "97" * 20
+    env = {"SWAPCLI_CONFIG": str(client.settings)}
+    with trader.chain.revert_after():
+        trader.world.give("USDC", sender, 1_999_999_999)
+        ran = run_swapcli("route", client.name, "USDC", "ETH", written, "--from", sender, "--json", "--raw", env=env)
+        assert ran.exit_code == 0, ran.stderr
+        assert int(ran.json["inputAmount"]) == int(1_999_999_999 * part)
+        nothing = run_swapcli("route", client.name, "WETH", "USDC", written, "--from", sender, "--json", env=env)
+        assert (nothing.exit_code, nothing.error["code"]) == (7, "INSUFFICIENT_BALANCE")
+
+
+def test_a_part_of_a_balance_needs_its_sender(client: Client) -> None:
+    for options in ([], ["--from", USER, "--reverse"], ["--from", USER, "--offline"]):
+        ran = client.calldata("ETH", "USDC", "all", *options, "--json")
+        assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
+    plain = run_swapcli("route", "base", "ETH", "USDC", "1", "--from", USER)
+    assert (plain.exit_code, plain.stderr.startswith("error: --from is for an AMOUNT of all")) == (2, True)
 
 
 def test_a_market_file_of_a_block_is_held_against_that_block(client: Client) -> None:

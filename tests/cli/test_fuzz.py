@@ -18,7 +18,8 @@ OPTIONS = sorted({name for node in command_nodes() for option in node.options fo
 WORDS = [
     *OPTIONS, *Root.entries, "show", "path", "base", "testnet", "nowhere", "31337",
     "ETH", "WETH", "usdc", "TWIN", WETH, USDC, TWIN_A, "0x" + "0" * 40, "0x1",
-    "0", "1", "1.5", "-1", "1e9", "0.5%", "50bps", "5gwei", str(2**256), "9" * 5_000,
+    "0", "1", "1.5", "2k", "1,5", "1_000", "$5", "5usd", "50%", "all",
+    "-1", "1e9", "0.5%", "50bps", "5gwei", str(2**256), "9" * 5_000,
     "v1", "v2", "v3", "always", "never", "-", "--", "", "=", "--json=1", "\x00", "\udcff", "٣", "🦄", "%s", "{0}",
 ]  # fmt: skip
 words = st.sampled_from(WORDS) | st.text(max_size=8)

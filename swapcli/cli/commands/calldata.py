@@ -9,7 +9,7 @@ from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OrderOptions, OutputOptions, PayloadOptions, SourceOptions, with_option_groups
 from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
-from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order
+from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
 from swapcli.cli.render.payload_json import calldata_document
 from swapcli.cli.session import open_session
 from swapcli.engine.impact_measures import impact_of
@@ -25,7 +25,7 @@ app = new_app()
 @app.command(cls=PanelCommand)
 @with_option_groups
 def calldata(
-    network: options.NetworkName,
+    network: options.NetworkNameOrDefault = None,
     token_in: options.TokenIn = None,
     token_out: options.TokenOut = None,
     amount: options.Amount = None,
@@ -49,14 +49,17 @@ def calldata(
     """
     flags = order.flags | payload.flags | source.flags
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
-    words = require_order(token_in, token_out, amount)
+    network, words = split_words(session, (network, token_in, token_out, amount))
+    words = require_order(words)
     context = open_quote_context(session, network, order, source)
     quote_terms = context.options.terms
     deadline_s = parse_deadline(payload)
     terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.source.network)
     terms = terms._replace(deadline_s=deadline_s)
     checker = open_checker(session, context.source.network, payload)
-    answer, transaction = context.source.quote_and_build(context.build_request(context.parse_order(*words)), terms)
+    answer, transaction = context.answer_order(
+        words, lambda ask: context.source.quote_and_build(ask, terms), lambda built: built[0], lambda: checker
+    )
     check_impact(impact_of(answer), answer.state_source, session.settings.max_impact_ppm)
     if payload.permit:
         from swapcli.cli.permits import print_permit

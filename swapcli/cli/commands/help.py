@@ -15,7 +15,7 @@ from swapcli.errors import InvalidOption
 
 TOPICS = Path(__file__).parents[1] / "topics"
 ORDER = (
-    "slippage", "state", "live", "transactions", "routers", "warnings", "exit-codes", "scripting", "service",
+    "amounts", "slippage", "state", "live", "transactions", "routers", "warnings", "exit-codes", "scripting", "service",
     "settings", "routing",
 )  # fmt: skip
 """The topics as the list shows them; each is a text file in `cli/topics`, whose first line is its title."""

@@ -2,17 +2,21 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import exit_codes, options
 from swapcli.cli.files import STDIN, read_lines
 from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
-from swapcli.cli.options import OrderOptions, OutputOptions, SourceOptions, option, with_option_groups
+from swapcli.cli.options import OrderOptions, OutputOptions, PayloadOptions, SourceOptions, option, with_option_groups
 from swapcli.cli.output import OutputFormat
-from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order
+from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
 from swapcli.cli.render.route_json import route_document
 from swapcli.cli.session import Session, open_session
+from swapcli.engine.amount_notation import is_balance_part
 from swapcli.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from swapcli.engine.payload_checker import PayloadChecker
 
 app = new_app()
 
@@ -20,12 +24,16 @@ app = new_app()
 @app.command(cls=PanelCommand)
 @with_option_groups
 def route(
-    network: options.NetworkName,
+    network: options.NetworkNameOrDefault = None,
     token_in: options.TokenIn = None,
     token_out: options.TokenOut = None,
     amount: options.Amount = None,
     *,
     order: OrderOptions,
+    sender: Annotated[
+        str | None,
+        option("--from", "Sender or its ENS name, for an AMOUNT of all or 50%.", options.ROUTING, "ADDRESS"),
+    ] = None,
     source: SourceOptions,
     batch: Annotated[
         str | None,
@@ -45,16 +53,17 @@ def route(
     its number. The exit status is the lowest one other than 0 of all orders.
     """
     session = open_session(output, order.flags | source.flags, rpc_url=source.rpc_url, offline=source.offline)
+    network, words = split_words(session, (network, token_in, token_out, amount))
     if batch is None:
-        words = require_order(token_in, token_out, amount, hint=", or --batch")
-        return _route_one(open_quote_context(session, network, order, source), words)
-    _check_batch_alone((token_in, token_out, amount), output.plain or output.table, batch, session)
+        words = require_order(words, hint=", or --batch")
+        return _route_one(open_quote_context(session, network, order, source), words, sender)
+    _check_batch_alone(words, output.plain or output.table, batch, session)
     return _route_batch(open_quote_context(session, network, order, source), batch)
 
 
-def _check_batch_alone(order: tuple[str | None, ...], for_people: bool, batch: str, session: Session) -> None:
+def _check_batch_alone(order: list[str], for_people: bool, batch: str, session: Session) -> None:
     """Raise an error if the command line has options that do not fit --batch."""
-    if any(value is not None for value in order):
+    if order:
         raise UsageError("--batch reads the orders from a file: give only NETWORK")
     if for_people:
         raise InvalidOption("--batch prints JSON and excludes --plain and --table")
@@ -62,8 +71,16 @@ def _check_batch_alone(order: tuple[str | None, ...], for_people: bool, batch: s
         raise InvalidOption("--batch and --market cannot both read stdin")
 
 
-def _route_one(context: QuoteContext, words: list[str]) -> int:
-    answer, output = context.quote(context.parse_order(*words)), context.session.output
+def _route_one(context: QuoteContext, words: list[str], sender: str | None) -> int:
+    def open_sender() -> "PayloadChecker | None":
+        from swapcli.cli.payload_checker import open_checker
+
+        return open_checker(context.session, context.source.network, PayloadOptions(sender=sender))
+
+    if sender is not None and not is_balance_part(words[-1]):
+        raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out, or use calldata")
+    answer = context.answer_order(words, context.source.quote, lambda each: each, open_sender)
+    output = context.session.output
     warnings = context.find_warnings(answer)
     if output.format is OutputFormat.JSON:
         output.print_document(route_document(answer, warnings))

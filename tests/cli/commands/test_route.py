@@ -354,3 +354,44 @@ def test_settings_hold_where_no_option_speaks(route: Route) -> None:
     assert route("ETH", "USDC", "1", env=env).json["success"]
     assert "with 3% slippage" in route("ETH", "USDC", "1", "--plain", env=env).stdout
     assert "with 1% slippage" in route("ETH", "USDC", "1", "--plain", "--slippage", "1", env=env).stdout
+
+
+@pytest.mark.parametrize("command", [("route",), ("quote",), ("calldata", "--destination", "0x" + "8" * 40)])
+def test_the_network_may_come_from_the_settings(command: tuple[str, ...]) -> None:
+    name, *options = command
+    env = {"SWAPCLI_NETWORK": "base"}
+    short = run_swapcli(name, "ETH", "USDC", "1", "--json", *options, env=env)
+    assert short.exit_code == 0, short.stderr
+    whole = run_swapcli(name, "base", "ETH", "USDC", "1", "--json", *options)
+    assert [ran.json.get("outputAmount") for ran in (short, whole)] == [whole.json.get("outputAmount")] * 2
+    missing = run_swapcli(name, "ETH", "USDC", "1", "--json", *options)
+    assert (missing.exit_code, missing.error["code"]) == (2, "USAGE")
+    assert missing.error["message"].startswith("no network given: name it first, as in swapcli route base")
+    for words in (("base", "ETH", "USDC"), ("8453", "ETH", "USDC")):  # a network's name is the network
+        ran = run_swapcli(name, *words, "--json", *options, env=env)
+        assert ran.error["message"].startswith("TOKEN_IN, TOKEN_OUT and AMOUNT are required")
+
+
+@pytest.mark.parametrize(
+    ("written", "note"),
+    [
+        ("2k", "note: 2k is 2,000 ETH"),
+        ("1,000.5", "note: 1,000.5 is 1,000.5 ETH"),
+        ("1_000", "note: 1_000 is 1,000 ETH"),
+        ("$1000", "note: $1000 is 0.320542006596768445 ETH at the market's price of $3,119.72 for 1 ETH"),
+        ("1.5", None),
+    ],
+)
+def test_a_friendly_amount_is_echoed_first(written: str, note: str | None) -> None:
+    plain = run_swapcli("route", "base", "ETH", "USDC", written)
+    notes = [line for line in plain.stderr.splitlines() if line.startswith("note: ")]
+    assert notes == ([note] if note else [])
+    assert note is None or plain.stderr.startswith(note)
+    piped = run_swapcli("route", "base", "ETH", "USDC", written, "--json")
+    assert piped.json["success"] is True
+    assert note is None or note in piped.stderr
+
+
+def test_raw_amounts_have_no_friendly_forms() -> None:
+    for written in ("2k", "$1", "1_000", "1,000", "1usd"):
+        assert run_swapcli("route", "base", "ETH", "USDC", written, "--raw", "--json").error["code"] == "INVALID_AMOUNT"

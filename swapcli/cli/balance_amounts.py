@@ -1,0 +1,55 @@
+"""Amounts on the command line that are a part of what the sender holds: `all` and `50%`."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from typing import TYPE_CHECKING, TypeVar
+
+from swapcli.cli.session import Session
+from swapcli.encoding.text import printable
+from swapcli.engine.amount_notation import parse_notation
+from swapcli.engine.order_amounts import BalancePart, quote_balance_part
+from swapcli.engine.quote_results import QuoteResult
+from swapcli.errors import InvalidOption
+from swapcli.model.order import Order
+from swapcli.model.token import Token, in_tokens
+
+if TYPE_CHECKING:
+    from swapcli.engine.payload_checker import PayloadChecker
+
+T = TypeVar("T")
+
+
+def answer_balance_part(
+    session: Session,
+    amount: str,
+    order: Order,
+    checker: PayloadChecker | None,
+    ask: Callable[[Order], T],
+    quote_of: Callable[[T], QuoteResult],
+) -> T:
+    """Return the answer to an order over a part of the sender's balance, and note what the part comes to.
+
+    `checker` has the sender and the node. Raises `InvalidOption` without them, and as `quote_balance_part`.
+    """
+    written = parse_notation(amount)
+    if order.reverse:
+        raise InvalidOption(
+            f"{written.shown} is a part of what you sell, and --reverse takes what you receive",
+            hint="leave out --reverse, or write an amount",
+        )
+    sender = checker.requested.sender if checker else None
+    if checker is None or sender is None:
+        raise InvalidOption(
+            f"{written.shown} is a part of a balance, so the sender must be known",
+            hint="add --from ADDRESS; the balance is read from your node",
+        )
+    answer, part = quote_balance_part(written, order, sender, checker.node, ask, quote_of)
+    session.output.note(printable(f"{written.shown} is {_describe(part, order.token_in)}"))
+    return answer
+
+
+def _describe(part: BalancePart, token: Token) -> str:
+    balance = f"of a balance of {in_tokens(part.balance, token)} at block {part.block}"
+    left = f", {in_tokens(part.gas_wei, token)} stay for gas" if part.gas_wei else ""
+    return f"{in_tokens(part.amount, token)} {balance}{left}"
