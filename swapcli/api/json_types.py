@@ -281,6 +281,53 @@ class CalldataV2Json(TypedDict):
     meta: MetaJson
 
 
+class TransactionJson(TypedDict):
+    """A transaction to sign: `what` is its purpose (revoke, approve, approve-permit2 or swap); `value` is in wei."""
+
+    what: str
+    to: str
+    calldata: str
+    value: str
+
+
+class DialectCalldataJson(TypedDict):
+    """The call of a router whose calls have no swap parameters: its transactions, in the order to send them.
+
+    `to`, `calldata` and `value` are those of the last one, the swap. It fails after `deadline` (Unix seconds).
+    """
+
+    dialect: str
+    route: CalldataRouteJson
+    deadline: NotRequired[int]
+    to: str
+    calldata: str
+    value: str
+    transactions: list[TransactionJson]
+
+
+class DialectCalldataV2Json(TypedDict):
+    """V2 calldata on a network whose router has a dialect of its own, on request."""
+
+    dialect: str
+    route: CalldataRouteJson
+    deadline: NotRequired[int]
+    to: str
+    calldata: str
+    value: str
+    transactions: list[TransactionJson]
+    router_address: str
+    meta: MetaJson
+
+
+class DialectRouteAndCalldataV2Json(TypedDict):
+    """V2 routeAndCalldata on a network whose router has a dialect of its own, on request."""
+
+    route: RouteV2Json
+    calldata: DialectCalldataJson
+    router_address: str
+    meta: MetaJson
+
+
 class RouteAndCalldataV1Json(TypedDict):
     """GET /{network}/routeAndCalldata without a version."""
 
@@ -326,6 +373,7 @@ class CalldataRequestV2Json(TypedDict):
     route: PostedRouteJson
     slippage: float | str
     destination: str
+    dialect: NotRequired[str]
 
 
 class SignerRequestJson(TypedDict):

@@ -16,7 +16,7 @@ from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange, format_percent
 from swapcli.errors import IntegratorError, InvalidInput, InvalidOption, InvalidRoute, NoRoute, SameToken
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.network import Network
+from swapcli.model.network import DIALECTS, Network
 from swapcli.model.quote_request import SharePrecision
 from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms, check_shares
 from swapcli.networks.address import display_address
@@ -39,7 +39,8 @@ class OrderRequest(NamedTuple):
     Addresses are canonical, the native token is the zero address. `amount` is in base units: of `token_out` if
     `reverse`. `excluded` are ids or names of protocols as the request spells them. The integrator's address and shares
     may each be absent; the API key decides whether they are allowed. `shares` is an extension of the interface, which
-    has whole percents only.
+    has whole percents only; so is `dialect` in V2, the router dialect that the
+    client expects.
     """
 
     amount: int
@@ -54,6 +55,7 @@ class OrderRequest(NamedTuple):
     fee_bps: int = 0
     surplus_bps: int = 0
     shares: SharePrecision = SharePrecision.WHOLE
+    dialect: str | None = None
 
     @property
     def has_integrator(self) -> bool:
@@ -123,6 +125,7 @@ def render_order(order: OrderRequest, network: Network, parameters: OrderParamet
         query += _render_terms(order, network)
     if parameters.api_version is ApiVersion.V2:
         query += _render_integrator(order, network)
+        query += [("dialect", order.dialect)] if order.dialect else []
     return query
 
 
@@ -151,6 +154,11 @@ def render_calldata_body(order: OrderRequest, network: Network) -> CalldataReque
     if order.shares is not SharePrecision.WHOLE:
         body["shares"] = order.shares.value
     return body
+
+
+def parse_body_dialect(document: object, network: Network) -> str | None:
+    """Parse the router dialect that the body of a request with a route expects, None without one."""
+    return _read_dialect(RequestParameters.from_body(document, network.kind))
 
 
 def parse_execute_body(document: object, network: Network, accepted: BodyParameters, now_s: int) -> RouteAndTerms:
@@ -209,7 +217,11 @@ def read_order_options(parameters: RequestParameters, network: Network, accepted
         recipient=_read_recipient(parameters, accepted) if reads_recipient else None,
         shares=SharePrecision(parameters.choice("shares", _SHARES, default=SharePrecision.WHOLE)),
     )
-    return _read_integrator(parameters, options) if is_v2 else options
+    return _read_integrator(parameters, options)._replace(dialect=_read_dialect(parameters)) if is_v2 else options
+
+
+def _read_dialect(parameters: RequestParameters) -> str | None:
+    return parameters.choice("dialect", DIALECTS, default="") or None
 
 
 def _read_slippage(parameters: RequestParameters, accepted: OrderParameters) -> int:

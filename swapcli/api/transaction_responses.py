@@ -7,6 +7,7 @@ functions return a `ParsedTransaction`, preceded by the `RouteResult` where the 
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from swapcli.api.felts import parse_felts, render_felts
@@ -34,7 +35,7 @@ from swapcli.api.router_call import (
 )
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
-from swapcli.model.transaction import RouterCall, UnsignedTransaction
+from swapcli.model.transaction import EncodedCall, RouterCall, Transaction, UnsignedTransaction
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
@@ -43,6 +44,9 @@ if TYPE_CHECKING:
         CalldataV1Json,
         CalldataV2Json,
         CitreaCalldataJson,
+        DialectCalldataJson,
+        DialectCalldataV2Json,
+        DialectRouteAndCalldataV2Json,
         ExecuteJson,
         HyperevmCalldataJson,
         HyperevmNoRouteJson,
@@ -51,6 +55,7 @@ if TYPE_CHECKING:
         StarknetCalldataJson,
         StarknetCalldataV1Json,
         StarknetExecuteJson,
+        TransactionJson,
     )
 
 
@@ -139,6 +144,42 @@ def parse_network_calldata(document: object, network: Network) -> RouteAndTransa
 def render_signer_calldata(payload: UnsignedTransaction) -> CitreaCalldataJson:
     """Render `GET /citrea/calldata`: the encoded call."""
     return {"success": True, "calldata": payload.calldata}
+
+
+def render_dialect_calldata(
+    payload: UnsignedTransaction, transactions: Sequence[Transaction], network: Network
+) -> DialectCalldataJson:
+    """Render the transactions of a swap for a router whose calls the interface does not describe."""
+    to, value = display_address(payload.to, network.kind), str(payload.value)
+    document: DialectCalldataJson = {
+        "dialect": network.router_dialect,
+        "route": render_call_route(payload.call.route, network),
+        "to": to,
+        "calldata": payload.calldata,
+        "value": value,
+        "transactions": [_render_transaction(each, network) for each in transactions],
+    }
+    if isinstance(payload.call, EncodedCall) and payload.call.deadline_s is not None:
+        document["deadline"] = payload.call.deadline_s
+    return document
+
+
+def _render_transaction(transaction: Transaction, network: Network) -> TransactionJson:
+    to, value = display_address(transaction.to, network.kind), str(transaction.value)
+    return {"what": transaction.purpose.value, "to": to, "calldata": transaction.calldata, "value": value}
+
+
+def render_dialect_calldata_v2(calldata: DialectCalldataJson, timestamp_ms: int) -> DialectCalldataV2Json:
+    """Render V2 calldata for a router whose calls the interface does not describe."""
+    return {**calldata, "router_address": calldata["to"], "meta": render_meta(timestamp_ms)}
+
+
+def render_dialect_route_and_calldata(
+    result: RouteResult, calldata: DialectCalldataJson, network: Network, timestamp_ms: int
+) -> DialectRouteAndCalldataV2Json:
+    """Render V2 `routeAndCalldata` for a router whose calls the interface does not describe."""
+    route, meta = render_v2(result, network), render_meta(timestamp_ms)
+    return {"route": route, "calldata": calldata, "router_address": calldata["to"], "meta": meta}
 
 
 def render_calldata_v2(payload: UnsignedTransaction, network: Network, timestamp_ms: int) -> CalldataV2Json:

@@ -11,6 +11,9 @@ from swapcli.cli.output import print_to_stderr
 from swapcli.cli.session import Session
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.compose import choose_service_pools
+from swapcli.engine.dialects import router_dialect
+from swapcli.errors import InvalidOption
+from swapcli.model.network import FIBROUS, Network
 
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode
@@ -27,10 +30,15 @@ class ServiceSources(NamedTuple):
 
 
 def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_pools: bool) -> ServiceSources:
-    """Return the sources of the networks `names`, or of all configured ones. Raises as `choose_service_pools`."""
+    """Return the sources of the networks `names`, or of all configured ones.
+
+    Raises as `choose_service_pools`, and `InvalidOption` for a network without a router of its dialect.
+    """
     from swapcli.service.market_registry import MarketRegistry
 
     pools = choose_service_pools(session, list(names), skip_bad_pools=skip_bad_pools, warn_of_node=_log_node_warning)
+    for network in pools.networks:
+        _check_dialect(network)
     settings = session.settings
     registry = MarketRegistry(
         pools.networks,
@@ -45,6 +53,15 @@ def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_poo
         impact_warning_ppm=settings.impact_warning_ppm,
     )
     return ServiceSources(registry, pools.followed, pools.check_nodes)
+
+
+def _check_dialect(network: Network) -> None:
+    """Raise `InvalidOption` if there is no router of the network's dialect."""
+    try:
+        router_dialect(network)
+    except InvalidOption as error:
+        hint = f"set networks.{network.name}.router_dialect to {FIBROUS}, or name the networks to serve"
+        raise InvalidOption(error.message, hint=hint, details=error.details) from None
 
 
 def _log_node_warning(network: str, message: str) -> None:

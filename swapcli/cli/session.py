@@ -33,7 +33,6 @@ class Session(QuoteSources):
         *,
         rpc_url: Secret | None = None,
         is_offline: bool = False,
-        for_interface: bool = False,
     ) -> None:
         super().__init__(
             settings,
@@ -43,7 +42,6 @@ class Session(QuoteSources):
             environ=os.environ,
             rpc_url=rpc_url,
             is_offline=is_offline,
-            for_interface=for_interface,
         )
         self.output = output
         self.account_names: dict[str, str] = {}
@@ -67,11 +65,8 @@ def open_session(
     *,
     rpc_url: str | None = None,
     offline: bool = False,
-    for_interface: bool = False,
 ) -> Session:
     """Read the settings: `flags` by setting override the environment, which overrides the file.
-
-    With `for_interface`, only routers are used that the interface has calls for.
 
     Raises `ConfigError`, `InvalidOption`.
     """
@@ -89,5 +84,4 @@ def open_session(
         data_folder(os.environ, home_folder()),
         rpc_url=None if rpc_url is None else node_url("--rpc-url", rpc_url),
         is_offline=offline,
-        for_interface=for_interface,
     )

@@ -26,7 +26,7 @@ from swapcli.errors import (
     MarketError,
     UnknownNetwork,
 )
-from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, Kind, Network
+from swapcli.model.network import Kind, Network
 
 if TYPE_CHECKING:
     from swapcli.chain.head_source import HeadSource, SubscribedHeads
@@ -64,10 +64,6 @@ def read_file(name: str) -> bytes:
         raise InvalidInput(f"cannot read {name}: {reason}", details={"file": name}) from error
 
 
-def _for_interface(network: Network) -> Network:
-    return network if network.router_dialect in INTERFACE_DIALECTS else network.for_dialect(FIBROUS)
-
-
 class LastingNode(NamedTuple):
     """A node for a command that lasts, and what wakes a follower of it. Closing the heads closes their connection."""
 
@@ -80,8 +76,7 @@ class QuoteSources:
 
     `data_dir` holds the stores unless the settings name another folder. `rpc_url` replaces the nodes of the settings;
     `is_offline` forbids all connections. `warn` receives warnings as sentences. `read` returns the contents of a file
-    by its name, and `environ` names the HTTP proxies. With `for_interface`, networks with a router that the interface
-    has no calls for take the public router instead.
+    by its name, and `environ` names the HTTP proxies.
     """
 
     def __init__(
@@ -94,7 +89,6 @@ class QuoteSources:
         environ: Mapping[str, str] | None = None,
         rpc_url: Secret | None = None,
         is_offline: bool = False,
-        for_interface: bool = False,
     ) -> None:
         self.settings = settings
         self.data_dir = data_dir
@@ -102,7 +96,6 @@ class QuoteSources:
         self.is_offline = is_offline
         self._warn = warn
         self._read = read
-        self._for_interface = for_interface
         self._environ = environ or {}
 
     def api_key(self) -> Secret | None:
@@ -120,8 +113,6 @@ class QuoteSources:
     def find_network(self) -> Callable[[str], Network]:
         """Look a network up by name or chain id. The function raises `UnknownNetwork`."""
         find = networks_from(self.settings)
-        if self._for_interface:
-            return lambda name: self._with_reading(_for_interface(find(name)))
         return lambda name: self._with_reading(find(name))
 
     def _with_reading(self, network: Network) -> Network:

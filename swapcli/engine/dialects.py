@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
+from collections.abc import Iterable, Set
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -64,9 +64,20 @@ def executable_market(market: MarketState) -> MarketState:
     """
     if market.network.router_dialect in INTERFACE_DIALECTS:
         return market
+    return update_executable(replace(market, pools={}), market, market.pools.keys())
+
+
+def update_executable(executable: MarketState, market: MarketState, changed: Set[str]) -> MarketState:
+    """Return `executable_market` of a market from that of an earlier one, which differs in the pools `changed`."""
+    if market.network.router_dialect in INTERFACE_DIALECTS:
+        return market
     dialect = router_dialect(market.network)
-    executable = ((key, dialect.executable_pool(pool)) for key, pool in market.pools.items())
-    return replace(market, pools={key: pool for key, pool in executable if pool is not None})
+    pools = {}
+    for key, pool in market.pools.items():
+        known = dialect.executable_pool(pool) if key in changed else executable.pools.get(key)
+        if known is not None:
+            pools[key] = known
+    return replace(market, pools=pools)
 
 
 def check_executable(keys: Iterable[str], market: MarketState) -> None:

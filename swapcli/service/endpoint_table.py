@@ -222,13 +222,14 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "calldataV2", "POST", "/{network}/v2/calldata", V2, "Build calldata from a route",
-        (json_types.CalldataV2Json,), endpoints.calldata_v2, has_v2,
+        (json_types.CalldataV2Json, json_types.DialectCalldataV2Json), endpoints.calldata_v2, has_v2,
         body=(json_types.CalldataRequestV2Json,), error_format=ErrorFormat.CALLDATA_V2,
-        description="Send the complete response of V2 route; it is valid for a minute after its `meta.timestamp`.",
+        description="Send the complete response of V2 route; it is valid for a minute after its `meta.timestamp`. For"
+        " a router whose calls have no swap parameters, name its `dialect`: the response then has its transactions.",
     ),
     Endpoint(
         "routeAndCalldataV2", "GET", "/{network}/v2/routeAndCalldata", V2, "Find a route and build its call",
-        (json_types.RouteAndCalldataV2Json, json_types.RouteNotFoundV2Json),
+        (json_types.RouteAndCalldataV2Json, json_types.DialectRouteAndCalldataV2Json, json_types.RouteNotFoundV2Json),
         partial(endpoints.route_and_calldata, requests.PAYLOAD_V2), has_v2,
         partial(describe_order, requests.PAYLOAD_V2),
     ),

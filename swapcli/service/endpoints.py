@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from swapcli.api import requests
 from swapcli.api.felts import render_felts
 from swapcli.api.interface_by_network import network_variant
@@ -14,6 +16,9 @@ from swapcli.api.starknet_batch import parse_batch, render_batch_felts, render_b
 from swapcli.api.transaction_responses import (
     render_calldata_v1,
     render_calldata_v2,
+    render_dialect_calldata,
+    render_dialect_calldata_v2,
+    render_dialect_route_and_calldata,
     render_execute,
     render_network_calldata,
     render_route_and_calldata,
@@ -23,13 +28,13 @@ from swapcli.engine.dialects import router_dialect
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_protocols
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.errors import InvalidInput, InvalidRoute, Unauthorized, UnknownToken
+from swapcli.errors import InvalidInput, InvalidOption, InvalidRoute, Unauthorized, UnknownToken
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.network import Kind
+from swapcli.model.network import INTERFACE_DIALECTS, Kind, Network
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import Integrator, SwapTerms
-from swapcli.model.transaction import UnsignedTransaction
+from swapcli.model.transaction import EncodedCall, UnsignedTransaction
 from swapcli.networks.address import display_address, is_native, parse_address
 from swapcli.pictures.route_flow import build_route_flow
 from swapcli.pictures.sankey_layout import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
@@ -39,6 +44,9 @@ from swapcli.service.error_responses import Headers
 from swapcli.service.key_file import ApiKey
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.quote_headers import payload_headers, quote_headers
+
+if TYPE_CHECKING:
+    from swapcli.api.json_types import DialectCalldataJson
 
 
 def route(order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -112,8 +120,18 @@ def calldata_v2(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
     )
     if result.api_version is not ApiVersion.V2:
         raise InvalidRoute("route.meta is missing: V2 calldata takes the complete response of V2 route")
-    payload, headers = _build(registry, request, result, terms)
-    return EndpointResponse(render_calldata_v2(payload, request.network, registry.now_ms()), headers)
+    dialect = requests.parse_body_dialect(request.json_body(), request.network)
+    payload, headers = _build(registry, request, result, terms, dialect)
+    now_ms = registry.now_ms()
+    if isinstance(payload.call, EncodedCall):
+        return EndpointResponse(render_dialect_calldata_v2(_dialect_calldata(payload, request), now_ms), headers)
+    return EndpointResponse(render_calldata_v2(payload, request.network, now_ms), headers)
+
+
+def _dialect_calldata(payload: UnsignedTransaction, request: EndpointRequest) -> DialectCalldataJson:
+    """Render a payload that the interface does not describe, with the approvals that it needs."""
+    transactions = router_dialect(request.network).build_transactions(payload)
+    return render_dialect_calldata(payload, transactions, request.network)
 
 
 def network_calldata(
@@ -137,8 +155,12 @@ def route_and_calldata(
 ) -> EndpointResponse:
     """Handle GET /{network}/routeAndCalldata and GET /{network}/v2/routeAndCalldata."""
     answer, payload = _parse_and_build(order_parameters, registry, request)
-    document = render_route_and_calldata(answer.result, payload, request.network, answer.timestamp_ms)
-    return EndpointResponse(document, quote_headers(registry, answer))
+    result, network, headers = answer.result, request.network, quote_headers(registry, answer)
+    if isinstance(payload.call, EncodedCall):
+        calldata = _dialect_calldata(payload, request)
+        document = render_dialect_route_and_calldata(result, calldata, network, answer.timestamp_ms)
+        return EndpointResponse(document, headers)
+    return EndpointResponse(render_route_and_calldata(result, payload, network, answer.timestamp_ms), headers)
 
 
 def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -204,6 +226,7 @@ def _parse_and_build(
 def _quote(
     registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion
 ) -> LocalQuote:
+    _check_dialect(request.network, order.dialect, is_payload=False)
     answer = _source(registry, request).quote(_ask(registry, request, order, api_version), request.is_cancelled)
     _record_issued(registry, answer)
     return answer
@@ -212,6 +235,7 @@ def _quote(
 def _quote_and_build(
     registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion
 ) -> tuple[LocalQuote, UnsignedTransaction]:
+    _check_dialect(request.network, order.dialect, is_payload=True)
     ask = _ask(registry, request, order, api_version)
     answer, payload = _source(registry, request).quote_and_build(ask, _terms(order), request.is_cancelled)
     _record_issued(registry, answer)
@@ -273,14 +297,37 @@ def _check_key(key: ApiKey | None) -> None:
 
 
 def _build(
-    registry: MarketRegistry, request: EndpointRequest, posted: RouteResult, terms: SwapTerms
+    registry: MarketRegistry,
+    request: EndpointRequest,
+    posted: RouteResult,
+    terms: SwapTerms,
+    dialect: str | None = None,
 ) -> tuple[UnsignedTransaction, Headers]:
     """Build the transaction of a posted route, and its headers. An integrator in the route needs a key here, too."""
+    _check_dialect(request.network, dialect, is_payload=True)
     result = _check_integrator(posted, request)
     issued_ms = registry.issued_routes.issue_time_ms(request.network.name, result)
     source = _source(registry, request)
     payload = source.build(result, terms, issued_ms=issued_ms)
     return payload, payload_headers(registry, source, result, payload)
+
+
+def _check_dialect(network: Network, expected: str | None, *, is_payload: bool) -> None:
+    """Raise `InvalidOption` if the client expects another dialect than that of the network's router.
+
+    By default, clients expect payloads that the interface describes. Routes have the same form for all routers.
+    """
+    dialect = network.router_dialect
+    if expected is None and is_payload and dialect not in INTERFACE_DIALECTS:
+        raise InvalidOption(
+            f"transactions on {network.name} are for the router {dialect}, whose calls have no swap parameters: "
+            f"request them from the second generation with dialect={dialect}",
+            details={"field": "dialect"},
+        )
+    if expected not in (None, dialect):
+        raise InvalidOption(
+            f"transactions on {network.name} are for the router {dialect}, not {expected}", details={"field": "dialect"}
+        )
 
 
 def _check_integrator(result: RouteResult, request: EndpointRequest) -> RouteResult:

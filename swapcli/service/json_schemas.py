@@ -8,9 +8,10 @@ from typing import Any, Final, get_args, get_origin, get_type_hints
 from swapcli.api import json_types
 from swapcli.api.request_parameters import MAX_DEADLINE_S
 from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
-from swapcli.model.network import Kind
+from swapcli.model.network import DIALECTS, Kind
 from swapcli.model.quote_request import SharePrecision
 from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
+from swapcli.model.transaction import Purpose
 
 Schema = dict[str, Any]
 
@@ -51,6 +52,8 @@ _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
     **dict.fromkeys(("rate", "protocol_id"), _RATE),
     "percent": _SHARE,
     "shares": SHARES,
+    "dialect": {"type": "string", "enum": list(DIALECTS)},
+    "what": {"type": "string", "enum": [each.value for each in Purpose]},
     "price": _DECIMAL_NUMBER,
     "timestamp": {"type": "string", "format": "date-time"},
     "protocol": {"type": "integer", "minimum": 0, "maximum": 2**23 - 1},

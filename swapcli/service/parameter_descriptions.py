@@ -82,6 +82,7 @@ def _order_v2(network: Network) -> tuple[Parameter, ...]:
         ),
         _bps("integratorFeePercentageBps", MAX_FEE_BPS, "of the output"),
         _bps("integratorSurplusPercentageBps", MAX_SURPLUS_BPS, "of the output above the quote"),
+        _dialect(network),
     )
 
 
@@ -123,6 +124,14 @@ def _direct() -> Parameter:
 def _shares() -> Parameter:
     text = "Precision of the shares of the paths: whole percents, or hundredths of a percent, which pay more."
     return Parameter("shares", SHARES, text)
+
+
+def _dialect(network: Network) -> Parameter:
+    text = (
+        "The dialect of the network's router. Where it has no `swap_parameters`, transactions need this parameter, so"
+        " that no client takes them for another router's."
+    )
+    return Parameter("dialect", {"type": "string", "enum": [network.router_dialect]}, text)
 
 
 def _excluded_protocols(network: Network) -> Parameter:

@@ -4,15 +4,18 @@ from __future__ import annotations
 
 import subprocess
 import sys
+from dataclasses import replace
 
 import pytest
 
-from swapcli.engine.dialects import interface_dialect
+from swapcli.engine.dialects import executable_market, interface_dialect, update_executable
 from swapcli.errors import InvalidRoute
 from swapcli.evm.dialects.fibrous import FibrousDialect
+from swapcli.model.network import FIBROUS, SETTLER, UNIVERSAL_ROUTER
 from swapcli.model.swap_terms import Integrator
 from swapcli.networks.catalogue import find_network
 from swapcli.starknet.dialect import StarknetDialect
+from tests.support.markets import embedded_market
 
 INTEGRATOR = Integrator("0x" + "ab" * 20, fee_bps=9)
 
@@ -32,6 +35,21 @@ def test_an_encoder_loads_no_module_of_the_other_kind(name: str, other: str) -> 
         f"assert not [name for name in sys.modules if name.startswith({other!r})]"
     )
     subprocess.run([sys.executable, "-c", script], check=True)
+
+
+@pytest.mark.parametrize("dialect", [FIBROUS, SETTLER, UNIVERSAL_ROUTER])
+def test_executable_pools_follow_the_changes_of_a_market(dialect: str) -> None:
+    market = embedded_market("base")
+    before = replace(market, network=market.network.for_dialect(dialect))
+    pair = next(pool for pool in market.pools.values() if pool.protocol == "uniswapV2")
+    gone = next(pool for pool in market.pools.values() if pool.protocol == "uniswapV3")
+    sold, bought = pair.tokens
+    moved = pair.swap(sold, bought, 10**15)[1]
+    pools = {key: pool for key, pool in before.pools.items() if key != gone.key} | {pair.key: moved}
+    after = replace(before, pools=pools)
+    updated = update_executable(executable_market(before), after, {pair.key, gone.key})
+    assert updated.pools == executable_market(after).pools
+    assert updated.pools[pair.key] == moved
 
 
 def test_only_evm_routers_pay_integrators() -> None:

@@ -84,7 +84,7 @@ def serve(
     _ignore_hangups()
 
     def read_session() -> Session:
-        return open_session(output, flags, offline=offline, for_interface=True)
+        return open_session(output, flags, offline=offline)
 
     session = read_session()
     request_limit = _parse_request_limit(once, max_requests)

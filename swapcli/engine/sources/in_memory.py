@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult, build_result
 from swapcli.engine.clock import Clock
-from swapcli.engine.dialects import check_executable, executable_market, execution_of
+from swapcli.engine.dialects import check_executable, executable_market, execution_of, update_executable
 from swapcli.engine.health import Health, MarketSize, check_market
 from swapcli.engine.impact_measures import PriceImpact, highest_impact
 from swapcli.engine.payloads import (
@@ -63,11 +63,19 @@ _SEARCH_TIME_SHARE = 0.9  # of a search's time limit: the rest is for the curren
 class InMemorySource:
     """Quotes over a market in memory. All orders share one index of the market."""
 
-    def __init__(self, market: MarketState, clock: Clock, *, route_ttl_s: int = DEFAULT_ROUTE_TTL_S) -> None:
+    def __init__(
+        self,
+        market: MarketState,
+        clock: Clock,
+        *,
+        route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
+        executable: MarketState | None = None,
+    ) -> None:
+        """`executable` is the market with the pools that the network's router can execute, if it is known."""
         self.market = market
         self._clock = clock
         self._route_ttl_s = route_ttl_s
-        self._executable = executable_market(market)
+        self._executable = executable_market(market) if executable is None else executable
         self._execution = execution_of(market.network)
         self._router = self._new_router()
 
@@ -77,7 +85,10 @@ class InMemorySource:
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> InMemorySource:
         """Return the source over `market`, which differs from this market only in the pools with the keys `changed`."""
-        source = InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
+        executable = None
+        if market.network.router_dialect == self.network.router_dialect:
+            executable = update_executable(self._executable, market, changed)
+        source = InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s, executable=executable)
         if market.transfers == self.market.transfers:  # otherwise the set of routable pools may have changed
             source._router = self._router.with_changes(source._router.market, changed)
         return source

@@ -5,14 +5,14 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import Final
 
-from swapcli.errors import InvalidRoute
+from swapcli.errors import InvalidOption, InvalidRoute
 from swapcli.evm.permit2_allowance import PERMIT2, TIME_BITS
 from swapcli.evm.router_params import check_native
 from swapcli.evm.transactions import build_transactions
 from swapcli.evm.universal_router.commands import Command, encode_execute, permit, v4_encoding
 from swapcli.evm.universal_router.plan import V2, V3, V4, RouterHop, plan_commands, wrap_commands
 from swapcli.model.execution import Execution
-from swapcli.model.network import UNIVERSAL_ROUTER, Network
+from swapcli.model.network import FIBROUS, UNIVERSAL_ROUTER, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
@@ -38,6 +38,13 @@ class UniversalRouterDialect:
     permit_kind: Final = PermitKind.PERMIT2
 
     def __init__(self, network: Network) -> None:
+        """Raises `InvalidOption` if the Universal Router is not known on the network."""
+        if not network.dialect_router.protocols:
+            raise InvalidOption(
+                f"the Universal Router is not known on {network.name}",
+                hint=f"--router-dialect {FIBROUS}",
+                details={"dialect": UNIVERSAL_ROUTER},
+            )
         self._network = network
         self._generations = network.dialect_router.protocols
 
