@@ -16,7 +16,6 @@ __version__ = "0.1.0"
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
     from swapcli.api.route_result import RouteResult
-    from swapcli.engine.impact_measures import PriceImpact
     from swapcli.engine.quote_results import LocalQuote, RemoteQuote
     from swapcli.errors import SwapcliError
     from swapcli.library.async_market import AsyncMarket, aquote
@@ -26,7 +25,9 @@ if TYPE_CHECKING:
     from swapcli.model.block_tag import BlockTag
     from swapcli.model.network import Network
     from swapcli.model.order import Order
+    from swapcli.model.price_impact import PriceImpact
     from swapcli.model.quote import Certificate
+    from swapcli.model.quote_figures import QuoteFigures
     from swapcli.model.quote_request import QuoteRequest
     from swapcli.model.state_source import StateSource
     from swapcli.model.swap_terms import SwapTerms
@@ -42,7 +43,8 @@ _MODULES = {
     "Market": "swapcli.library.market",
     "Network": "swapcli.model.network",
     "Order": "swapcli.model.order",
-    "PriceImpact": "swapcli.engine.impact_measures",
+    "PriceImpact": "swapcli.model.price_impact",
+    "QuoteFigures": "swapcli.model.quote_figures",
     "QuoteRequest": "swapcli.model.quote_request",
     "QuoteWarning": "swapcli.model.warning",
     "RemoteQuote": "swapcli.engine.quote_results",
@@ -66,6 +68,7 @@ __all__ = [
     "Network",
     "Order",
     "PriceImpact",
+    "QuoteFigures",
     "QuoteRequest",
     "QuoteWarning",
     "RemoteQuote",

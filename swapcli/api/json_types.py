@@ -60,6 +60,85 @@ class IntegratorFieldsJson(TypedDict, total=False):
     integratorName: str
 
 
+class WarningJson(TypedDict):
+    """A warning to read before signing: a stable code, and a sentence without its full stop."""
+
+    code: str
+    message: str
+
+
+class StateJson(TypedDict):
+    """The pool state behind a quote. What is unknown is null.
+
+    `kind` is live, synced, recorded, modelled or synthetic; only the first three are real prices. `timestamp` is the
+    Unix time of `block`, `ageS` its age in seconds. `pinned` says whether all answers of the node are proven to belong
+    to the block, `proposed` whether the network had not yet agreed on it, `tag` what the node called it. `source`
+    describes where the state comes from, `service` is the service that quoted. `placeholderPools` are the route's pools
+    whose addresses are placeholders.
+    """
+
+    kind: str | None
+    block: int | None
+    timestamp: int | None
+    ageS: int | None
+    pinned: bool | None
+    proposed: bool
+    tag: str | None
+    source: str
+    service: str | None
+    placeholderPools: NotRequired[list[str]]
+
+
+class BestSinglePathJson(TypedDict):
+    """The best route with one pool per hop: its output, and how much more the quote pays in basis points.
+
+    Both are null if no single path can fill the order.
+    """
+
+    amount: str | None
+    gainBps: float | None
+
+
+class CertificateJson(TypedDict):
+    """Proven upper bounds on the output of any router, and the gaps to the quote in basis points; null without a bound.
+
+    `acyclicBound` leaves out arbitrage.
+    """
+
+    bound: str | None
+    gapBps: float | None
+    acyclicBound: str | None
+    acyclicGapBps: float | None
+    poolsChecked: int
+    searchComplete: bool
+
+
+class QuoteFieldsJson(TypedDict):
+    """The figures of a quote. Amounts are in base units; what is unknown is null.
+
+    `priceImpact` and `slippage` are percentages; a negative impact is a gain. `minReceived` is the output after the
+    integrator's fee and the slippage. `outputNetOfGas` is the output after the fee, less the gas cost in the output
+    token. `gasPriceWei` is the price of a unit of gas; `l1Fee` is what the network charges on top for L1 data, in wei.
+    `expiresAt` (Unix seconds) is when the quote is too old to use: the lifetime of a route (60 s by default) after the
+    block of its state, or after the quote where the state has no time or is not live, and never after the deadline.
+    """
+
+    network: str
+    priceImpact: float | None
+    slippage: float
+    minReceived: str
+    gasUnits: str | None
+    gasPriceWei: str | None
+    gasUsd: float | None
+    outputNetOfGas: str | None
+    bestSinglePath: BestSinglePathJson | None
+    expiresAt: int
+    state: StateJson
+    warnings: list[WarningJson]
+    l1Fee: NotRequired[str]
+    certificate: NotRequired[CertificateJson]
+
+
 class RouteV1Json(TypedDict):
     """A found route, first generation. Amounts in base units, gas in units."""
 

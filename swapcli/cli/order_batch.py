@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from swapcli.api.route import render_no_route
 from swapcli.cli import exit_codes
 from swapcli.cli.errors import report_of
-from swapcli.cli.render.route_json import to_json
+from swapcli.encoding.json_text import to_json
 from swapcli.engine.amounts import parse_raw_amount
 from swapcli.errors import InvalidInput, SwapcliError
 from swapcli.startup import enable_garbage_collection

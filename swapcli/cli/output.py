@@ -8,7 +8,7 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
-from swapcli.cli.render.route_json import to_json
+from swapcli.encoding.json_text import to_json
 from swapcli.encoding.text import printable
 from swapcli.errors import InvalidOption
 from swapcli.model.warning import QuoteWarning

@@ -13,15 +13,15 @@ from swapcli.cli.session import Session
 from swapcli.encoding.text import printable
 from swapcli.engine.amount_notation import AmountUnit, WrittenAmount, is_balance_part, parse_notation
 from swapcli.engine.amounts import parse_amount, parse_raw_amount
+from swapcli.engine.quote_figures import compute_figures
 from swapcli.engine.quote_options import QuoteOptions, resolve_options
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.sources.quote_source import QuoteSource
-from swapcli.engine.warnings import answer_warnings
 from swapcli.errors import InvalidOption, UnknownNetwork
 from swapcli.model.order import Order
+from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.token import in_tokens
-from swapcli.model.warning import QuoteWarning
 
 if TYPE_CHECKING:
     from swapcli.engine.payload_checker import PayloadChecker
@@ -102,10 +102,9 @@ class QuoteContext(NamedTuple):
         """Quote an order. Raises the errors of `QuoteSource.quote`."""
         return self.source.quote(self.build_request(order))
 
-    def find_warnings(self, answer: QuoteResult) -> tuple[QuoteWarning, ...]:
-        """Return the warnings on a quote."""
-        terms = self.options.terms
-        return answer_warnings(answer, ttl_s=terms.ttl_s, impact_warning_ppm=terms.impact_warning_ppm)
+    def compute_figures(self, answer: QuoteResult, deadline_s: int | None = None) -> QuoteFigures:
+        """Return the figures of a quote, for a swap with this deadline (Unix seconds)."""
+        return compute_figures(answer, self.options.terms._replace(deadline_s=deadline_s))
 
 
 def open_quote_context(session: Session, network: str, order: OrderOptions, source: SourceOptions) -> QuoteContext:

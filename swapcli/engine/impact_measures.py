@@ -7,35 +7,14 @@ hardly be manipulated by dust. Neither is certain, so the highest figure counts.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from enum import StrEnum
-from typing import NamedTuple
 
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
+from swapcli.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.model.token import Token
 from swapcli.routing.price_impact import route_impact
-
-
-class ImpactBasis(StrEnum):
-    """What a price impact is measured against."""
-
-    USD = "usd"
-    POOLS = "pools"
-    SERVICE = "service"
-
-
-class PriceImpact(NamedTuple):
-    """`fraction` is the part of the value that is lost, at most 1.0; negative if the swap gains value.
-
-    `sold_usd` and `bought_usd` are known where USD prices are the basis.
-    """
-
-    fraction: float
-    basis: ImpactBasis
-    sold_usd: float | None = None
-    bought_usd: float | None = None
 
 
 def impact_of(answer: QuoteResult) -> PriceImpact | None:

@@ -7,12 +7,12 @@ from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
 from swapcli.engine.dialects import router_dialect
-from swapcli.engine.impact_measures import ImpactBasis, PriceImpact, impact_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.transfer_rules import transfer_warnings
 from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
+from swapcli.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import PPM_PER_PERCENT, SwapTerms
 from swapcli.model.units import PPM
@@ -33,10 +33,12 @@ _STATE_CODES = {
 _UNSAFE_STATES = frozenset({WarningCode.STATE_MODELLED, WarningCode.STATE_SYNTHETIC, WarningCode.STATE_OLD})
 
 
-def answer_warnings(answer: QuoteResult, *, ttl_s: int, impact_warning_ppm: int) -> tuple[QuoteWarning, ...]:
-    """Return the warnings of an answer, each code once."""
+def answer_warnings(
+    answer: QuoteResult, impact: PriceImpact | None, *, ttl_s: int, impact_warning_ppm: int
+) -> tuple[QuoteWarning, ...]:
+    """Return the warnings of an answer with its price impact, each code once."""
     of_quote = quote_warnings(
-        impact_of(answer),
+        impact,
         answer.state_source,
         ttl_s=ttl_s,
         impact_warning_ppm=impact_warning_ppm,

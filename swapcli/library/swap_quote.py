@@ -4,21 +4,22 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from swapcli.engine.impact_measures import impact_of
+from swapcli.encoding.json_text import to_json
+from swapcli.engine.quote_figures import compute_figures
 from swapcli.engine.quote_results import LocalQuote
-from swapcli.engine.warnings import answer_warnings
-from swapcli.model.swap_terms import after_fee, min_received
+from swapcli.engine.route_document import route_document
 from swapcli.model.token import in_tokens
 
 if TYPE_CHECKING:
     from decimal import Decimal
 
     from swapcli.api.route_result import RouteResult
-    from swapcli.engine.impact_measures import PriceImpact
     from swapcli.engine.quote_results import QuoteResult
     from swapcli.library.market import Market, TransactionKeywords
     from swapcli.model.network import Network
+    from swapcli.model.price_impact import PriceImpact
     from swapcli.model.quote import Certificate
+    from swapcli.model.quote_figures import QuoteFigures
     from swapcli.model.state_source import StateSource
     from swapcli.model.swap_terms import SwapTerms
     from swapcli.model.token import Token
@@ -76,9 +77,7 @@ class SwapQuote(NamedTuple):
     @property
     def min_received(self) -> int:
         """The least that the swap pays, in base units: after an integrator's fee and the slippage of the quote."""
-        integrator = self.terms.integrator
-        left = after_fee(self.amount_out, integrator.fee_bps if integrator else 0)
-        return min_received(left, self.terms.slippage_ppm)
+        return self.figures.min_received
 
     @property
     def route(self) -> RouteResult:
@@ -88,7 +87,7 @@ class SwapQuote(NamedTuple):
     @property
     def price_impact(self) -> PriceImpact | None:
         """The part of the value that the swap loses, as `fraction`; None if it is unknown."""
-        return impact_of(self.answer)
+        return self.figures.price_impact
 
     @property
     def state(self) -> StateSource:
@@ -103,7 +102,16 @@ class SwapQuote(NamedTuple):
     @property
     def warnings(self) -> tuple[QuoteWarning, ...]:
         """What to know before signing: stable codes and sentences."""
-        return answer_warnings(self.answer, ttl_s=self.terms.ttl_s, impact_warning_ppm=self.terms.impact_warning_ppm)
+        return self.figures.warnings
+
+    @property
+    def figures(self) -> QuoteFigures:
+        """All figures of the quote as every output shows them: gas, net of gas, single path, expiry and the above."""
+        return compute_figures(self.answer, self.terms)
+
+    def to_json(self) -> str:
+        """Return the quote as `swapcli route --json` prints it; amounts are text, in base units."""
+        return to_json(route_document(self.answer, self.figures))
 
     def transactions(self, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
         """Return the transactions of the swap in the order to send them. See `Market.transactions`."""

@@ -9,10 +9,11 @@ from collections.abc import Iterable
 
 from swapcli.api.route_result import RouteResult
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, render_state, render_warnings
-from swapcli.engine.impact_measures import PriceImpact, impact_of
+from swapcli.engine.impact_measures import impact_of
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.warnings import quote_warnings
+from swapcli.model.price_impact import PriceImpact
 from swapcli.model.state_source import StateSource
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import WarningCode

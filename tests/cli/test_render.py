@@ -13,10 +13,13 @@ import pytest
 from swapcli.api.route_result import with_gas
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.plain import list_text, route_text
-from swapcli.cli.render.route_json import route_document
-from swapcli.cli.render.route_view import RouteView, build_route_view
+from swapcli.cli.render.route_view import RouteView
+from swapcli.cli.render.route_view import build_route_view as build_view
 from swapcli.cli.render.terminal_tables import new_console, print_list, print_route
-from swapcli.engine.quote_results import LocalQuote, RemoteQuote
+from swapcli.engine.impact_measures import impact_of
+from swapcli.engine.quote_figures import compute_figures
+from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
+from swapcli.engine.route_document import route_document as document_of
 from swapcli.engine.warnings import answer_warnings
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.state_source import StateSource
@@ -38,7 +41,18 @@ from tests.support.testnet import (
 
 SNAPSHOTS = Path(__file__).parent / "snapshots"
 ACME = Integrator("0x" + "9" * 40, fee_bps=30)
-VIEW = build_route_view(build_quote(certified=True), SwapTerms(5_000, "0x" + "8" * 40, ACME))
+
+
+def build_route_view(answer: QuoteResult, terms: SwapTerms) -> RouteView:
+    return build_view(answer, terms, compute_figures(answer, terms))
+
+
+def route_document(answer: QuoteResult, terms: SwapTerms = SwapTerms(5_000)) -> dict[str, object]:  # noqa: B008
+    return document_of(answer, compute_figures(answer, terms))
+
+
+TERMS = SwapTerms(5_000, "0x" + "8" * 40, ACME)
+VIEW = build_route_view(build_quote(certified=True), TERMS)
 
 
 def drawn(view: RouteView, width: int, color: str = "never") -> str:
@@ -62,7 +76,7 @@ def test_the_plain_text_looks_as_it_did() -> None:
 
 @pytest.mark.parametrize("api_version", ApiVersion)
 def test_the_json_looks_as_it_did(api_version: ApiVersion) -> None:
-    document = route_document(build_quote(certified=True, api_version=api_version, integrator=ACME))
+    document = route_document(build_quote(certified=True, api_version=api_version, integrator=ACME), TERMS)
     assert matches_snapshot(json.dumps(document, indent=2), SNAPSHOTS / f"route-{api_version}.json")
 
 
@@ -129,7 +143,7 @@ def test_a_market_cannot_steer_the_terminal() -> None:
 
 def warnings_on(answer: LocalQuote, ttl_s: int) -> tuple[QuoteWarning, ...]:
     """The warnings of the fixed answer, whose price impact is above 5%."""
-    return answer_warnings(answer, ttl_s=ttl_s, impact_warning_ppm=PPM)
+    return answer_warnings(answer, impact_of(answer), ttl_s=ttl_s, impact_warning_ppm=PPM)
 
 
 @pytest.mark.parametrize(
@@ -230,7 +244,7 @@ def test_a_remote_quote_shows_what_the_service_returned() -> None:
     left_out = set(same) - {fact.name for fact in reported.facts}
     assert left_out == {"Single path"}
     differing = {fact.name for fact in reported.facts if fact != same[fact.name]}
-    assert differing == {"Price impact", "Gas", "State"}
+    assert differing == {"Gas", "State"}
 
 
 @pytest.mark.parametrize(("api_version", "gas"), [(ApiVersion.V1, "412,300 units"), (ApiVersion.V2, "0.000004123 ETH")])

@@ -9,13 +9,14 @@ from math import log, sqrt
 import pytest
 
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.impact_measures import ImpactBasis, PriceImpact, highest_impact, impact_of
+from swapcli.engine.impact_measures import highest_impact, impact_of
 from swapcli.engine.open_market import open_market
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import find_network

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.engine.impact_measures import ImpactBasis, PriceImpact
 from swapcli.engine.warnings import check_impact, quote_warnings
 from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance
+from swapcli.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.model.state_source import ReportedWarnings, StateSource
 
 URL = "https://quotes.example"

@@ -18,6 +18,7 @@ from swapcli.engine.quote_options import require_swap_terms
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.transaction_requests import RenderedTransaction
 from swapcli.engine.warnings import check_impact, deadline_warnings
+from swapcli.model.quote_figures import QuoteFigures
 
 app = new_app()
 
@@ -73,17 +74,24 @@ def calldata(
     checked = checker.check_quoted(answer, transaction, readings) if checker else None
     answer, transaction = in_reading(answer, readings, checked, transaction)
     prepared = PreparedPayload(transaction, answer.network, checked, readings=readings)
-    warnings = (*context.find_warnings(answer), *deadline_warnings(answer.network, terms))
+    figures = context.compute_figures(answer, deadline_s)
+    warnings = (*figures.warnings, *deadline_warnings(answer.network, terms))
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
-    _print(context, answer, prepared, payload)
+    _print(context, answer, figures._replace(warnings=prepared.warnings), prepared, payload)
     return exit_codes.OK
 
 
-def _print(context: QuoteContext, answer: QuoteResult, prepared: PreparedPayload, options: PayloadOptions) -> None:
+def _print(
+    context: QuoteContext,
+    answer: QuoteResult,
+    figures: QuoteFigures,
+    prepared: PreparedPayload,
+    options: PayloadOptions,
+) -> None:
     session, terms, transaction = context.session, context.options.terms, prepared.payload
 
     def build_document(swap: RenderedTransaction) -> dict[str, Any]:
-        return calldata_document(answer, transaction, swap, prepared.warnings)
+        return calldata_document(answer, figures, transaction, swap)
 
     def print_view(transactions: list[RenderedTransaction]) -> None:
         from swapcli.cli.render.payload_view import build_payload_view, format_amount
@@ -92,7 +100,7 @@ def _print(context: QuoteContext, answer: QuoteResult, prepared: PreparedPayload
 
         amount_in = format_amount(transaction.call.route.amount_in, answer.order.token_in)
         payload = build_payload_view(transactions, amount_in, full=shows_full_calldata(session, options))
-        route = with_simulation(build_route_view(answer, terms, prepared.warnings), prepared.checked)
+        route = with_simulation(build_route_view(answer, terms, figures), prepared.checked)
         session.output.print_payload(payload, route)
 
     print_payload(session, prepared, options, build_document, print_view)

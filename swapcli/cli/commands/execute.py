@@ -19,12 +19,13 @@ from swapcli.cli.session import Session, open_session
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.payload_checker import route_payloads
+from swapcli.engine.quote_figures import compute_payload_figures
 from swapcli.engine.quote_options import require_swap_terms
 from swapcli.engine.transaction_requests import RenderedTransaction
-from swapcli.engine.warnings import check_impact, deadline_warnings, quote_warnings
+from swapcli.engine.warnings import check_impact, deadline_warnings
 from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.model.network import Network
-from swapcli.model.state_source import StateSource
+from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.swap_terms import SwapTerms
 
 PIPE = "swapcli route NETWORK TOKEN_IN TOKEN_OUT AMOUNT --json | swapcli execute - --destination ADDRESS"
@@ -82,6 +83,7 @@ def execute(
         print_permit(session, quote_source.network, payload, transaction, deadline_s)
         return exit_codes.OK
     settings, state_source = session.settings, quote_source.state_source
+    terms = terms._replace(ttl_s=settings.route_ttl_s, impact_warning_ppm=settings.impact_warning_ppm)
     impact = quote_source.impact_of(route.result, transaction)
     check_impact(impact, state_source, settings.max_impact_ppm)
     pools = quote_source.route_pools(route.result)
@@ -91,15 +93,12 @@ def execute(
     checked = checker.check_built(quote_source, route.result, transaction, readings) if checker else None
     if checked and checked.read_payload:
         transaction = checked.read_payload.payload
-    warnings = (
-        *quote_warnings(
-            impact, state_source, ttl_s=settings.route_ttl_s, impact_warning_ppm=settings.impact_warning_ppm
-        ),
-        *deadline_warnings(quote_source.network, terms),
-    )
+    now_s = int(SYSTEM_CLOCK.now_s())
+    figures = compute_payload_figures(route.result, transaction, impact, state_source, terms, now_s)
+    warnings = (*figures.warnings, *deadline_warnings(quote_source.network, terms))
     prepared = PreparedPayload(transaction, quote_source.network, checked, readings=readings)
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
-    _print(session, state_source, route, prepared, payload)
+    _print(session, figures._replace(warnings=prepared.warnings), route, prepared, payload)
     return exit_codes.OK
 
 
@@ -147,14 +146,14 @@ def _network_name(document: dict[str, object], option: str | None, session: Sess
 
 
 def _print(
-    session: Session, state_source: StateSource, route: _Route, prepared: PreparedPayload, options: PayloadOptions
+    session: Session, figures: QuoteFigures, route: _Route, prepared: PreparedPayload, options: PayloadOptions
 ) -> None:
-    transaction, network, checked, warnings, _ = prepared
+    transaction, network, checked, _, _ = prepared
 
     def build_document(swap: RenderedTransaction) -> dict[str, object]:
         now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
-        context = PayloadContext(network, state_source, route.result.api_version, now_ms)
-        return execute_document(transaction, swap, context, warnings)
+        context = PayloadContext(network, route.result.api_version, now_ms)
+        return execute_document(transaction, swap, figures, context)
 
     def print_view(transactions: list[RenderedTransaction]) -> None:
         from swapcli.cli.render.payload_view import build_execute_view

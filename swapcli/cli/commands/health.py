@@ -9,10 +9,10 @@ from swapcli.cli.files import STDIN
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, SourceOptions, argument, option, with_option_groups
 from swapcli.cli.output import OutputFormat
-from swapcli.cli.render.route_json import state_field
 from swapcli.cli.session import REMOTE_RETRIES, Session, open_session
 from swapcli.config import network_names_from
 from swapcli.engine.health import UNHEALTHY, Health, Sample
+from swapcli.engine.route_document import state_fields
 from swapcli.errors import InvalidOption, MarketError, MarketUnavailable, UnhealthyError, UpstreamError
 
 MAX_RETRIES = 100
@@ -117,7 +117,7 @@ def _document(health: Health) -> dict[str, object]:
         "status": health.status,
         "message": health.message,
         "time": health.time_s,
-        "market": state_field(health.state_source) if health.state_source else None,
+        **(state_fields(health.state_source) if health.state_source else {"state": None, "market": None}),
         "pools": health.pools,
         "tokens": health.tokens,
         "sample": _sample(health.sample) if health.sample else None,

@@ -9,13 +9,13 @@ from swapcli.cli.files import STDIN, write_atomically
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, argument, option, with_option_groups
 from swapcli.cli.output import OutputFormat
-from swapcli.cli.render.route_json import state_field
 from swapcli.cli.render.store_view import build_export_details, build_store_details, build_store_list, store_document
 from swapcli.cli.session import Session, open_session
 from swapcli.config import networks_from
 from swapcli.config.source_readers import flag
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.open_market import open_market
+from swapcli.engine.route_document import state_fields
 from swapcli.errors import InvalidInput, InvalidOption, SwapcliError
 from swapcli.model.market import MarketState
 from swapcli.model.state_source import StateSource
@@ -160,7 +160,7 @@ def _print_export(session: Session, market: MarketState, file: str, size_bytes: 
         output.print_document(
             {
                 "network": market.network.name,
-                "market": state_field(state_source),
+                **state_fields(state_source),
                 **counts,
                 "file": file,
                 "bytes": size_bytes,

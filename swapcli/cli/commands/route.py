@@ -10,9 +10,9 @@ from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
 from swapcli.cli.options import OrderOptions, OutputOptions, PayloadOptions, SourceOptions, option, with_option_groups
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
-from swapcli.cli.render.route_json import route_document
 from swapcli.cli.session import Session, open_session
 from swapcli.engine.amount_notation import is_balance_part
+from swapcli.engine.route_document import route_document
 from swapcli.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -81,13 +81,13 @@ def _route_one(context: QuoteContext, words: list[str], sender: str | None) -> i
         raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out, or use calldata")
     answer = context.answer_order(words, context.source.quote, lambda each: each, open_sender)
     output = context.session.output
-    warnings = context.find_warnings(answer)
+    figures = context.compute_figures(answer)
     if output.format is OutputFormat.JSON:
-        output.print_document(route_document(answer, warnings))
+        output.print_document(route_document(answer, figures))
     else:
         from swapcli.cli.render.route_view import build_route_view
 
-        output.print_route(build_route_view(answer, context.options.terms, warnings))
+        output.print_route(build_route_view(answer, context.options.terms, figures))
     return exit_codes.OK
 
 
@@ -97,7 +97,7 @@ def _route_batch(context: QuoteContext, batch: str) -> int:
     def result(entry: BatchOrder) -> dict[str, object]:
         token_in, token_out = context.source.token(entry.token_in), context.source.token(entry.token_out)
         answer = context.quote(context.options.build_order(token_in, token_out, entry.amount))
-        return route_document(answer, context.find_warnings(answer))
+        return route_document(answer, context.compute_figures(answer))
 
     status = run_batch(read_lines(batch), result)
     context.session.output.flush_notes()

@@ -2,21 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from typing import TYPE_CHECKING, Any, NamedTuple
 
 from swapcli.api.route import render, render_short
 from swapcli.api.router_call import render_call_route
 from swapcli.api.transaction_responses import render_calldata_v1, render_calldata_v2, render_execute
-from swapcli.cli.render.route_json import quote_fields, state_field, to_json, warnings_field
+from swapcli.encoding.json_text import to_json
 from swapcli.engine.quote_results import QuoteResult
+from swapcli.engine.route_document import quote_fields
 from swapcli.engine.transaction_requests import RenderedTransaction
 from swapcli.errors import InvalidOption
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
-from swapcli.model.state_source import StateSource
+from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.transaction import EncodedCall, UnsignedTransaction
-from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
 
 if TYPE_CHECKING:
@@ -24,7 +23,7 @@ if TYPE_CHECKING:
 
 
 def calldata_document(
-    answer: QuoteResult, payload: UnsignedTransaction, swap: RenderedTransaction, warnings: Iterable[QuoteWarning] = ()
+    answer: QuoteResult, figures: QuoteFigures, payload: UnsignedTransaction, swap: RenderedTransaction
 ) -> dict[str, Any]:
     """Return a route and its transaction as V2 or V1 calldata. `route` has the route and the call parameters.
 
@@ -35,14 +34,14 @@ def calldata_document(
     fields = swap.signed_fields | {"dialect": network.router_dialect}
     if isinstance(payload.call, EncodedCall):
         document = {"quote": found, **encoded_call_fields(payload.call, network)}
-        return document | fields | quote_fields(answer) | warnings_field(warnings)
+        return document | fields | quote_fields(figures, network)
     if result.api_version is ApiVersion.V2:
         document = {**render_calldata_v2(payload, network, answer.timestamp_ms)}
     else:
         document = {**render_calldata_v1(result, payload, network)}
         found = {name: found[name] for name in render_short(result, network)}
     document["route"] = found | {**render_call_route(payload.call.route, network)}
-    return document | fields | quote_fields(answer) | warnings_field(warnings)
+    return document | fields | quote_fields(figures, network)
 
 
 def encoded_call_fields(call: EncodedCall, network: Network) -> dict[str, Any]:
@@ -51,10 +50,9 @@ def encoded_call_fields(call: EncodedCall, network: Network) -> dict[str, Any]:
 
 
 class PayloadContext(NamedTuple):
-    """The network, state, API version and Unix time of a transaction."""
+    """The network, API version and Unix time of a transaction."""
 
     network: Network
-    state_source: StateSource
     api_version: ApiVersion
     timestamp_ms: int
 
@@ -62,23 +60,18 @@ class PayloadContext(NamedTuple):
 def execute_document(
     payload: UnsignedTransaction,
     swap: RenderedTransaction,
-    quoted: PayloadContext,
-    warnings: Iterable[QuoteWarning] = (),
+    figures: QuoteFigures,
+    context: PayloadContext,
 ) -> dict[str, Any]:
     """Return the transaction of a given route as V2 calldata or V1 execute, or with `swap` as `calldata_document`."""
-    network, origin, api_version, timestamp_ms = quoted
+    network, api_version, timestamp_ms = context
     if isinstance(payload.call, EncodedCall):
         document = encoded_call_fields(payload.call, network)
     elif api_version is ApiVersion.V2:
         document = {**render_calldata_v2(payload, network, timestamp_ms)}
     else:
         document = {**render_execute(payload, network)}
-    return (
-        document
-        | swap.signed_fields
-        | {"dialect": network.router_dialect, "network": network.name, "market": state_field(origin)}
-        | warnings_field(warnings)
-    )
+    return document | swap.signed_fields | {"dialect": network.router_dialect} | quote_fields(figures, network)
 
 
 def simulation_field(simulation: Simulation, network: Network) -> dict[str, object]:

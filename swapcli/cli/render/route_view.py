@@ -11,6 +11,7 @@ from swapcli.cli.render.state_wording import describe_origin
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.warnings import PLACEHOLDER_MARK
 from swapcli.model.number_format import format_share, format_short_amount
+from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import whole_tokens
 from swapcli.model.warning import QuoteWarning
@@ -55,16 +56,16 @@ class RouteView:
     parties: tuple[tuple[str, str], ...]
 
 
-def build_route_view(answer: QuoteResult, terms: SwapTerms, warnings: tuple[QuoteWarning, ...] = ()) -> RouteView:
-    """Build the view of a quote."""
+def build_route_view(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) -> RouteView:
+    """Build the view of a quote and its figures."""
     order, result, flow = answer.order, answer.result, build_route_flow(answer)
     amount_in = f"{whole_tokens(result.input_amount, order.token_in.decimals)} {symbol(order.token_in)}"
     return RouteView(
         title=f"{amount_in} → {symbol(order.token_out)} on {answer.network.name}",
         origin=describe_origin(answer.state_source),
-        warnings=warnings,
+        warnings=figures.warnings,
         rows=tuple(_rows(flow)),
-        facts=tuple(build_facts(answer, terms)),
+        facts=tuple(build_facts(answer, terms, figures)),
         pools=tuple(_pools(answer, flow)),
         parties=tuple(_parties(answer, terms)),
     )

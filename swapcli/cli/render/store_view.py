@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Sequence
 from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.quote_facts import Fact
-from swapcli.cli.render.route_json import state_field
 from swapcli.encoding.text import printable
+from swapcli.engine.route_document import state_fields
 from swapcli.engine.warnings import NOT_LIVE, format_age
 from swapcli.model.market import MarketState
 from swapcli.model.number_format import format_megabytes, format_time
@@ -25,7 +25,7 @@ def store_document(summary: StoreSummary, now_s: float) -> dict[str, object]:
     return {
         "network": summary.network,
         "chainId": str(summary.chain_id),
-        "market": state_field(_origin(summary, now_s)),
+        **state_fields(_origin(summary, now_s)),
         "gasPrice": str(summary.gas_price_wei),
         "pools": summary.pools,
         "tokens": summary.tokens,

@@ -11,7 +11,7 @@ from swapcli.api.route_result import RouteResult, build_result
 from swapcli.engine.clock import Clock
 from swapcli.engine.dialects import check_executable, executable_market, execution_of, update_executable
 from swapcli.engine.health import Health, MarketSize, check_market
-from swapcli.engine.impact_measures import PriceImpact, highest_impact
+from swapcli.engine.impact_measures import highest_impact
 from swapcli.engine.payloads import (
     build_transaction,
     check_age,
@@ -38,6 +38,7 @@ from swapcli.model.market import MarketState
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
+from swapcli.model.price_impact import PriceImpact
 from swapcli.model.quote import WHOLE_PERCENTS, Quote
 from swapcli.model.quote_request import QuoteRequest, SharePrecision
 from swapcli.model.state_source import StateSource

@@ -16,7 +16,6 @@ from swapcli.chain.transfer_trials import plan_trials, run_transfer_trials
 from swapcli.engine.block_snapshot import BlockSnapshot
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import UNHEALTHY, Health
-from swapcli.engine.impact_measures import PriceImpact
 from swapcli.engine.l1_data_fee import with_l1_fee
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.sources.freshness import check_fresh, is_fresh
@@ -38,6 +37,7 @@ from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
+from swapcli.model.price_impact import PriceImpact
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms

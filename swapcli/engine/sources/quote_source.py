@@ -6,13 +6,13 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from swapcli.api.route_result import RouteResult
-from swapcli.engine.impact_measures import PriceImpact
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import SameToken
 from swapcli.model.market import MarketState
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
+from swapcli.model.price_impact import PriceImpact
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import SwapTerms

@@ -12,7 +12,7 @@ from swapcli.api.state_headers import parse_state, parse_warnings
 from swapcli.engine.clock import Clock
 from swapcli.engine.dialects import interface_dialect
 from swapcli.engine.health import Health
-from swapcli.engine.impact_measures import PriceImpact, highest_impact
+from swapcli.engine.impact_measures import highest_impact
 from swapcli.engine.quote_results import QuoteResult, RemoteQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import require_different_tokens
@@ -20,6 +20,7 @@ from swapcli.errors import InvalidOption, UnknownToken, UpstreamError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.order import DEFAULT_MAX_HOPS, Order
+from swapcli.model.price_impact import PriceImpact
 from swapcli.model.quote_request import QuoteRequest, SharePrecision
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import SwapTerms

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Mapping
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
 from swapcli.engine.health import Health, MarketSize, check_market
-from swapcli.engine.impact_measures import PriceImpact
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.in_memory import InMemorySource
@@ -17,6 +16,7 @@ from swapcli.model.market import MarketState
 from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
+from swapcli.model.price_impact import PriceImpact
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms

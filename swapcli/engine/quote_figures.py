@@ -1,0 +1,119 @@
+"""Compute the figures of a quote, once for all outputs."""
+
+from __future__ import annotations
+
+from math import ceil
+
+from swapcli.api.route_result import RouteResult
+from swapcli.engine.impact_measures import impact_of
+from swapcli.engine.quote_results import LocalQuote, QuoteResult
+from swapcli.engine.warnings import answer_warnings, quote_warnings
+from swapcli.model.price_impact import PriceImpact
+from swapcli.model.quote_figures import QuoteFigures, SinglePath
+from swapcli.model.state_source import StateSource
+from swapcli.model.swap_terms import BPS, SwapTerms, after_fee, min_received
+from swapcli.model.transaction import UnsignedTransaction
+
+
+def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
+    """Return the figures of a quote on the terms of its swap, with the warnings about it."""
+    result, quote = answer.result, answer.quote if isinstance(answer, LocalQuote) else None
+    fee_bps = terms.integrator.fee_bps if terms.integrator else 0
+    amount_out_after_fee = after_fee(result.output_amount, fee_bps)
+    gas_wei = quote.gas_wei if quote else result.gas_cost_wei or None
+    impact = impact_of(answer)
+    return QuoteFigures(
+        amount_in=result.input_amount,
+        amount_out=result.output_amount,
+        amount_out_after_fee=amount_out_after_fee,
+        min_received=min_received(amount_out_after_fee, terms.slippage_ppm),
+        slippage_ppm=terms.slippage_ppm,
+        price_impact=impact,
+        gas_units=quote.gas_units if quote else result.gas_units or None,
+        gas_price_wei=quote.gas_price_wei if quote else None,
+        gas_wei=gas_wei,
+        l1_fee_wei=quote.l1_fee_wei if quote else None,
+        gas_usd=result.gas_usd,
+        output_net_of_gas=_subtract_gas(amount_out_after_fee, answer, gas_wei),
+        single_path=_single_path(answer),
+        quoted_at_s=answer.timestamp_ms // 1000,
+        expires_at_s=_expiry(answer.timestamp_ms // 1000, answer.state_source, terms),
+        state=answer.state_source,
+        warnings=answer_warnings(answer, impact, ttl_s=terms.ttl_s, impact_warning_ppm=terms.impact_warning_ppm),
+        certificate=quote.certificate if quote else None,
+        is_search_complete=quote.is_search_complete if quote else True,
+        placeholder_pools=_placeholders(answer),
+    )
+
+
+def compute_payload_figures(
+    result: RouteResult,
+    payload: UnsignedTransaction,
+    impact: PriceImpact | None,
+    state: StateSource,
+    terms: SwapTerms,
+    built_at_s: int,
+) -> QuoteFigures:
+    """Return the figures of the transaction of an earlier route, built from a replay on `state` at `built_at_s` (Unix).
+
+    The replay has no gas price and compares no other route, so these figures are unknown.
+    """
+    amount_out = payload.call.route.amount_out
+    return QuoteFigures(
+        amount_in=payload.call.route.amount_in,
+        amount_out=amount_out,
+        amount_out_after_fee=after_fee(amount_out, result.integrator.fee_bps if result.integrator else 0),
+        min_received=payload.call.route.min_received,
+        slippage_ppm=terms.slippage_ppm,
+        price_impact=impact,
+        gas_units=payload.gas_units,
+        gas_price_wei=None,
+        gas_wei=None,
+        l1_fee_wei=None,
+        gas_usd=None,
+        output_net_of_gas=None,
+        single_path=None,
+        quoted_at_s=built_at_s,
+        expires_at_s=_expiry(built_at_s, state, terms),
+        state=state,
+        warnings=quote_warnings(impact, state, ttl_s=terms.ttl_s, impact_warning_ppm=terms.impact_warning_ppm),
+    )
+
+
+def _subtract_gas(amount_out: int, answer: QuoteResult, gas_wei: int | None) -> int | None:
+    """Return an output less the gas cost, which is rounded up; None if the cost or a price is unknown.
+
+    The native token pays for its gas exactly; any other output pays at the prices of the quote in USD.
+    """
+    network, result, token = answer.network, answer.result, answer.order.token_out
+    native = network.to_wrapped_token(network.native)
+    if gas_wei is not None and network.to_wrapped_token(token).address == native.address:
+        return amount_out - gas_wei
+    price_usd = result.output_token.price_usd
+    if result.gas_usd is None or not price_usd:
+        return None
+    cost: int = ceil(result.gas_usd / price_usd * 10**token.decimals)
+    return amount_out - cost
+
+
+def _single_path(answer: QuoteResult) -> SinglePath | None:
+    if not isinstance(answer, LocalQuote):
+        return None
+    best, amount_out = answer.quote.best_single_path_out, answer.quote.amount_out
+    if best is None:
+        return SinglePath(None, None)
+    # An order of an output needs less input on a better route, and its single path has no figure for that.
+    return SinglePath(best, round(BPS * (amount_out - best) / best, 4)) if best and not answer.order.reverse else None
+
+
+def _expiry(quoted_at_s: int, state: StateSource, terms: SwapTerms) -> int:
+    """Return when a quote expires, in Unix seconds; see `QuoteFigures`."""
+    age_s = state.age_s if state.is_live and state.age_s is not None else 0
+    expires_at_s = quoted_at_s - age_s + terms.ttl_s
+    return expires_at_s if terms.deadline_s is None else min(expires_at_s, terms.deadline_s)
+
+
+def _placeholders(answer: QuoteResult) -> tuple[str, ...]:
+    if not isinstance(answer, LocalQuote):
+        return ()
+    return tuple(sorted({answer.pools[key].address for key in answer.placeholder_pools}))

@@ -1,0 +1,45 @@
+"""A quote as JSON: the RouteResult of the interface with our own fields."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+
+from swapcli.api.quote_fields import render_quote_fields, render_state_source
+from swapcli.api.route import render
+from swapcli.engine.quote_results import QuoteResult
+from swapcli.model.network import Network
+from swapcli.model.quote_figures import QuoteFigures
+from swapcli.model.state_source import StateSource
+
+
+def route_document(answer: QuoteResult, figures: QuoteFigures) -> dict[str, object]:
+    """Return the RouteResult of the interface with the fields of `quote_fields`. Unknown prices are null."""
+    document = render(answer.result, answer.network, unknown_price=None)
+    return document | quote_fields(figures, answer.network)
+
+
+def quote_fields(figures: QuoteFigures, network: Network) -> dict[str, object]:
+    """Return the fields that the interface lacks: those of `render_quote_fields`, and `market`."""
+    fields = render_quote_fields(figures, network)
+    market = {**_market(figures.state), "inventedPools": fields["state"].get("placeholderPools", [])}
+    return {**fields, "market": market}
+
+
+def state_fields(state: StateSource) -> dict[str, object]:
+    """Return `state`, and `market` with the same facts under their former names. Version 0.2 drops `market`."""
+    return {"state": render_state_source(state), "market": _market(state)}
+
+
+def _market(state: StateSource) -> Mapping[str, object]:
+    rendered = render_state_source(state)
+    return {
+        "service": rendered["service"],
+        "provenance": rendered["kind"],
+        "source": rendered["source"],
+        "block": rendered["block"],
+        "timestamp": rendered["timestamp"],
+        "age": rendered["ageS"],
+        "pinned": rendered["pinned"],
+        "proposed": rendered["proposed"],
+        "tag": rendered["tag"],
+    }

@@ -1,0 +1,102 @@
+"""The figures of a quote: each follows from the exact amounts, and what is unknown stays unknown."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from fractions import Fraction
+from math import ceil
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.open_market import open_market
+from swapcli.engine.quote_figures import compute_figures
+from swapcli.engine.quote_results import LocalQuote, RemoteQuote
+from swapcli.engine.sources.in_memory import InMemorySource
+from swapcli.model.api_version import ApiVersion
+from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.state_source import StateSource
+from swapcli.model.swap_terms import Integrator, SwapTerms, after_fee, min_received
+from swapcli.networks.catalogue import find_network
+from tests.support.testnet import NOW_S, build_quote, build_testnet_market
+
+TERMS = SwapTerms(5_000, ttl_s=60)
+
+
+@pytest.fixture(scope="module")
+def base() -> InMemorySource:
+    return InMemorySource(open_market("base", find_network).market, SYSTEM_CLOCK)
+
+
+def quote(source: InMemorySource, sold: str, bought: str, amount: int) -> LocalQuote:
+    return source.quote(QuoteRequest(Order(source.token(sold), source.token(bought), amount), ApiVersion.V2))
+
+
+@settings(max_examples=10)
+@given(amount=st.integers(10**12, 10**21), fee_bps=st.integers(0, 500), slippage_ppm=st.integers(0, 500_000))
+def test_amounts_follow_from_the_exact_output(
+    base: InMemorySource, amount: int, fee_bps: int, slippage_ppm: int
+) -> None:
+    answer = quote(base, "ETH", "USDC", amount)
+    figures = compute_figures(answer, SwapTerms(slippage_ppm, integrator=Integrator("0x" + "9" * 40, fee_bps)))
+    output = answer.quote.amount_out
+    assert (figures.amount_in, figures.amount_out) == (amount, output)
+    assert figures.amount_out_after_fee == after_fee(output, fee_bps)
+    assert figures.min_received == min_received(figures.amount_out_after_fee, slippage_ppm)
+    assert figures.gas_wei == answer.quote.gas_units * answer.quote.gas_price_wei + answer.quote.l1_fee_wei
+    assert figures.gas_usd is not None
+    assert figures.output_net_of_gas is not None
+    cost = figures.amount_out_after_fee - figures.output_net_of_gas
+    price_usd = answer.quote.price_out_usd or 0.0
+    assert cost == pytest.approx(ceil(Fraction(figures.gas_usd) / Fraction(price_usd) * 10**6), abs=1)
+    assert figures.single_path is not None
+    assert figures.single_path.amount_out == answer.quote.best_single_path_out
+
+
+@pytest.mark.parametrize("bought", ["ETH", "WETH"])
+def test_native_output_pays_for_its_gas_exactly(base: InMemorySource, bought: str) -> None:
+    answer = quote(base, "USDC", bought, 5_000_000)
+    figures = compute_figures(answer, TERMS)
+    assert figures.output_net_of_gas == answer.quote.amount_out - answer.quote.gas_wei
+
+
+def test_a_service_leaves_unknown_what_it_does_not_report() -> None:
+    known = build_quote(api_version=ApiVersion.V2)
+    result = known.result._replace(gas_cost_wei=0, gas_usd=None)
+    state = StateSource(None, "quotes.example", service_url="https://quotes.example")
+    answer = RemoteQuote(known.order, result, known.network, known.tokens, state, known.timestamp_ms)
+    figures = compute_figures(answer, TERMS)
+    unknown = (figures.gas_units, figures.gas_price_wei, figures.gas_wei, figures.gas_usd, figures.output_net_of_gas)
+    assert unknown == (None,) * 5
+    assert figures.single_path is None
+    assert figures.expires_at_s == int(NOW_S) + 60
+
+
+@pytest.mark.parametrize(
+    ("provenance", "deadline_s", "after_quote_s"),
+    [
+        ("synced", None, 100),
+        ("recorded", None, 100),
+        ("modelled", None, 7_300),
+        ("synced", int(NOW_S) + 40, 40),
+        ("synced", int(NOW_S) + 400, 100),
+    ],
+)
+def test_a_quote_expires_with_its_state_or_deadline(
+    provenance: str, deadline_s: int | None, after_quote_s: int
+) -> None:
+    answer = build_quote(build_testnet_market(provenance=provenance))
+    assert answer.state_source.age_s == 7_200
+    figures = compute_figures(answer, TERMS._replace(ttl_s=7_300, deadline_s=deadline_s))
+    assert figures.quoted_at_s == int(NOW_S)
+    assert figures.expires_at_s - figures.quoted_at_s == after_quote_s
+
+
+def test_an_order_of_an_output_has_no_single_path_figure() -> None:
+    answer = build_quote()
+    bought = answer._replace(order=replace(answer.order, reverse=True))
+    assert compute_figures(answer, TERMS).single_path is not None
+    assert compute_figures(bought, TERMS).single_path is None
