@@ -89,5 +89,5 @@ def _text(answer: ReturnData, name: str) -> str:
 def _without_permit(token: str) -> InvalidOption:
     return InvalidOption(
         f"the token {token} has no permit of EIP-2612",
-        hint="approve it by a transaction: --with-approval",
+        hint="approve it by a transaction, which is in the JSON, and which --with-approval shows",
     )

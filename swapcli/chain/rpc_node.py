@@ -176,7 +176,7 @@ class SingleRpcNode:
     def simulate(self, calls: Sequence[HypotheticalCall], at: BlockId) -> list[ReturnData]:
         """As `SimulatingNode.simulate`."""
         tag = _block_parameter(at)
-        requests = [RpcRequest(_CALL, (_message(c.call, c.sender), tag, _state(c.overrides))) for c in calls]
+        requests = [RpcRequest(_CALL, (_message(c.call, c.sender), tag, render_overrides(c.overrides))) for c in calls]
         return self._answers(requests, at)
 
     def send_optional(self, requests: Sequence[RpcRequest]) -> list[RpcResult]:
@@ -468,8 +468,8 @@ def _message(call: ContractCall, sender: str | None = None) -> dict[str, str]:
     return message if sender is None else message | {"from": sender}
 
 
-def _state(overrides: Sequence[StateOverride]) -> dict[str, dict[str, object]]:
-    """Return the third parameter of `eth_call`; overrides of one account are merged."""
+def render_overrides(overrides: Sequence[StateOverride]) -> dict[str, dict[str, object]]:
+    """Return the third parameter of `eth_call` and `eth_estimateGas`; overrides of one account are merged."""
     state: dict[str, dict[str, object]] = {}
     for each in overrides:
         state.setdefault(each.address, {}).update(_changes(each))

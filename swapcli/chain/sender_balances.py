@@ -12,7 +12,7 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.transaction import Approval
 
 BALANCE: Final = "balanceOf(address)"
-_ALLOWANCE: Final = "allowance(address,address)"
+ALLOWANCE: Final = "allowance(address,address)"
 _PERMIT2_ALLOWANCE: Final = "allowance(address,address,address)"
 
 
@@ -45,13 +45,13 @@ def read_sender_balances(node: StateOverrideNode, at: BlockId, owner: str, swap:
 
 def _allowance_call(approval: Approval, owner: str) -> ContractCall:
     if approval.expiration_s is None:
-        return ContractCall(approval.token, encode_call(_ALLOWANCE, owner, approval.spender))
+        return ContractCall(approval.token, encode_call(ALLOWANCE, owner, approval.spender))
     return ContractCall(PERMIT2, encode_call(_PERMIT2_ALLOWANCE, owner, approval.token, approval.spender))
 
 
 def _read_allowance(approval: Approval, answer: ReturnData) -> int:
     """Return an allowance. One of Permit2 that ends before the swap does counts as none."""
     if approval.expiration_s is None:
-        return read_word(answer, _ALLOWANCE)
+        return read_word(answer, ALLOWANCE)
     amount, expiration_s, _nonce = read_words(answer, 3, _PERMIT2_ALLOWANCE)
     return amount if expiration_s >= approval.expiration_s else 0

@@ -10,6 +10,9 @@ from collections.abc import Sequence
 from typing import Final, NamedTuple, Protocol
 
 from swapcli.chain.json_rpc_client import RpcError, RpcRequest, RpcResult
+from swapcli.chain.node import StateOverride
+from swapcli.chain.rpc_node import render_overrides
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.transaction import Transaction
 
 _FEE_BLOCKS: Final = 20
@@ -42,11 +45,13 @@ class GasForecast(NamedTuple):
     """The gas of one transaction: `used` after refunds, `peak` before them; None if unknown.
 
     `peak` is the least gas limit of the transaction. `failure` is the node's message if the transaction would fail.
+    `is_supported` is false if the node cannot say what the transaction does after others.
     """
 
     used: int | None = None
     peak: int | None = None
     failure: str = ""
+    is_supported: bool = True
 
 
 class TransactionForecast(NamedTuple):
@@ -63,23 +68,29 @@ class TransactionForecast(NamedTuple):
 
 
 def read_transaction_forecast(
-    node: OptionalRequests, sender: str, transactions: Sequence[Transaction], *, with_access_list: bool
+    node: OptionalRequests,
+    sender: str,
+    transactions: Sequence[Transaction],
+    *,
+    with_access_list: bool,
+    tag: BlockTag = BlockTag.LATEST,
 ) -> TransactionForecast:
-    """Return the forecast of `transactions`, in one round trip. Raises `UpstreamError` if the node does not answer.
+    """Return the forecast of `transactions` on the block that the node calls `tag`, in one round trip.
 
     The first transaction's gas is that of `eth_estimateGas`, that of the others comes from `eth_simulateV1`, which
-    executes all of them in a row. Few nodes have it: without it, the gas of the others is unknown.
+    executes all of them in a row. Few nodes have it: without it, the gas of the others is unknown. Raises
+    `UpstreamError` if the node does not answer.
     """
     calls = [_call(sender, each) for each in transactions]
     simulation = {"blockStateCalls": [{"calls": calls}], "validation": False}
     requests = [
         RpcRequest("eth_getTransactionCount", (sender, "pending")),
         _FEE_REQUEST,
-        RpcRequest("eth_estimateGas", (calls[0], "latest")),
-        RpcRequest("eth_simulateV1", (simulation, "latest")),
+        RpcRequest("eth_estimateGas", (calls[0], tag)),
+        RpcRequest("eth_simulateV1", (simulation, tag)),
     ]
     if with_access_list and len(calls) == 1:
-        requests.append(RpcRequest("eth_createAccessList", (calls[0], "latest")))
+        requests.append(RpcRequest("eth_createAccessList", (calls[0], tag)))
     nonce, fees, estimate, simulated, *listed = node.send_optional(requests)
     gas = _simulated_gas(simulated, len(calls))
     access_list = _saving_access_list(listed[0], gas[0].used) if listed else ()
@@ -94,6 +105,19 @@ def read_fee_history(node: OptionalRequests) -> FeeHistory | None:
     return _fee_history(found)
 
 
+def read_gas_after(
+    node: OptionalRequests, sender: str, transaction: Transaction, overrides: Sequence[StateOverride], tag: BlockTag
+) -> GasForecast:
+    """Return the gas of a transaction on overridden state, by `eth_estimateGas`. Raises `UpstreamError`.
+
+    The state is that after the transactions before it, so a node that refuses the estimate says nothing about its
+    failure: many do not support overrides there, or ignore them.
+    """
+    parameters = (_call(sender, transaction), tag, render_overrides(overrides))
+    (result,) = node.send_optional([RpcRequest("eth_estimateGas", parameters)])
+    return GasForecast(peak=_quantity(result), is_supported=not isinstance(result, RpcError))
+
+
 def _call(sender: str, transaction: Transaction) -> dict[str, str]:
     fields = {"from": sender, "to": transaction.to, "data": transaction.calldata}
     return fields | {"value": hex(transaction.value)}
@@ -103,15 +127,17 @@ def _estimated(result: RpcResult, simulated: GasForecast) -> GasForecast:
     """Return the forecast of the first transaction, whose simulation is known."""
     if isinstance(result, RpcError):
         return simulated if simulated.peak else GasForecast(failure=result.message)
-    return simulated._replace(peak=_quantity(result) or simulated.peak, failure="")
+    return simulated._replace(peak=_quantity(result) or simulated.peak, failure="", is_supported=True)
 
 
 def _simulated_gas(result: RpcResult, count: int) -> tuple[GasForecast, ...]:
     """Parse the result of `eth_simulateV1`: unknown gas if it is malformed or the node rejected the request."""
+    if isinstance(result, RpcError):
+        return (GasForecast(is_supported=False),) * count
     blocks = result if isinstance(result, list) else []
     calls = blocks[0].get("calls") if len(blocks) == 1 and isinstance(blocks[0], dict) else None
     if not isinstance(calls, list) or len(calls) != count:
-        return (GasForecast(),) * count
+        return (GasForecast(is_supported=False),) * count
     return tuple(map(_simulated_call, calls))
 
 

@@ -12,9 +12,9 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final, NamedTuple
 
-from swapcli.chain.balance_slot import find_balance_slot
 from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
 from swapcli.chain.sender_balances import SenderBalances
+from swapcli.chain.token_slots import find_balance_slot
 from swapcli.errors import InvalidInput, InvalidUpstreamResponse, SimulationError, UpstreamRejected
 from swapcli.evm.simulation import (
     SimulatedCall,

@@ -59,7 +59,8 @@ def check_warnings(
         allowed, sold = _format_amount(holdings.allowance, token_in), _format_amount(needed, token_in)
         yield QuoteWarning(
             WarningCode.ALLOWANCE_TOO_LOW,
-            f"the sender has approved {allowed}, but the swap spends {sold}: add --with-approval",
+            f"the sender has approved {allowed}, but the swap spends {sold}: send the approval first, which is in"
+            " transactions of the JSON, and which --with-approval shows",
         )
     if checked.signing and checked.signing.failure:
         yield QuoteWarning(

@@ -97,7 +97,7 @@ def _require_permit(network: Network, flag: str, *, is_native: bool) -> PermitKi
     if kind is None:
         raise InvalidOption(
             f"{flag}: payloads for the router dialect {network.router_dialect} of {network.name} carry no permit",
-            hint="approve the token by a transaction: --with-approval",
+            hint="approve the token by a transaction, which is in the JSON, and which --with-approval shows",
         )
     if is_native:
         raise InvalidOption(f"{flag}: {network.native.symbol} needs no approval, so there is nothing to sign")

@@ -15,6 +15,7 @@ from swapcli.model.token import Token
 
 if TYPE_CHECKING:
     from swapcli.api.route_result import RouteResult
+    from swapcli.chain.node import StateOverride
     from swapcli.chain.rpc_node import RpcNode
     from swapcli.engine.compose import QuoteSources
     from swapcli.engine.payloads_by_reading import RoutePayloads
@@ -88,18 +89,27 @@ class PayloadChecker(NamedTuple):
 
     def _plan_signing(self, payload: UnsignedTransaction, checked: PayloadCheck) -> SigningPlan | None:
         """Read the nonce, gas and fees of the transactions; None without a sender."""
-        from swapcli.engine.signing_fields import read_signing_plan
+        from swapcli.engine.signing_fields import SwapGas, read_signing_plan
         from swapcli.routing.gas import before_refunds
 
         sender = self.requested.sender
         if sender is None:
             return None
         transactions = router_dialect(self.network).build_transactions(payload, checked.allowances)
-        if checked.simulation:
-            swap_peak: int | None = checked.simulation.gas_used
-        else:
-            swap_peak = None if payload.gas_units is None else before_refunds(payload.gas_units)
-        return read_signing_plan(self.node, sender, transactions, self.network, swap_peak)
+        gas = SwapGas(
+            checked.simulation.gas_used if checked.simulation else None,
+            None if payload.gas_units is None else before_refunds(payload.gas_units),
+        )
+
+        def find_grants() -> list[StateOverride] | None:
+            from swapcli.chain.token_slots import find_grants
+
+            at = self.node.read_head(checked.tag).block
+            return find_grants(self.node, at, sender, payload.approvals, checked.allowances)
+
+        return read_signing_plan(
+            self.node, sender, transactions, self.network, gas, tag=checked.tag, find_grants=find_grants
+        )
 
 
 def new_checker(sources: QuoteSources, network: Network, node: RpcNode, requested: CheckOptions) -> PayloadChecker:

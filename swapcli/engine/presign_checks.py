@@ -85,7 +85,7 @@ class PayloadCheck(NamedTuple):
     `holdings` are the balances of the sender, None if no sender was given. `gas_wei` estimates the cost of the
     transaction, None if unknown. `is_rounded` means that a token stores balances as shares, so that the quote is not
     exact. `signing` has the fields that only a node knows. `sender` and
-    `signing` are None if no sender was given.
+    `signing` are None if no sender was given. `tag` names the block of the quote, on which the gas is estimated too.
     """
 
     tokens: TradedTokens
@@ -97,6 +97,7 @@ class PayloadCheck(NamedTuple):
     signing: SigningPlan | None = None
     read_payload: ReadPayload | None = None
     proven: tuple[ReadPayload, ...] = ()
+    tag: BlockTag = BlockTag.LATEST
 
     @property
     def allowances(self) -> tuple[int, ...]:
@@ -129,6 +130,7 @@ def check_payload(
     if options.sender and holdings.balance_in < swap.amount_in:
         raise _insufficient_balance(holdings.balance_in, swap.amount_in, tokens.token_in)
     checked = PayloadCheck(tokens, holdings if options.sender else None, None, gas_wei, is_rounded, options.sender)
+    checked = checked._replace(tag=_tag_to_estimate_on(origin, head))
     if not options.simulate:
         return checked
     checked = _check_by_simulation(
@@ -270,6 +272,13 @@ def _block_to_check(origin: StateSource, head: ChainHead) -> tuple[BlockId, bool
     if origin.service_url is None and is_fixed and origin.block is not None:
         return origin.block, True
     return head.block, False
+
+
+def _tag_to_estimate_on(origin: StateSource, head: ChainHead) -> BlockTag:
+    """Return the name of the block of a quote; the newest block's, unless the quote is on state of this node."""
+    if origin.tag is BlockTag.PENDING:
+        return head.tag  # the latest, if the node has no pending state
+    return origin.tag if origin.tag and origin.service_url is None else BlockTag.LATEST
 
 
 def _describe_simulation(

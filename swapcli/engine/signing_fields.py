@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from typing import Final, NamedTuple
 
+from swapcli.chain.node import StateOverride
 from swapcli.chain.signing_values import (
     AccessList,
     FeeHistory,
     GasForecast,
     OptionalRequests,
     read_fee_history,
+    read_gas_after,
     read_transaction_forecast,
 )
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.network import Network
 from swapcli.model.transaction import Transaction
 from swapcli.routing.gas import with_margin
@@ -46,6 +49,16 @@ class SigningFields(NamedTuple):
         return (self.gas or 0) * (self.max_fee_wei or 0)
 
 
+class SwapGas(NamedTuple):
+    """The swap's gas before refunds, if the node estimates none: by a simulation, else by our own estimate.
+
+    None is unknown. Our own estimate counts only if the node's estimate fails, which a warning says.
+    """
+
+    simulated: int | None = None
+    own_estimate: int | None = None
+
+
 class SigningPlan(NamedTuple):
     """The fields of each transaction in order. `failure` says why the node could not estimate the gas of the last."""
 
@@ -54,15 +67,30 @@ class SigningPlan(NamedTuple):
 
 
 def read_signing_plan(
-    node: OptionalRequests, sender: str, transactions: Sequence[Transaction], network: Network, swap_peak: int | None
+    node: OptionalRequests,
+    sender: str,
+    transactions: Sequence[Transaction],
+    network: Network,
+    swap_gas: SwapGas,
+    *,
+    tag: BlockTag = BlockTag.LATEST,
+    find_grants: Callable[[], Sequence[StateOverride] | None] = lambda: None,
 ) -> SigningPlan:
     """Return the fields of `transactions`, in one round trip. The last one is the swap.
 
-    `swap_peak` is the swap's gas before refunds by a simulation or our own estimate, used if the node has none; None if
-    unknown. Raises `UpstreamError` if the node does not answer.
+    Gas is estimated on the block that the node calls `tag`. If the node cannot execute several transactions in a row,
+    the swap's gas is estimated on the state after the approvals, which `find_grants` returns, None if it is unknown.
+    Raises `UpstreamError` if the node does not answer.
     """
     # On an OP-stack network a listed slot saves 100 gas, about as much as its 32 bytes cost on L1.
-    forecast = read_transaction_forecast(node, sender, transactions, with_access_list=network.l1_fee_oracle is None)
+    forecast = read_transaction_forecast(
+        node, sender, transactions, with_access_list=network.l1_fee_oracle is None, tag=tag
+    )
+    gas_forecasts = list(forecast.gas)
+    if not gas_forecasts[-1].is_supported and (grants := find_grants()):
+        gas_forecasts[-1] = read_gas_after(node, sender, transactions[-1], grants, tag)
+    failure = next((gas.failure for gas in gas_forecasts if gas.failure), "")
+    swap_peak = swap_gas.simulated or (swap_gas.own_estimate if failure else None)
     max_fee_wei, priority_fee_wei = _fees(forecast.fees)
     estimates = [_APPROVAL_GAS] * (len(transactions) - 1) + [swap_peak]
     fields = tuple(
@@ -73,9 +101,9 @@ def read_signing_plan(
             max_priority_fee_wei=priority_fee_wei,
             access_list=forecast.access_list,
         )
-        for position, (gas, estimate) in enumerate(zip(forecast.gas, estimates, strict=True))
+        for position, (gas, estimate) in enumerate(zip(gas_forecasts, estimates, strict=True))
     )
-    return SigningPlan(fields, next((gas.failure for gas in forecast.gas if gas.failure), ""))
+    return SigningPlan(fields, failure)
 
 
 def read_max_fee_wei(node: OptionalRequests) -> int | None:

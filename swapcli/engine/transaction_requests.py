@@ -79,7 +79,7 @@ def missing_fields(transactions: Sequence[RenderedTransaction]) -> list[str]:
         return ["from, nonce, gas and fees are left out: they need --from ADDRESS and a node"]
     reasons = {
         "nonce": "nonce is left out: the node does not report it",
-        "gas": "gas is left out: the node cannot estimate it",
+        "gas": "gas is left out: the node cannot estimate it (--simulate measures that of the swap)",
         "maxFeePerGas": "fees are left out: the node does not report those of recent blocks",
     }
     return [reason for name, reason in reasons.items() if any(name not in request for request in requests)]
@@ -90,7 +90,8 @@ def _request(
 ) -> Iterator[tuple[str, object]]:
     """Yield the fields of a transaction of type 2 (EIP-1559) that web3.py, viem and ethers take unchanged.
 
-    There is no `type`: viem wants "eip1559", the others 2, and all of them infer it from the fees.
+    There is no `type`, as no spelling suits all of them: accounts of viem accept only "eip1559", which ethers and
+    web3.py refuse, and those take 2. All of them infer it from the fees.
     """
     if sender is not None:
         yield "from", display_address(sender, network.kind)

@@ -143,6 +143,26 @@ def test_a_pending_quote_says_so_and_is_simulated_pending(client: Client) -> Non
     assert f"block {block} (pending: preconfirmed, may still change)" in " ".join(ran.stdout.split())
 
 
+def test_gas_is_estimated_on_what_is_pending(client: Client) -> None:
+    """An approval that is still pending makes the swap work in pending state, and in no other."""
+    trader, usdc = client.trader, client.trader.world.address("USDC")
+    approval = build_approval(usdc, trader.world.network.router or "", 2_000 * 10**6)
+    with trader.chain.revert_after():
+        trader.chain.node.ask("evm_setAutomine", False)
+        try:
+            call = {"from": USER, "to": approval.to, "data": approval.calldata, "gas": hex(100_000)}
+            trader.chain.node.ask("eth_sendTransaction", call)
+            options = ("USDC", "ETH", "2000", "--from", USER, "--json")
+            pending, latest = (client.calldata(*options, "--state", tag) for tag in ("pending", "latest"))
+            for ran, expected in ((pending, ["swap"]), (latest, ["approve", "swap"])):
+                assert ran.exit_code == 0, ran.stderr
+                assert [each["what"] for each in ran.json["transactions"]] == expected
+                assert "GAS_NOT_ESTIMATED" not in [each["code"] for each in ran.json["warnings"]]
+                assert ran.json["missing"] == []
+        finally:
+            trader.chain.node.ask("evm_setAutomine", True)
+
+
 def test_the_setting_names_the_block_too(client: Client) -> None:
     client.trader.chain.node.ask("anvil_mine", "0x40")
     ran = client.calldata("ETH", "USDC", "1.5", "--simulate", "--json", SWAPCLI_STATE="safe")
@@ -193,7 +213,7 @@ def test_a_low_allowance_warns_and_approval_fixes_it(client: Client) -> None:
     trader = client.trader
     usdt, router = trader.world.address("USDT"), trader.world.network.router
     assert router
-    warning = "the sender has approved {} USDT, but the swap spends 2,000 USDT: add --with-approval"
+    warning = "the sender has approved {} USDT, but the swap spends 2,000 USDT: send the approval first"
     for allowed, purposes in (
         (0, ["approve", "swap"]),
         (7 * 10**6, ["revoke", "approve", "swap"]),
@@ -274,7 +294,7 @@ def test_all_spends_the_balance_but_for_gas(client: Client) -> None:
         (swap,) = ran.json["transactions"]
         spent, left_wei = int(ran.json["value"]), 2 * 10**18 - int(ran.json["value"])
         assert 0 < swap["gas"] * swap["maxFeePerGas"] <= left_wei < 10**17
-        assert f"note: all is {Decimal(spent).scaleb(-18):f} ETH of a balance of 2 ETH" in ran.stderr
+        assert f"note: all is {Decimal(spent).scaleb(-18).normalize():f} ETH of a balance of 2 ETH" in ran.stderr
         assert f"at block {client.block()}," in ran.stderr
         assert client.mine(swap, sender)
 

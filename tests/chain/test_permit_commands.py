@@ -13,14 +13,17 @@ from eth_account import Account
 from eth_account.messages import encode_typed_data
 
 from swapcli.evm import build_approval
-from swapcli.evm.permit2_allowance import PERMIT2
+from swapcli.evm.permit2_allowance import PERMIT2, build_permit2_approval
 from swapcli.model.network import UNIVERSAL_ROUTER
-from swapcli.model.transaction import Transaction
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.transaction import Approval, Transaction
 from tests.chain.node.evm_node import deploy_multicall
-from tests.chain.test_checks_commands import Client
+from tests.chain.test_checks_commands import BOB, Client
+from tests.chain.test_signing import unsigned
 from tests.chain.trader import KEY, USER, Trader
 from tests.chain.universal_fixture import PROTOCOLS, open_universal_trader
 from tests.support.chain import restored
+from tests.support.command import CommandResult
 
 AMOUNT = 2_000 * 10**6
 
@@ -63,9 +66,8 @@ def test_a_signature_takes_the_place_of_an_approval(client: Client) -> None:
     printed = client.execute(route, "--permit", "--deadline", deadline, to=USER)
     assert printed.exit_code == 0, printed.stderr
     document = printed.json
-    is_permit2 = network.router_dialect == UNIVERSAL_ROUTER
-    assert document["primaryType"] == ("PermitSingle" if is_permit2 else "Permit")
-    assert document["domain"]["verifyingContract"] == (PERMIT2 if is_permit2 else usdc.address)
+    assert document["primaryType"] == ("PermitSingle" if is_permit2(client) else "Permit")
+    assert document["domain"]["verifyingContract"] == (PERMIT2 if is_permit2(client) else usdc.address)
     signed = Account.sign_message(encode_typed_data(full_message=document), KEY).signature.to_0x_hex()
     built = client.execute(route, "--signature", signed, "--deadline", deadline, "--simulate", "--json", to=USER)
     assert built.exit_code == 0, built.stderr
@@ -73,14 +75,81 @@ def test_a_signature_takes_the_place_of_an_approval(client: Client) -> None:
     assert built.json["dialect"] == network.router_dialect
     assert [each["code"] for each in built.json["warnings"] if each["code"] == "DEADLINE_NOT_ENFORCED"] == []
     with trader.chain.revert_after():
-        if is_permit2:
+        if is_permit2(client):
             assert trader.send(build_approval(usdc.address, PERMIT2, AMOUNT)).succeeded
         before = trader.world.balance(dai.address, USER)
         swap = Transaction(built.json["to"].lower(), built.json["calldata"], int(built.json["value"]))
         assert trader.send(swap).succeeded
         received = trader.world.balance(dai.address, USER) - before
-    trader.nonce -= 1 + is_permit2
+    trader.nonce -= 1 + is_permit2(client)
     assert received == int(built.json["simulation"]["amount_received"])
+
+
+ORDERS = [("USDC", "DAI", "2000"), ("USDT", "ETH", "3000"), ("WETH", "USDC", "1.5"), ("ETH", "WBTC", "2")]
+
+
+@pytest.mark.parametrize(("sold", "bought", "amount"), ORDERS)
+def test_unchanged_transactions_pay_the_quote(client: Client, sold: str, bought: str, amount: str) -> None:
+    quoted = json.loads(client.route(sold, bought, amount))["outputAmount"]
+    ran = client.calldata(sold, bought, amount, *SENT)
+    approvals = [] if sold == "ETH" else ["approve", "approve-permit2"] if is_permit2(client) else ["approve"]
+    with client.trader.chain.revert_after():
+        assert sent(client, ran, bought) == (int(quoted), [*approvals, "swap"])
+
+
+def test_approvals_that_suffice_are_left_out(client: Client) -> None:
+    trader, usdc = client.trader, client.trader.world.tokens["USDC"]
+    router, quoted = trader.world.network.router or "", json.loads(client.route("USDC", "DAI", "2000"))["outputAmount"]
+    cases: list[tuple[list[Transaction], list[str]]] = [([build_approval(usdc.address, router, AMOUNT)], [])]
+    if is_permit2(client):
+        token, permitted, expired = (
+            build_approval(usdc.address, PERMIT2, AMOUNT),
+            build_permit2_approval(Approval(usdc.address, router, AMOUNT, expiration_s=int(time()) + 7_200)),
+            build_permit2_approval(Approval(usdc.address, router, AMOUNT, expiration_s=int(time()) + 60)),
+        )
+        cases = [
+            ([token], ["approve-permit2"]),
+            ([permitted], ["approve"]),
+            ([token, expired], ["approve-permit2"]),
+            ([token, permitted], []),
+        ]
+    for before, approvals in cases:
+        with trader.chain.revert_after():
+            assert all(trader.send(each).succeeded for each in before)
+            ran = client.calldata("USDC", "DAI", "2000", *SENT)
+            assert sent(client, ran, "DAI") == (int(quoted), [*approvals, "swap"])
+        trader.nonce -= len(before)
+
+
+def test_a_signature_leaves_only_the_approval_of_permit2(client: Client) -> None:
+    deadline = str(int(time()) + 1_200)
+    route = client.route("USDC", "DAI", "2000")
+    document = client.execute(route, "--permit", "--deadline", deadline, to=USER).json
+    signed = Account.sign_message(encode_typed_data(full_message=document), KEY).signature.to_0x_hex()
+    options = ("--signature", signed, "--deadline", deadline, "--from", USER, "--json")
+    with client.trader.chain.revert_after():
+        received = sent(client, client.execute(route, *options), "DAI")
+        assert received == (int(json.loads(route)["outputAmount"]), [*["approve"] * is_permit2(client), "swap"])
+
+
+SENT = ("--from", USER, "--deadline", "20m", "--json")
+
+
+def sent(client: Client, ran: CommandResult, bought: str) -> tuple[int, list[str]]:
+    """Sign and mine the printed transactions unchanged. Return what the recipient received, and their purposes."""
+    world, token = client.trader.world, ZERO_ADDRESS if bought == "ETH" else client.trader.world.address(bought)
+    before = world.balance(token, BOB)
+    for transaction in unsigned(ran):
+        signed = Account.sign_transaction(transaction, KEY).raw_transaction
+        receipt = client.trader.chain.send_raw(bytes(signed))
+        assert receipt.succeeded
+        assert receipt.gas_used <= transaction["gas"]
+    assert ran.json["missing"] == []
+    return world.balance(token, BOB) - before, [each["what"] for each in ran.json["transactions"]]
+
+
+def is_permit2(client: Client) -> bool:
+    return client.trader.world.network.router_dialect == UNIVERSAL_ROUTER
 
 
 def test_calldata_prints_the_same_message(client: Client) -> None:

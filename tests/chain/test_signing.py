@@ -128,6 +128,14 @@ def test_all_libraries_sign_the_same_transaction(client: Client) -> None:
             assert first == second
 
 
+@pytest.mark.parametrize(("library", "spelling"), [("viem", 2), ("viem", "0x2"), ("ethers", "eip1559")])
+def test_no_spelling_of_the_type_suits_all(client: Client, library: str, spelling: object) -> None:
+    """So that there is none; if this ever fails, there may be one."""
+    (transaction,) = unsigned(client.calldata("ETH", "USDC", "1.5", "--from", USER, "--json"))
+    with signer(library, client) as sign:
+        assert sign(transaction | {"type": spelling}) == b""
+
+
 def test_nonces_count_through_all_approvals(client: Client) -> None:
     trader = client.trader
     usdt, router = trader.world.address("USDT"), trader.world.network.router

@@ -8,14 +8,17 @@ from typing import Any
 import pytest
 
 from swapcli.chain.json_rpc_client import RpcError, RpcRequest, RpcResult
+from swapcli.chain.node import StateOverride
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.chain.signing_values import FeeHistory, GasForecast, read_transaction_forecast
-from swapcli.engine.signing_fields import SigningFields, read_signing_plan
-from swapcli.evm import build_approval
+from swapcli.chain.token_slots import find_grants
+from swapcli.engine.signing_fields import SigningFields, SwapGas, read_signing_plan
+from swapcli.evm import build_approval, build_transactions
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.order import Order
-from swapcli.model.transaction import Transaction
+from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.networks.catalogue import find_network
-from tests.chain.contract_fixture import WETH
+from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.trader import USER, Trader
 
 BASE, MONAD, HYPEREVM = (find_network(name) for name in ("base", "monad", "hyperevm"))
@@ -28,6 +31,7 @@ FEES = {
     "reward": [["0x9"], ["0x5"]],
 }
 LIST = [{"address": TOKEN, "storageKeys": ["0x" + "0a" * 32]}]
+OWN = SwapGas(own_estimate=125_000)
 UNSUPPORTED = RpcError(-32601, "the method is not supported")
 
 
@@ -58,7 +62,7 @@ def test_one_exchange_reads_nonce_gas_and_fees() -> None:
         eth_estimateGas="0xc350",
         eth_simulateV1=simulated(succeeded(40_000), succeeded(160_000)),
     )
-    plan = read_signing_plan(node, SENDER, (APPROVAL, SWAP), MONAD, 150_000)
+    plan = read_signing_plan(node, SENDER, (APPROVAL, SWAP), MONAD, OWN)
     assert len(node.exchanges) == 1
     assert plan.fields == (
         SigningFields(7, 60_000, 2 * 0x80 + 5, 5),
@@ -74,10 +78,10 @@ def test_gas_before_refunds_is_used_if_the_node_has_it() -> None:
 
 
 def test_a_node_without_the_methods_leaves_only_our_estimates() -> None:
-    plan = read_signing_plan(ReplyingNode(), SENDER, (APPROVAL, SWAP), MONAD, 125_000)
+    plan = read_signing_plan(ReplyingNode(), SENDER, (APPROVAL, SWAP), MONAD, OWN)
     assert plan.fields == (SigningFields(None, 72_000, None, None), SigningFields(None, 150_000, None, None))
     assert plan.failure == UNSUPPORTED.message
-    assert read_signing_plan(ReplyingNode(), SENDER, (SWAP,), MONAD, None).fields[0].gas is None
+    assert read_signing_plan(ReplyingNode(), SENDER, (SWAP,), MONAD, SwapGas()).fields[0].gas is None
 
 
 MALFORMED: list[object] = [None, 5, "x", "0x", [], [5], [{}], [{"calls": [5]}], {}, {"baseFeePerGas": []}]
@@ -108,7 +112,7 @@ def test_malformed_results_are_unknown(malformed: object) -> None:
 )
 def test_the_priority_fee_is_that_of_used_blocks(rewards: list[str], ratios: list[float], tip_wei: int) -> None:
     history = {"baseFeePerGas": ["0x64"] * 4, "gasUsedRatio": ratios, "reward": [[each] for each in rewards]}
-    (fields,) = read_signing_plan(ReplyingNode(eth_feeHistory=history), SENDER, (SWAP,), MONAD, 125_000).fields
+    (fields,) = read_signing_plan(ReplyingNode(eth_feeHistory=history), SENDER, (SWAP,), MONAD, OWN).fields
     assert (fields.max_priority_fee_wei, fields.max_fee_wei) == (tip_wei, 200 + tip_wei)
 
 
@@ -120,15 +124,82 @@ def test_an_access_list_must_save_gas(used_with: int, is_listed: bool) -> None:
         eth_createAccessList={"accessList": LIST, "gasUsed": hex(used_with)},
     )
     for network, listed in ((MONAD, is_listed), (BASE, False)):
-        (fields,) = read_signing_plan(node, SENDER, (SWAP,), network, None).fields
+        (fields,) = read_signing_plan(node, SENDER, (SWAP,), network, SwapGas()).fields
         assert fields.access_list == (((TOKEN, ("0x" + "0a" * 32,)),) if listed else ())
         assert fields.gas == 170_000 * 6 // 5
+
+
+def test_gas_is_estimated_as_if_the_approval_were_there() -> None:
+    node = ReplyingNode(eth_estimateGas=hex(50_000))
+    grant = StateOverride(TOKEN, slots=((7, 10**6),))
+    arguments = (node, SENDER, (APPROVAL, SWAP), MONAD, OWN)
+    assert read_signing_plan(*arguments, find_grants=lambda: [grant]).fields[1].gas == 60_000
+    (request,) = node.exchanges[1]
+    overrides = {TOKEN: {"stateDiff": {f"0x{7:064x}": f"0x{10**6:064x}"}}}
+    assert (request.params[0]["data"], request.params[2]) == (SWAP.calldata, overrides)  # type: ignore[index]
+
+
+def test_gas_that_nobody_knows_is_left_out() -> None:
+    arguments = (ReplyingNode(eth_estimateGas=hex(50_000)), SENDER, (APPROVAL, SWAP), MONAD)
+    assert [each.gas for each in read_signing_plan(*arguments, OWN).fields] == [60_000, None]
+    assert read_signing_plan(*arguments, SwapGas(simulated=200_000)).fields[1].gas == 240_000
+
+
+@pytest.mark.parametrize("tag", BlockTag)
+def test_gas_is_estimated_on_the_block_of_the_quote(tag: BlockTag) -> None:
+    node = ReplyingNode()
+    read_signing_plan(node, SENDER, (SWAP,), MONAD, OWN, tag=tag)
+    tags = {each.method: each.params[1] for each in node.exchanges[0]}
+    estimates = ("eth_estimateGas", "eth_simulateV1", "eth_createAccessList")
+    assert [tags[method] for method in estimates] == [tag] * 3
+    assert (tags["eth_getTransactionCount"], tags["eth_feeHistory"]) == ("pending", "latest")
+
+
+class NodeWithoutSimulation:
+    """A node that cannot execute several transactions in a row."""
+
+    def __init__(self, node: RpcNode) -> None:
+        self.node = node
+
+    def send_optional(self, requests: Sequence[RpcRequest]) -> list[RpcResult]:
+        results = self.node.send_optional(requests)
+        return [
+            UNSUPPORTED if r.method == "eth_simulateV1" else each for r, each in zip(requests, results, strict=True)
+        ]
+
+
+@pytest.mark.parametrize("symbol", sorted(DECIMALS))
+def test_gas_after_an_approval_is_enough(trader: Trader, node: RpcNode, symbol: str) -> None:
+    bought = "USDC" if symbol != "USDC" else "DAI"
+    token = trader.world.tokens[symbol]
+    payload = trader.quote_trade(Order(token, trader.world.tokens[bought], 10**token.decimals)).payload
+    check_gas_after_approvals(trader, node, payload)
+
+
+def check_gas_after_approvals(trader: Trader, node: RpcNode, payload: UnsignedTransaction) -> None:
+    transactions = build_transactions(payload)
+
+    def grants() -> list[StateOverride] | None:
+        at = node.read_head().block
+        return find_grants(node, at, USER, payload.approvals, (0,) * len(payload.approvals))
+
+    network = trader.world.network
+    plan = read_signing_plan(NodeWithoutSimulation(node), USER, transactions, network, OWN, find_grants=grants)
+    whole = read_signing_plan(node, USER, transactions, network, OWN)
+    gas, simulated = plan.fields[-1].gas, whole.fields[-1].gas
+    assert gas is not None
+    assert simulated is not None
+    with trader.chain.revert_after():
+        receipts = [trader.send(each) for each in transactions]
+    trader.nonce -= len(transactions)
+    assert receipts[-1].succeeded
+    assert receipts[-1].gas_used <= gas <= simulated * 1.02
 
 
 def test_a_failing_simulation_names_the_reason() -> None:
     failure = {"status": "0x0", "gasUsed": "0x5208", "error": {"message": "execution reverted: too little"}}
     node = ReplyingNode(eth_estimateGas="0xc350", eth_simulateV1=simulated(succeeded(40_000), failure))
-    plan = read_signing_plan(node, SENDER, (APPROVAL, SWAP), MONAD, 125_000)
+    plan = read_signing_plan(node, SENDER, (APPROVAL, SWAP), MONAD, OWN)
     assert plan.failure == "execution reverted: too little"
     assert plan.fields[1].gas == 150_000
 
@@ -136,7 +207,7 @@ def test_a_failing_simulation_names_the_reason() -> None:
 @pytest.mark.parametrize(("estimate", "gas"), [(2_000_000, 2_400_000), (2_900_000, 3_000_000), (3_100_000, 3_100_000)])
 def test_the_margin_ends_at_the_block_limit(estimate: int, gas: int) -> None:
     node = ReplyingNode(eth_estimateGas=hex(estimate))
-    assert read_signing_plan(node, SENDER, (SWAP,), HYPEREVM, None).fields[0].gas == gas
+    assert read_signing_plan(node, SENDER, (SWAP,), HYPEREVM, SwapGas()).fields[0].gas == gas
 
 
 def test_a_real_node_reports_everything(trader: Trader, node: RpcNode) -> None:

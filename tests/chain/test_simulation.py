@@ -9,12 +9,12 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.balance_slot import find_balance_slot
 from swapcli.chain.node import Account, ContractCall, HypotheticalCall, StateOverride
 from swapcli.chain.revert_reason import describe_revert
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.chain.sender_balances import SenderBalances, read_sender_balances
 from swapcli.chain.simulation import SimulationGrant, SwapSimulation, simulate_swap
+from swapcli.chain.token_slots import find_balance_slot
 from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, SimulationError, UpstreamRejected
 from swapcli.evm import build_approval
 from swapcli.evm.simulation import SimulatedCall, SimulationStatus

@@ -31,6 +31,7 @@ from swapcli.model.swap_terms import Integrator, SignedPermit
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import Transaction, UnsignedTransaction
 from tests.chain.contract_fixture import WETH
+from tests.chain.test_signing_values import check_gas_after_approvals
 from tests.chain.trader import INTEGRATOR, KEY, USER, Trade, Trader, check_outcome, features
 from tests.chain.universal_fixture import CHAIN_ID, leftovers, open_universal_trader, permit2_allowance
 from tests.contracts.evm import selector
@@ -121,6 +122,15 @@ def test_a_route_that_only_other_routers_execute_is_not_found(trader: Trader) ->
     protocols = {trader.market.pools[step.pool].protocol for step in answer.quote.steps}
     assert protocols <= {"uniswapV2", "uniswapV3", "uniswapV4"}
     assert any(pool.protocol == "pancakeSwapV3" for pool in trader.market.pools.values())
+
+
+@pytest.mark.parametrize("symbol", ["USDC", "USDT", WETH])
+def test_gas_after_both_approvals_is_enough(trader: Trader, symbol: str) -> None:
+    token = trader.world.tokens[symbol]
+    payload = trader.quote_trade(Order(token, trader.world.tokens["DAI"], 10**token.decimals)).payload
+    assert len(payload.approvals) == 2
+    with connected(trader.chain, CHAIN_ID) as node:
+        check_gas_after_approvals(trader, node, payload)
 
 
 def rebuilt(
