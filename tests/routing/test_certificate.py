@@ -112,6 +112,21 @@ def test_a_sparse_market_is_certified_over_paths_of_any_length(seed: int, amount
     assert certificate.gap_bps < 200
 
 
+def test_tokens_that_carry_little_count_at_their_spot_prices() -> None:
+    """Both pools of each of 20 tokens would be drained by a slice of the order, which brings less than a unit does."""
+    side = [build_token(k) for k in range(4, 24)]
+    pools = [build_constant_product(0, A, B, 10**24, 10**24)]
+    for k, token in enumerate(side):
+        pools.append(build_constant_product(3 * k + 1, A, token, 10**19, 10**19))
+        pools.append(build_constant_product(3 * k + 2, token, B, 10**19, 14 * 10**18))
+        pools.append(build_constant_product(3 * k + 3, token, B, 10**24, 5 * 10**23))
+    traded_market = build_market(pools, [A, B, C, D, *side])
+    order = build_order(traded_market, 0, 1, 10**23)
+    certificate = Router(traded_market).quote(order, certify=True, share_step=1).certificate
+    assert certificate is not None
+    assert certificate.acyclic_gap_bps < 1  # 5.0 with the rates of slices; 0.8 is what shares below 0.01% would bring
+
+
 def test_tokens_at_the_end_of_a_long_chain_have_a_value() -> None:
     """Else what they bring would be missing from the bound."""
     chain = [build_token(k) for k in range(60)]

@@ -6,9 +6,10 @@ from collections import Counter
 from heapq import nlargest
 from itertools import pairwise
 
+from swapcli.model.quote import WHOLE_PERCENTS
 from swapcli.routing.graph.digraph import edge_distances
 from swapcli.routing.graph.market_graph import Prices
-from swapcli.routing.search.detours import HopBudget, profitable_detours
+from swapcli.routing.search.detours import MIN_DETOUR_FRACTION, HopBudget, profitable_detours
 from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import FINE, ROUGH, CandidateSolution, RoutingProblem
 from swapcli.routing.solver.parallel_pools import Hop
@@ -16,6 +17,7 @@ from swapcli.routing.solver.parallel_pools import Hop
 _MAX_ROUNDS = 10  # two to four are typical
 _FIRST_TOKENS, _MAX_TOKENS = 6, 48  # added in the first round, doubled in each further one, up to the limit. Empirical
 _MAX_OUTSIDE = 3  # outside tokens in a row on one detour. Empirical: longer ones gained nothing
+_FINE_MIN_DETOUR_FRACTION = 1e-4  # for shares finer than a percent: their finest step
 _MAX_ATTEMPTS = 2  # additions of one token: it may carry nothing alone, and later added together with others
 _INTERMEDIATES = 4  # deepest tokens between source and target that may carry the start path. Empirical
 _NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zero
@@ -54,9 +56,10 @@ def _tokens_to_add(
 ) -> Prices:
     """Return tokens to add, with start prices: those on detours over one outside token, else over several in a row."""
     prices, spec = stage.solution.prices, problem.spec
-    budget = _hop_budget(problem, stage)
+    budget, order_value = _hop_budget(problem, stage), problem.order_value(prices)
+    min_fraction = _FINE_MIN_DETOUR_FRACTION if spec.share_step < WHOLE_PERCENTS else MIN_DETOUR_FRACTION
     for outside in (1, _MAX_OUTSIDE):
-        offers = profitable_detours(problem.graph, prices, spec.endpoints, problem.order_value(prices), outside, budget)
+        offers = profitable_detours(problem.graph, prices, spec.endpoints, order_value, outside, budget, min_fraction)
         new = [t for t in offers if attempts[t] < _MAX_ATTEMPTS and t not in problem.avoided_tokens]
         if new:
             best = nlargest(max_tokens, new, key=lambda t: (offers[t].gain, offers[t].depth))

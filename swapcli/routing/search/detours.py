@@ -15,7 +15,9 @@ from swapcli.routing.graph.best_paths import relax_layers
 from swapcli.routing.graph.market_graph import MarketGraph, Prices
 
 _MIN_PRICE_GAP = 1e-7  # a thousandth of a basis point: below it, a gain is a rounding error of the solution's prices
-_MIN_DETOUR_FRACTION = 5e-4  # of the order's value: five times the finest share of a segment
+MIN_DETOUR_FRACTION = 5e-4
+"""Least flow of a detour, as a part of the order's value: half of the smallest share that rounding to percents keeps
+apart."""
 _BISECTIONS = 12  # of the log price between buyers and sellers: to 1/4096 of the gap, enough to rank detours
 _UNREACHABLE = 1 << 30
 
@@ -58,11 +60,12 @@ def profitable_detours(
     order_value: float,
     max_outside: int,
     budget: HopBudget | None = None,
+    min_fraction: float = MIN_DETOUR_FRACTION,
 ) -> dict[int, Detour]:
     """Return the outside tokens on detours that pay at `prices`, over at most `max_outside` such tokens.
 
     `prices` are those of the inside tokens, `endpoints` (source, target), `order_value` the value of the input. Omits
-    detours whose estimated flow is less than `_MIN_DETOUR_FRACTION` of the order, and those that make every path exceed
+    detours whose estimated flow is less than `min_fraction` of the order, and those that make every path exceed
     `budget`.
     """
     budget = budget if budget and budget.may_exceed(max_outside) else None
@@ -73,8 +76,8 @@ def profitable_detours(
     for x, (cost, _, _) in costs.items():
         if x in values and values[x][0] > cost * (1.0 + _MIN_PRICE_GAP):
             selling, buying = _sellers_and_buyers(graph, x, all_costs, all_values, endpoints)
-            price, flow, gain, depth = _flow_through(selling, buying, order_value)
-            if flow > _MIN_DETOUR_FRACTION * order_value:
+            price, flow, gain, depth = _flow_through(selling, buying, order_value, min_fraction * order_value)
+            if flow > min_fraction * order_value:
                 path = _outside_path(x, costs, prices) + _outside_path(x, values, prices)
                 found[x] = Detour(price, gain, depth, path)
     return found | _intermediate_detours(graph, found, costs, values, prices)
@@ -173,17 +176,20 @@ def _resolve_two_sided(
         del side[t]
 
 
-def _flow_through(selling: _Side, buying: _Side, max_value: float) -> tuple[float, float, float, float]:
+def _flow_through(
+    selling: _Side, buying: _Side, max_value: float, min_value: float
+) -> tuple[float, float, float, float]:
     """Return (price, value, gain, unlimited gain) of the flow through x where its supply meets its demand.
 
-    `max_value` limits the value of the flow; the last figure is the gain without that limit. Bisection stays inline: it
-    needs supply and demand at its last point, and runs for every outside token.
+    `max_value` limits the value of the flow; the last figure is the gain without that limit. No flow of at most
+    `min_value` is looked for. Bisection stays inline: it needs supply and demand at its last point, and runs for every
+    outside token.
     """
     if not selling or not buying:
         return _NO_FLOW
     low, high = min(selling)[0], max(buying)[0]
     gap = high - low
-    if min(_supply(selling, high), _demand(buying, low)) <= _MIN_DETOUR_FRACTION * max_value:
+    if min(_supply(selling, high), _demand(buying, low)) <= min_value:
         return _NO_FLOW
     for _ in range(_BISECTIONS):
         middle = (low + high) / 2

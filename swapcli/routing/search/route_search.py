@@ -88,7 +88,8 @@ class SearchResult(NamedTuple):
         known = extend_prices(graph, {t: price for t, price in fine.prices.items() if t in used}, target)
         every = [arc for arc in graph.arcs() if arc.token_out in known and arc.token_in in known]
         forward = [arc for arc in every if arc.token_in != target and arc.token_out != source]
-        wide = problem._replace(spot=SpotPrices(graph, target, _BOUND_MAX_HOPS))
+        # Best rates for a slice of the order would be too low as ceilings of the prices of smaller flows.
+        wide = problem._replace(spot=SpotPrices(graph.with_spot_rates(), target, _BOUND_MAX_HOPS))
         solved = [wide.solve(arcs, known, FINEST, _BOUND_ITERATIONS).prices for arcs in (forward, every)]
         return [fine.prices, known, *solved]
 
