@@ -203,10 +203,6 @@ class PayloadOptions(NamedTuple):
         str | None,
         option("--max-impact", "Maximum price impact.  [default: 15]", ANSWER, "PERCENT"),
     ] = None
-    get: Annotated[
-        str | None,
-        option("--get", "Print only this JSON field, unquoted, such as route.min_received.", OUTPUT, "FIELD"),
-    ] = None
     full: Annotated[bool, option("--full", "Do not shorten calldata on a terminal.", OUTPUT)] = False
 
     @property
@@ -221,6 +217,9 @@ class OutputOptions(NamedTuple):
     json: Annotated[bool, option("--json", "One JSON document; errors are JSON too.", OUTPUT)] = False
     plain: Annotated[bool, option("--plain", "Plain text; the default if stdout is not a terminal.", OUTPUT)] = False
     table: Annotated[bool, option("--table", "A table; the default on a terminal.", OUTPUT)] = False
+    get: Annotated[
+        str | None, option("--get", "Print only this JSON field, unquoted, such as state.block.", OUTPUT, "FIELD")
+    ] = None
     color: Annotated[
         str | None,
         option("--color", "When to use colors; NO_COLOR is respected.  [default: auto]", OUTPUT, "auto|always|never"),

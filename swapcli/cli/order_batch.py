@@ -9,7 +9,6 @@ from dataclasses import dataclass
 from swapcli.api.route import render_no_route
 from swapcli.cli import exit_codes
 from swapcli.cli.errors import report_of
-from swapcli.encoding.json_text import to_json
 from swapcli.engine.amounts import parse_raw_amount
 from swapcli.errors import InvalidInput, SwapcliError
 from swapcli.startup import enable_garbage_collection
@@ -27,7 +26,11 @@ class BatchOrder:
     amount: int
 
 
-def run_batch(lines: Iterable[bytes], answer: Callable[[BatchOrder], Mapping[str, object]]) -> int:
+def run_batch(
+    lines: Iterable[bytes],
+    answer: Callable[[BatchOrder], Mapping[str, object]],
+    print_line: Callable[[Mapping[str, object]], None],
+) -> int:
     """Print `{"id", "result"}` for each line as soon as its quote is ready; return the worst exit status.
 
     The result of an order that fails contains its error. Raises `InvalidInput` with the number of a malformed line.
@@ -38,7 +41,7 @@ def run_batch(lines: Iterable[bytes], answer: Callable[[BatchOrder], Mapping[str
         entry = _parse_entry(line, number)
         status, result = _answer_entry(entry, answer)
         statuses.add(status)
-        print(to_json({"id": entry["id"], "result": result}), flush=True)
+        print_line({"id": entry["id"], "result": result})
     return exit_codes.worst(statuses)
 
 

@@ -32,12 +32,13 @@ class Output(NamedTuple):
     """Writes results to stdout, notes and warnings to stderr.
 
     With JSON, notes and warnings are deferred until after the result: if the command fails instead, stderr contains
-    only the JSON of the error.
+    only the JSON of the error. With `field`, a dotted path, only this field of the JSON is printed.
     """
 
     format: OutputFormat
     color: str
     deferred: list[str]
+    field: str | None = None
 
     def note(self, sentence: str) -> None:
         """Print a note; with JSON, after the result."""
@@ -61,14 +62,36 @@ class Output(NamedTuple):
         self.deferred.clear()
 
     def print_document(self, document: object) -> None:
-        """Print one JSON document: indented on a terminal, else on one line."""
-        print(to_json(document, indent=2 if sys.stdout.isatty() else None))
+        """Print one JSON document, indented on a terminal, else on one line; or the field of it that --get names."""
+        if self.field is None:
+            print(to_json(document, indent=2 if sys.stdout.isatty() else None))
+        else:
+            self._print_field(document, self.field)
         self.flush_notes()
 
     def print_line(self, document: object) -> None:
-        """Print one of several JSON documents on its own line, and flush."""
-        print(to_json(document), flush=True)
+        """Print one of several JSON documents on its own line, or the field of it that --get names, and flush."""
+        if self.field is None:
+            print(to_json(document))
+        else:
+            self._print_field(document, self.field)
+        sys.stdout.flush()
         self.flush_notes()
+
+    def print_text(self, text: str) -> None:
+        """Print a JSON document that is already text, or the field of it that --get names."""
+        if self.field is None:
+            print(text)
+        else:
+            from json import loads
+
+            self._print_field(loads(text), self.field)
+
+    @staticmethod
+    def _print_field(document: object, path: str) -> None:
+        from swapcli.cli.json_field import select_field
+
+        print(select_field(document, path))
 
     def print_route(self, view: RouteView) -> None:
         """Print the warnings of a route, then the route."""
@@ -124,12 +147,19 @@ class Output(NamedTuple):
             print_details(sheet, new_console(self.color))
 
 
-def choose_format(*, json: bool, plain: bool, table: bool, default: str) -> OutputFormat:
-    """Return the requested format, else the default: "auto" is a table on a terminal and plain text elsewhere."""
+def choose_format(*, json: bool, plain: bool, table: bool, default: str, field: str | None = None) -> OutputFormat:
+    """Return the requested format, else the default: "auto" is a table on a terminal and plain text elsewhere.
+
+    A `field` is one of the JSON. Raises `InvalidOption` for options that exclude each other.
+    """
     flags = {OutputFormat.JSON: json, OutputFormat.PLAIN: plain, OutputFormat.TABLE: table}
     requested = [output_format for output_format, is_set in flags.items() if is_set]
     if len(requested) > 1:
         raise InvalidOption(" and ".join(f"--{each}" for each in requested) + " exclude each other")
+    if field is not None:
+        if requested not in ([], [OutputFormat.JSON]):
+            raise InvalidOption(f"--get prints a field of the JSON, which excludes --{requested[0]}")
+        return OutputFormat.JSON
     if requested:
         return requested[0]
     if default != "auto":

@@ -9,7 +9,7 @@ from swapcli.cli.account_options import name_fields
 from swapcli.cli.options import PayloadOptions
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.payload_checker import check_warnings
-from swapcli.cli.render.payload_json import select_field, simulation_field, transactions_field
+from swapcli.cli.render.payload_json import simulation_field, transactions_field
 from swapcli.cli.router_reading import reading_warnings
 from swapcli.cli.session import Session
 from swapcli.engine.transaction_requests import RenderedTransaction, missing_fields, render_transactions
@@ -73,13 +73,13 @@ def print_payload(
     build_document: Callable[[RenderedTransaction], dict[str, Any]],
     print_view: Callable[[list[RenderedTransaction]], None],
 ) -> None:
-    """Print a transaction in the requested format: one field, the JSON document, or a table or plain text."""
+    """Print a transaction in the requested format: the JSON document, or a table or plain text."""
     output = session.output
     payload, network, checked, warnings, _ = prepared
     transactions = render_transactions(payload, network, checked)
     swap = transactions[-1]
     output.warn(warnings)
-    if options.get is None and output.format is not OutputFormat.JSON:
+    if output.format is not OutputFormat.JSON:
         if _is_allowance_unchecked(prepared) and not options.with_approval:
             output.note("the router must be approved first: --with-approval adds the approval transaction")
         print_view(transactions if options.with_approval else [swap])
@@ -90,11 +90,7 @@ def print_payload(
         document["missing"] = missing_fields(transactions)
     if checked and checked.simulation:
         document["simulation"] = simulation_field(checked.simulation, network)
-    if options.get is None:
-        output.print_document(document)
-    else:
-        print(select_field(document, options.get))
-        output.flush_notes()
+    output.print_document(document)
 
 
 def _is_allowance_unchecked(prepared: PreparedPayload) -> bool:

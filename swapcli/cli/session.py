@@ -76,10 +76,12 @@ def open_session(
     settings = load_settings(
         flags={**(flags or {}), "color": output.color}, environ=os.environ, config_path=config_path, home=home_folder()
     )
-    output_format = choose_format(json=output.json, plain=output.plain, table=output.table, default=settings.output)
+    output_format = choose_format(
+        json=output.json, plain=output.plain, table=output.table, default=settings.output, field=output.get
+    )
     return Session(
         settings,
-        Output(output_format, settings.color, []),
+        Output(output_format, settings.color, [], output.get),
         config_file_path(config_path, os.environ, home_folder()),
         data_folder(os.environ, home_folder()),
         rpc_url=None if rpc_url is None else node_url("--rpc-url", rpc_url),

@@ -81,7 +81,7 @@ def export(
     market = _load(session, network)
     text = render_market(market)
     if file is None or to_stdout:
-        print(text)
+        session.output.print_text(text)
         return
     write_atomically(file, text + "\n")
     _print_export(session, market, file, len(text) + 1)

@@ -99,6 +99,6 @@ def _route_batch(context: QuoteContext, batch: str) -> int:
         answer = context.quote(context.options.build_order(token_in, token_out, entry.amount))
         return route_document(answer, context.compute_figures(answer))
 
-    status = run_batch(read_lines(batch), result)
+    status = run_batch(read_lines(batch), result, context.session.output.print_line)
     context.session.output.flush_notes()
     return status

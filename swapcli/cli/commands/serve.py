@@ -2,7 +2,6 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-import json
 import os
 import signal
 import sys
@@ -17,6 +16,7 @@ from swapcli.cli.options import OutputOptions, option, with_option_groups
 from swapcli.cli.session import Session, open_session
 from swapcli.config.settings import ServiceSettings
 from swapcli.config.source_readers import flag
+from swapcli.encoding.json_text import to_json
 from swapcli.encoding.url import is_loopback_host
 from swapcli.errors import InvalidOption
 from swapcli.startup import enable_garbage_collection
@@ -94,10 +94,10 @@ def serve(
     names = [network.name for network in sources.registry.served_networks]
 
     def on_ready(url: str) -> None:
-        line = json.dumps({"url": url, "pid": os.getpid(), "networks": names})
+        document = {"url": url, "pid": os.getpid(), "networks": names}
         if ready_file is not None:
-            write_atomically(ready_file, line + "\n")
-        print(line, flush=True)
+            write_atomically(ready_file, to_json(document) + "\n")
+        session.output.print_line(document)
 
     return _serve(session, sources, request_limit, on_ready, read_session)
 

@@ -7,11 +7,9 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from swapcli.api.route import render, render_short
 from swapcli.api.router_call import render_call_route
 from swapcli.api.transaction_responses import render_calldata_v1, render_calldata_v2, render_execute
-from swapcli.encoding.json_text import to_json
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.route_document import quote_fields
 from swapcli.engine.transaction_requests import RenderedTransaction
-from swapcli.errors import InvalidOption
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.quote_figures import QuoteFigures
@@ -96,29 +94,3 @@ def simulation_field(simulation: Simulation, network: Network) -> dict[str, obje
 def transactions_field(transactions: list[RenderedTransaction]) -> list[dict[str, object]]:
     """Return the transactions in order, each with its purpose: what libraries sign, or the calls on Starknet."""
     return [{**(each.request or each.signed_fields), "what": each.purpose} for each in transactions]
-
-
-def select_field(document: object, path: str) -> str:
-    """Return the value at a dotted path, with list entries by number: strings as they are, anything else as JSON.
-
-    Raises `InvalidOption` with the existing fields if there is no such field.
-    """
-    value = document
-    for depth, name in enumerate(names := path.split(".")):
-        subfields = _subfields(value)
-        if name not in subfields:
-            parent = ".".join(names[:depth])
-            fields = list(subfields)
-            raise InvalidOption(
-                f'--get: {parent or "the JSON"} has no field "{name}"',
-                hint=f"it has {', '.join(fields)}" if fields else f"{parent} is a single value",
-                details={"field": path, "fields": fields},
-            )
-        value = subfields[name]
-    return value if isinstance(value, str) else to_json(value)
-
-
-def _subfields(value: object) -> dict[str, object]:
-    if isinstance(value, list):
-        return {str(number): entry for number, entry in enumerate(value)}
-    return value if isinstance(value, dict) else {}

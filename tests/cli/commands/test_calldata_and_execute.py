@@ -374,10 +374,10 @@ def test_a_field_that_is_no_text_is_told_as_json(build: Run) -> None:
     ("field", "named"),
     [
         ("", "route, swap_parameters"),
-        ("Calldata", "to, calldata, value"),
+        ("Calldata", "did you mean calldata?"),
         ("calldata.x", "calldata is a single value"),
         ("route.minimum", "amount_in, amount_out, min_received"),
-        ("swap_parameters.99", "it has 0"),
+        ("swap_parameters.99", "it is a list of"),
         ("route..", "token_in"),
     ],
 )

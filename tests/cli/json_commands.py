@@ -1,0 +1,53 @@
+"""One command line for each JSON document that commands print."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+
+import typer
+
+from swapcli.cli.app import app
+from swapcli.cli.lazy_group import LazyGroup
+
+WALLET = "0x1111111111111111111111111111111111111111"
+ORDER = ("base", "ETH", "USDC", "1")
+
+JSON_COMMANDS = {
+    "calldata": ("calldata", *ORDER, "--destination", WALLET),
+    "config show": ("config", "show"),
+    "execute": ("execute", "ROUTE", "--destination", WALLET),
+    "health": ("health", "base"),
+    "keys create": ("keys", "create", "Acme", "--keys-file", "KEYS"),
+    "keys list": ("keys", "list", "--keys-file", "KEYS"),
+    "keys revoke": ("keys", "revoke", "Acme", "--keys-file", "KEYS"),
+    "market export": ("market", "export", "base", "EXPORTED"),
+    "market import": ("market", "import", "MARKET", "--store", "STORE"),
+    "market info": ("market", "info", "testnet", "--store", "STORE"),
+    "networks": ("networks",),
+    "protocols": ("protocols", "base"),
+    "route": ("route", *ORDER),
+    "router deploy-payload": ("router", "deploy-payload", "base"),
+    "tokens": ("tokens", "base"),
+}
+"""Command lines without `--json`, in an order in which they can run. Words in capitals are files of a test."""
+
+LONG_RUNNING = {"serve", "sync"}
+"""Commands that need a node or do not end by themselves; their own tests check their JSON."""
+
+ALIASES = {"quote"}
+"""Second names of commands."""
+
+
+def commands_with_json() -> set[str]:
+    """Return the names of all commands that have the option --json."""
+    return {name for name, options in _command_options(typer.main.get_command(app), ()) if "--json" in options}
+
+
+def _command_options(command: object, path: tuple[str, ...]) -> Iterator[tuple[str, set[str]]]:
+    if isinstance(command, LazyGroup) or hasattr(command, "commands"):
+        context = typer.Context(command, info_name="swapcli")  # type: ignore[arg-type]
+        for name in command.list_commands(context):  # type: ignore[attr-defined]
+            yield from _command_options(command.get_command(context, name), (*path, name))  # type: ignore[attr-defined]
+    else:
+        parameters = getattr(command, "params", [])
+        yield " ".join(path), {option for parameter in parameters for option in parameter.opts}
