@@ -94,7 +94,7 @@ class NullResult(InvalidUpstreamResponse):
 RpcResult = object
 """The result of a request: a JSON value, or an `RpcError`."""
 
-_MAX_TIMEOUTS: Final = 2
+MAX_TIMEOUTS: Final = 2
 
 _MISSING: Final = object()
 """Marks a missing result."""
@@ -141,10 +141,16 @@ class JsonRpcClient:
         """Close the connection."""
         self._connection.close()
 
-    def send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
+    def send(
+        self,
+        requests: Sequence[RpcRequest],
+        check: ConsistencyCheck | None = None,
+        *,
+        max_timeouts: int = MAX_TIMEOUTS,
+    ) -> list[RpcResult]:
         """Return the result of each request: an `RpcError` for a call that reverts or an optional request.
 
-        Raises `UpstreamError`.
+        Gives up after `max_timeouts` timeouts in a row. Raises `UpstreamError`.
         """
         progress = _Progress({})
         failures = 0
@@ -156,7 +162,7 @@ class JsonRpcClient:
                 if not error.is_adapting:
                     failures = failures + 1 if len(progress.results) == before else 1
                 # A second timeout takes the whole time again; a third attempt is not worth it.
-                max_attempts = _MAX_TIMEOUTS if isinstance(error.failure, UpstreamTimeout) else self._attempts
+                max_attempts = max_timeouts if isinstance(error.failure, UpstreamTimeout) else self._attempts
                 if failures >= min(max_attempts, self._attempts):
                     raise error.failure from None
                 wait_s = max(backoff_s(max(failures, 1), _FIRST_PAUSE_S, _LONGEST_PAUSE_S), error.wait_s)

@@ -3,8 +3,8 @@
 from __future__ import annotations
 
 import re
+import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
-from time import sleep
 from types import MappingProxyType
 from typing import Final, NamedTuple, NoReturn
 
@@ -35,6 +35,8 @@ from swapcli.model.block_tag import BlockTag
 TIMEOUT_S: Final = 20.0
 ATTEMPTS: Final = 4
 _ATTEMPTS_WITH_SPARES: Final = 2
+_MIN_SAVE_INTERVAL_S: Final = 10.0
+"""A process that is killed forgets at most what its last seconds have shown of limits."""
 
 _BLOCK: Final = "eth_getBlockByNumber"
 _CALL: Final = "eth_call"
@@ -342,20 +344,22 @@ def wrong_chain(redacted_url: str, found: int, expected: int) -> InvalidUpstream
 class HelperNode(SingleRpcNode):
     """One of several nodes that share reads. It is used only if its chain is the expected one.
 
-    Events count only if it has the block `pinned_to` on its chain, as the state of that block does.
+    Events count only if it has the block `pinned_to` on its chain, as the state of that block does. It gives up after
+    one timeout, as the other nodes can do its work.
     """
 
     def __init__(self, rpc: JsonRpcClient, chain_id: int) -> None:
         super().__init__(rpc, chain_id)
+        self._client = rpc
         self._is_chain_checked = False
         self.pinned_to: BlockHeader | None = None
 
     def _send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
         if not self._is_chain_checked:
-            (chain,) = super()._send([RpcRequest("eth_chainId", ())])
+            (chain,) = self._client.send([RpcRequest("eth_chainId", ())], max_timeouts=1)
             self._check_chain(self._number(chain, "eth_chainId"))
             self._is_chain_checked = True
-        return super()._send(requests, check)
+        return self._client.send(requests, check, max_timeouts=1)
 
     def _block_known(self, number: int) -> ConsistencyCheck:
         if self.pinned_to and number <= self.pinned_to.number:
@@ -369,8 +373,8 @@ class RpcNode(SingleRpcNode):
     `timeout_s` bounds one exchange; each is tried at most `attempts` times, twice if it times out. `pause` sleeps for
     the given seconds between them. `spares` replace the node, in turn, once it fails; with `shares_load` they also read
     parts of large reads, in parallel. `report` takes a sentence at each switch and failure. A `connection` replaces the
-    HTTP connection to `url`. Limits of the nodes are read from `limits_file` and written to it when the node is closed;
-    `burst` is as in `NodeLimits`. Not thread-safe.
+    HTTP connection to `url`. Limits of the nodes are read from `limits_file` and written to it soon after they were
+    learned; `burst` is as in `NodeLimits`. Not thread-safe.
     """
 
     def __init__(
@@ -381,7 +385,7 @@ class RpcNode(SingleRpcNode):
         chain_id: int,
         timeout_s: float = TIMEOUT_S,
         attempts: int = ATTEMPTS,
-        pause: Callable[[float], object] = sleep,
+        pause: Callable[[float], object] = time.sleep,
         headers: Mapping[str, str] | None = None,
         proxy: str | None = None,
         connection: RpcConnection | None = None,
@@ -400,6 +404,8 @@ class RpcNode(SingleRpcNode):
             each.url: limits_file.load(each.url, burst=burst) if limits_file else NodeLimits(burst=burst)
             for each in endpoints
         }
+        self._saved_limits = self._learned_limits()
+        self._next_save_s = 0.0
         clients = [
             JsonRpcClient(each.connect(), timeout_s, attempts, pause, self._limits[each.url]) for each in endpoints
         ]
@@ -417,6 +423,21 @@ class RpcNode(SingleRpcNode):
         """Write what was learned about limits."""
         if self._limits_file:
             self._limits_file.save(self._limits)
+            self._saved_limits, self._next_save_s = self._learned_limits(), time.monotonic() + _MIN_SAVE_INTERVAL_S
+
+    def _learned_limits(self) -> list[object]:
+        return [limits.document() for limits in self._limits.values()]
+
+    def _save_new_limits(self) -> None:
+        """Write what was learned since the last time, unless that is only a moment ago."""
+        if time.monotonic() >= self._next_save_s and self._learned_limits() != self._saved_limits:
+            self.save_limits()
+
+    def _send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
+        try:
+            return super()._send(requests, check)
+        finally:
+            self._save_new_limits()
 
     def use_spare(self, error: UpstreamError) -> bool:
         """As `Node.use_spare`. For a minute, that node is the only one in use."""
@@ -433,6 +454,7 @@ class RpcNode(SingleRpcNode):
     def report_helpers(self, failures: Mapping[Node, UpstreamError], helpers: Sequence[Node]) -> None:
         """As `Node.report_helpers`."""
         self._group.record(failures, helpers)
+        self._save_new_limits()
 
 
 def _read_hex(text: str) -> bytes | None:

@@ -60,7 +60,13 @@ class Client:
         """Has what was printed mined, without a signature."""
         value = document["value"]
         value = value if isinstance(value, str) else hex(value)
-        call = {"from": sender, "to": document["to"], "data": document["data"], "value": value, "gas": hex(12_000_000)}
+        call = {
+            "from": sender,
+            "to": document["to"],
+            "data": document["data"],
+            "value": value,
+            "gas": hex(document.get("gas", 12_000_000)),
+        }
         return self.trader.chain.receipt(self.trader.chain.node.ask("eth_sendTransaction", call)).succeeded
 
     def block(self) -> int:

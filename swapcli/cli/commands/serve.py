@@ -19,6 +19,7 @@ from swapcli.config.source_readers import flag
 from swapcli.encoding.json_text import to_json
 from swapcli.encoding.url import is_loopback_host
 from swapcli.errors import InvalidOption
+from swapcli.model.block_tag import BlockTag
 from swapcli.startup import enable_garbage_collection
 
 if TYPE_CHECKING:
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
 
 SERVER, LIFECYCLE = "Server", "Lifecycle"
 
+_STATE_IGNORED = "WARNING: the setting state is {}, but a service follows and quotes the latest block"
 _PUBLIC_ADDRESS = (
     "WARNING: listening on {}: anyone who can reach this machine can use the service, and connections are not"
     " encrypted; put a TLS proxy in front of it"
@@ -124,6 +126,8 @@ def _serve(
         log = AccessLog(stream)
 
         def warn_and_announce(url: str) -> None:
+            if session.settings.state is not BlockTag.LATEST:
+                stream.write(_STATE_IGNORED.format(session.settings.state) + "\n")
             if not is_loopback_host(settings.host):
                 stream.write(_PUBLIC_ADDRESS.format(settings.host) + "\n")
             on_ready(url)

@@ -118,6 +118,20 @@ def test_the_largest_batch_is_remembered(server: Server, tmp_path: Path) -> None
     assert max(server.exchanges) <= 30
 
 
+def test_limits_are_written_before_the_node_is_closed(server: Server, tmp_path: Path) -> None:
+    server.max_requests = 30
+    file = tmp_path / "limits.json"
+    with closing(node_at(server, tmp_path)) as node:
+        for calls, is_written in ((1, False), (100, True)):
+            node.call_many(echo_calls(calls), NUMBER)
+            assert file.exists() == is_written
+        written = file.read_text()
+        server.max_requests = 5
+        node.call_many(echo_calls(100), NUMBER)
+        assert file.read_text() == written, "not more often than every ten seconds"
+    assert file.read_text() != written
+
+
 def test_the_file_holds_no_part_of_the_url(server: Server, tmp_path: Path) -> None:
     server.max_requests = 30
     with closing(node_at(server, tmp_path)) as node:

@@ -15,10 +15,11 @@ import pytest
 from swapcli.chain.node_limits_file import NodeLimitsFile
 from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
 from swapcli.engine.sync import count_skipped
+from swapcli.errors import UpstreamTimeout
 from swapcli.store import Store
 from tests.chain import proxy as failures
 from tests.chain.anvil import CHAIN_ID, running_anvil
-from tests.chain.node.server import Failure, Handler, hangs_up, limits_requests, says
+from tests.chain.node.server import Failure, Handler, hangs_up, limits_requests, says, stays_silent
 from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, TestChain
@@ -54,7 +55,9 @@ def store(local_chain: TestChain, tmp_path: Path) -> Iterator[Store]:
 
 
 @contextmanager
-def sharing(urls: Sequence[str], folder: Path, reported: list[str] | None = None) -> Iterator[RpcNode]:
+def sharing(
+    urls: Sequence[str], folder: Path, reported: list[str] | None = None, timeout_s: float = 20.0
+) -> Iterator[RpcNode]:
     """Connect to several nodes that share reads; small aggregates and ranges make parts even of this small chain."""
     file = NodeLimitsFile(folder / "limits.json")
     for url in urls:
@@ -72,6 +75,7 @@ def sharing(urls: Sequence[str], folder: Path, reported: list[str] | None = None
             chain_id=CHAIN_ID,
             spares=spares,
             report=report,
+            timeout_s=timeout_s,
             limits_file=file,
             shares_load=True,
             pause=lambda seconds: time.sleep(min(seconds, 0.05)),
@@ -214,6 +218,18 @@ def test_the_others_read_the_share_of_a_bad_node(
         assert reported
         assert all(each.endswith("; the other nodes read its share") for each in reported)
         assert len(reported) <= bad_count, "each node is reported once"
+
+
+def test_a_silent_helper_gives_up_after_one_timeout(proxies: list[Proxy], tmp_path: Path) -> None:
+    with sharing(urls_of(proxies), tmp_path, timeout_s=0.4) as node:
+        head = node.read_head().block
+        helper = node.helpers(head)[1]
+        helper.read_block(1)
+        proxies[1].always = stays_silent
+        started_s = time.monotonic()
+        with pytest.raises(UpstreamTimeout):
+            helper.call("0x" + "11" * 20, b"", head)
+        assert time.monotonic() - started_s < 2 * 0.4
 
 
 def test_a_fork_of_the_chain_at_the_same_height_is_not_read(

@@ -82,6 +82,14 @@ def test_a_service_beyond_this_machine_is_warned_of_loudly(market_file: str) -> 
     assert service.stderr.startswith("WARNING: listening on 0.0.0.0: anyone who can reach this machine")
 
 
+@pytest.mark.parametrize(("state", "is_warned"), [("safe", True), ("latest", False)])
+def test_a_state_that_is_not_followed_is_named_at_start(market_file: str, state: str, is_warned: bool) -> None:
+    with run_service("--market", market_file, env={"SWAPCLI_STATE": state}) as service:
+        assert service.stop() == 0
+    warning = "WARNING: the setting state is safe, but a service follows and quotes the latest block\n"
+    assert service.stderr == warning * is_warned
+
+
 def test_settings_say_where_to_listen_and_options_go_before_them(market_file: str) -> None:
     env = {"SWAPCLI_SERVICE_PORT": "1", "SWAPCLI_SERVICE_HOST": "::1", "SWAPCLI_MARKET": market_file}
     with run_service("--host", "127.0.0.1", env=env) as service:
