@@ -49,8 +49,9 @@ contracts: setup ## Compile this project's contracts.
 markets: setup ## Write the embedded markets.
 	$(RUN) -m tests.generate.markets
 
-completions: setup ## Write the command tree that completion reads.
+completions: setup ## Write the command tree that completion reads, and the manual page.
 	$(RUN) -m swapcli.cli.completion.command_tree
+	$(RUN) -m swapcli.cli.man_page man/swapcli.1
 
 snapshots: setup ## Accept changed output in the snapshots and in the README.
 	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/cli/test_render.py tests/test_docs.py

@@ -51,5 +51,5 @@ def answer_balance_part(
 
 def _describe(part: BalancePart, token: Token) -> str:
     balance = f"of a balance of {in_tokens(part.balance, token)} at block {part.block}"
-    left = f", {in_tokens(part.gas_wei, token)} stay for gas" if part.gas_wei else ""
+    left = f", less {in_tokens(part.gas_wei, token)} for gas" if part.gas_wei else ""
     return f"{in_tokens(part.amount, token)} {balance}{left}"

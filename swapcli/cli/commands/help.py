@@ -8,7 +8,7 @@ from typing import Annotated
 
 from swapcli.cli.exit_codes import MEANING
 from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import argument
+from swapcli.cli.options import OUTPUT, argument, option
 from swapcli.encoding.closest import closest_names, did_you_mean
 from swapcli.encoding.text import printable, truncate
 from swapcli.errors import InvalidOption
@@ -28,6 +28,7 @@ app = new_app()
 @app.command(cls=PanelCommand)
 def help_(
     topic: Annotated[str | None, argument("[TOPIC]", "Topic to read; all are listed without it.")] = None,
+    man: Annotated[bool, option("--man", "Print the manual page, for man -l -.", OUTPUT)] = False,
 ) -> None:
     """Explain a topic, such as amounts or exit codes.
 
@@ -35,7 +36,15 @@ def help_(
     Examples:
       swapcli help
       swapcli help exit-codes
+      swapcli help --man | man -l -
     """
+    if man:
+        if topic is not None:
+            raise InvalidOption("--man prints all topics", hint="leave out --man, or the topic")
+        from swapcli.cli.man_page import man_page
+
+        print(man_page(), end="")
+        return
     found = None if topic is None else ALIASES.get(topic.lower(), topic.lower())
     if topic is None:
         print("Topics (swapcli help TOPIC; each command also has --help):\n")

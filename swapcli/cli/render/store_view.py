@@ -18,6 +18,7 @@ from swapcli.model.transfer_behaviour import TransferKind
 from swapcli.store.summary import StoreSummary
 
 GWEI_DECIMALS = 9
+EMPTY = "empty"
 
 
 def store_document(summary: StoreSummary, now_s: float) -> dict[str, object]:
@@ -79,7 +80,7 @@ def build_export_details(market: MarketState, state_source: StateSource, file: s
 def _facts(summary: StoreSummary, now_s: float) -> Iterator[Fact]:
     state_source = _origin(summary, now_s)
     yield Fact("Network", printable(summary.network), f"chain {summary.chain_id}")
-    yield _state(state_source)
+    yield Fact("State", EMPTY, "nothing is stored yet") if _is_empty(summary) else _state(state_source)
     if state_source.block is not None:
         unproven = "not proven by the node" if state_source.pinned is False else ""
         yield Fact(
@@ -92,6 +93,11 @@ def _facts(summary: StoreSummary, now_s: float) -> Iterator[Fact]:
     if transfers := _transfers(summary):
         yield transfers
     yield Fact("Size", format_megabytes(summary.size_bytes))
+
+
+def _is_empty(summary: StoreSummary) -> bool:
+    """Return whether nothing was ever stored, for example since the first sync failed."""
+    return summary.block is None and summary.pools == 0
 
 
 def _state(state_source: StateSource) -> Fact:
@@ -140,7 +146,7 @@ def _row(summary: StoreSummary, now_s: float) -> tuple[str, ...]:
     state_source = _origin(summary, now_s)
     return (
         printable(summary.network),
-        summary.provenance.value,
+        EMPTY if _is_empty(summary) else summary.provenance.value,
         "-" if state_source.block is None else str(state_source.block),
         "-" if state_source.age_s is None else format_age(state_source.age_s),
         f"{summary.pools:,}",
@@ -153,4 +159,5 @@ def _row(summary: StoreSummary, now_s: float) -> tuple[str, ...]:
 def _origin(summary: StoreSummary, now_s: float) -> StateSource:
     age_s = None if summary.timestamp is None else max(0, int(now_s) - summary.timestamp)
     block = None if summary.block is None else summary.block.number
-    return StateSource(summary.provenance, summary.source, block, summary.timestamp, age_s, pinned=summary.pinned)
+    provenance = None if _is_empty(summary) else summary.provenance
+    return StateSource(provenance, summary.source, block, summary.timestamp, age_s, pinned=summary.pinned)

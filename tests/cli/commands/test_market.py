@@ -88,7 +88,12 @@ def test_an_empty_store_is_ignored(folder: Path) -> None:
     order = ("route", "base", "ETH", "USDC", "1", "--json")
     assert run_swapcli(*order, "--store", str(folder)).json["outputAmount"] == run_swapcli(*order).json["outputAmount"]
     assert market(folder, "export", "base").stdout == run_swapcli("market", "export", "base").stdout
-    assert market(folder, "info", "base", "--json").json["pools"] == 0
+    info = market(folder, "info", "base", "--json").json
+    assert (info["pools"], info["market"]["provenance"]) == (0, None)
+    for words in (("info", "base"), ("info",)):
+        shown = market(folder, *words).stdout
+        assert "empty" in shown
+        assert "synced " not in shown
 
 
 def test_a_store_without_pools_is_filled(folder: Path) -> None:
