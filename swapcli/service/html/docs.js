@@ -41,10 +41,11 @@ function inputOf(parameter, id) {
   const schema = resolve(parameter.schema), value = parameter.example ?? "";
   const attributes = {id, "aria-describedby": id + "-text"};
   const options = schema.enum || (schema.type === "boolean" ? ["false", "true"] : null);
-  if (!options) return element("input", {...attributes, value, spellcheck: "false", autocomplete: "off"});
+  const standard = schema.default === undefined || schema.default === "" ? "" : `${schema.default} by default`;
+  if (!options) return element("input", {...attributes, value, placeholder: standard, spellcheck: "false", autocomplete: "off"});
   const choices = parameter.required ? options : ["", ...options];
   return element("select", attributes, ...choices.map(option =>
-    element("option", {value: option, selected: option === value ? "" : null}, option === "" ? "not sent" : String(option))));
+    element("option", {value: option, selected: option === value ? "" : null}, option === "" ? standard || "not sent" : String(option))));
 }
 
 function parameterList(parameters, fields, operationId) {
@@ -97,7 +98,8 @@ async function sendAndShow(request, answer) {
       element("p", {class: response.ok ? "good" : "bad"}, status),
       ...(route ? [element("p", {class: "summary"}, ...summarize(route))] : []),
       ...(picture ? [figure] : []),
-      element("pre", {tabindex: "0", role: "region", "aria-label": "Response"}, body === null ? reply.text : JSON.stringify(body, null, 2)));
+      isPicture(reply) ? element("figure", {class: "picture"}, imageOf(reply, "The route as a picture."))
+        : element("pre", {tabindex: "0", role: "region", "aria-label": "Response"}, body === null ? reply.text : JSON.stringify(body, null, 2)));
     if (picture) await showPicture(figure, picture, request.options.headers["X-API-Key"], "The route as a picture. The response below has the same facts.");
   } catch (error) {
     answer.replaceChildren(element("p", {class: "bad"}, error.message));

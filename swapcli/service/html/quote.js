@@ -4,7 +4,7 @@ const STATE_WORDS = {live: "read from a node", synced: "synced from a node", rec
 
 const byId = id => document.getElementById(id);
 const form = byId("order"), result = byId("quote");
-let tokens = [], network = "", asking = new AbortController(), quoted = null;
+let tokens = [], network = "", asking = new AbortController(), quoted = null, pictureWidth = 0, resizing;
 
 /** A text field with a list of tokens to choose from. `token` is the choice, null while there is none. */
 class TokenPicker {
@@ -213,14 +213,26 @@ async function quote({keepsLink = false} = {}) {
     if (message) throw new Error(message);
     quoted = {order, route: reply.document};
     show(quoted, reply.response.headers);
-    query.delete("details");
-    await showPicture(byId("picture"), `${path}/route.svg?${query}`, key, "The route as a picture. The list of pools below has the same facts.", signal);
+    await drawPicture(order, signal);
   } catch (error) {
     if (error.name === "AbortError") return;
     setStatus("");
     result.hidden = true;
     byId("error").textContent = error.message;
   }
+}
+
+async function drawPicture(order, signal) {
+  const url = `${encodeURIComponent(order.network)}/route.svg?${orderQuery(order)}`;
+  pictureWidth = byId("picture").clientWidth;
+  await showPicture(byId("picture"), url, byId("key").value, "The route as a picture. The list of pools below has the same facts.", signal);
+}
+
+/** Draw the picture again where the window has become much wider or narrower, since its text would be too large or small. */
+async function redrawPicture() {
+  const figure = byId("picture");
+  if (result.hidden || !figure || Math.abs(figure.clientWidth / pictureWidth - 1) < 0.25) return;
+  await drawPicture(quoted.order, asking.signal).catch(() => {});
 }
 
 /** Set the text that screen readers announce; a hidden one repeats what the page shows. */
@@ -380,4 +392,8 @@ byId("turn").addEventListener("click", () => {
   receiver.choose(one);
 });
 addEventListener("popstate", followLink);
+addEventListener("resize", () => {
+  clearTimeout(resizing);
+  resizing = setTimeout(redrawPicture, 300);
+});
 loadNetworks().then(followLink).catch(error => { byId("error").textContent = error.message; });

@@ -1,6 +1,6 @@
 "use strict";
 
-const MIN_PICTURE_PX = 320, MAX_PICTURE_PX = 960;  // text has the same size at every width, so the picture is asked for at its own
+const MIN_PICTURE_PX = 320, MAX_PICTURE_PX = 960;  // text in a picture has the same size at every width
 
 /** Return a new DOM element. Attributes called `on...` are listeners; children are elements or text, never markup. */
 function element(tag, attributes = {}, ...children) {
@@ -88,21 +88,26 @@ function keyHeaders(key) {
   return key ? {"X-API-Key": key} : {};
 }
 
-/** Put the picture of a route into `figure`; an error becomes a sentence. The image is inert: it runs no script. */
-async function showPicture(figure, url, key, description, signal) {
-  const sized = new URL(url, document.baseURI), width = figure.clientWidth;
-  sized.searchParams.set("width", Math.min(Math.max(width, MIN_PICTURE_PX), MAX_PICTURE_PX));
-  const reply = await send(sized, {headers: keyHeaders(key), signal});
-  const isPicture = reply.response.ok && (reply.response.headers.get("Content-Type") ?? "").startsWith("image/svg+xml");
-  if (!isPicture) {
-    figure.replaceChildren(element("p", {class: "note"}, "The picture cannot be drawn. " + (failure(reply) ?? "")));
-    return;
-  }
-  const address = URL.createObjectURL(new Blob([reply.text], {type: "image/svg+xml"}));
-  const image = element("img", {alt: description});
-  image.addEventListener("load", () => URL.revokeObjectURL(address));
+/** Return whether a response is a picture. */
+function isPicture({response}) {
+  return response.ok && (response.headers.get("Content-Type") ?? "").startsWith("image/svg+xml");
+}
+
+/** Return the picture of a response as an image, which is inert: it runs no script and loads nothing. */
+function imageOf({text}, description) {
+  const address = URL.createObjectURL(new Blob([text], {type: "image/svg+xml"}));
+  const image = element("img", {alt: description, onload: () => URL.revokeObjectURL(address)});
   image.src = address;
-  figure.replaceChildren(image);
+  return image;
+}
+
+/** Put the picture of an order into `figure`, at its width; an error becomes a sentence. */
+async function showPicture(figure, url, key, description, signal) {
+  const sized = new URL(url, document.baseURI);
+  sized.searchParams.set("width", Math.min(Math.max(figure.clientWidth, MIN_PICTURE_PX), MAX_PICTURE_PX));
+  const reply = await send(sized, {headers: keyHeaders(key), signal});
+  figure.replaceChildren(isPicture(reply) ? imageOf(reply, description)
+    : element("p", {class: "note"}, "The picture cannot be drawn. " + (failure(reply) ?? "")));
 }
 
 /** Return a button that copies what `read` returns. */
