@@ -124,7 +124,7 @@ class Market:
 
         Raises `UnknownNetwork`, `MarketUnavailable` for a network without such a market.
         """
-        sources = open_sources(settings or {}, offline=True, warn=warn)
+        sources = open_sources(settings or {}, warn=warn)
         return cls(sources.open_embedded(network), sources)
 
     @classmethod
@@ -142,7 +142,7 @@ class Market:
         """
         import os
 
-        sources = open_sources({**(settings or {}), "market": os.fspath(path)}, offline=True, warn=warn)
+        sources = open_sources({**(settings or {}), "market": os.fspath(path)}, warn=warn)
         return cls(sources.open_file(skip_bad_pools=skip_bad_pools), sources)
 
     @classmethod
@@ -161,7 +161,7 @@ class Market:
         import os
 
         given = {**(settings or {})} if folder is None else {**(settings or {}), "store_dir": os.fspath(folder)}
-        sources = open_sources(given, offline=True, warn=warn)
+        sources = open_sources(given, warn=warn)
         return cls(sources.open_stored(network), sources)
 
     @classmethod

@@ -1,0 +1,197 @@
+"""Markets of the library: how they open, what they quote, and how they refuse wrong input."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from decimal import Decimal
+from pathlib import Path
+from threading import Thread
+from typing import Any
+
+import pytest
+from hypothesis import given
+from hypothesis import strategies as st
+
+from swapcli import Market, SwapQuote, quote
+from swapcli.engine.amounts import to_base_units
+from swapcli.errors import (
+    ConfigError,
+    InvalidAddress,
+    InvalidAmount,
+    InvalidInput,
+    InvalidOption,
+    InvalidSlippage,
+    MarketError,
+    PriceImpactTooHigh,
+    SameToken,
+    SwapcliError,
+    UnknownNetwork,
+    UnknownToken,
+)
+from swapcli.model.market import Provenance
+from swapcli.model.token import Token
+from swapcli.store import create_store
+from tests.support.command import run_swapcli
+from tests.support.testnet import build_market_document, write_market
+
+RECIPIENT = "0x" + "11" * 20
+ETHER = 10**18
+
+
+@pytest.fixture(autouse=True)
+def no_settings(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    """Keep the settings and stores of the user out of the tests."""
+    monkeypatch.setenv("XDG_CONFIG_HOME", str(tmp_path / "config"))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path / "data"))
+
+
+@pytest.fixture(scope="module")
+def base() -> Market:
+    return Market.embedded("base")
+
+
+def test_text_decimal_and_base_units_mean_the_same(base: Market) -> None:
+    amounts = ["1.5", Decimal("1.5"), Decimal("15e-1"), 1_500_000_000_000_000_000]
+    assert {base.quote("ETH", "USDC", amount).amount_out for amount in amounts} == {
+        base.quote(base.token("eth"), base.token("usdc"), "1.50").amount_out
+    }
+
+
+@given(units=st.integers(1, 2**256 - 1), decimals=st.integers(0, 36))
+def test_every_amount_survives_as_decimal_and_as_text(units: int, decimals: int) -> None:
+    token = Token("0x" + "00" * 20, "T", "T", decimals)
+    exact = Decimal(f"{units}e-{decimals}")
+    assert to_base_units(exact, token) == to_base_units(f"{exact:f}", token) == to_base_units(units, token) == units
+
+
+@pytest.mark.parametrize(
+    "amount",
+    [1.5, 1.0, True, 0, -1, 2**256, 10**5000, "0", "-1", "", "1e18", "nan", None, b"1", [1], Decimal("NaN"),
+     Decimal(-1), Decimal("Infinity"), Decimal("1e999999999"), Decimal("1e-999999999"), Decimal("1e-19")],
+)  # fmt: skip
+def test_no_float_and_no_nonsense_is_an_amount(base: Market, amount: Any) -> None:
+    with pytest.raises(InvalidAmount):
+        base.quote("ETH", "USDC", amount)
+    with pytest.raises(InvalidAmount):
+        base.quote("ETH", "DAI", amount_out=amount)
+
+
+def test_an_exact_output_is_paid(base: Market) -> None:
+    found = base.quote("ETH", "USDC", amount_out="1000")
+    assert found.amount_out >= 1000 * 10**6
+    assert found.amount_out_decimal == Decimal(found.amount_out).scaleb(-6)
+    with pytest.raises(InvalidAmount, match="give amount, or amount_out"):
+        base.quote("ETH", "USDC", "1", amount_out="1000")
+
+
+def test_a_quote_is_that_of_the_command_line(base: Market) -> None:
+    document = run_swapcli("route", "base", "ETH", "USDC", "25", "--json", "--max-hops", "2").json
+    for found in (base.quote("ETH", "USDC", "25", max_hops=2), quote("base", "ETH", "USDC", 25 * ETHER, max_hops=2)):
+        assert str(found.amount_out) == document["outputAmount"]
+        assert found.state.provenance is Provenance.MODELLED
+        assert [warning.code for warning in found.warnings] == [each["code"] for each in document["warnings"]]
+
+
+def test_options_of_a_quote_override_the_settings(base: Market) -> None:
+    direct = base.quote("ETH", "USDC", "25", direct=True, exclude_protocols=["uniswapV4"], shares="whole")
+    swaps = [swap for segment in direct.route.segments for hop in segment.hops for swap in hop]
+    assert all(len(segment.hops) == 1 for segment in direct.route.segments)
+    assert "Uniswap V4" not in {swap.pool_name for swap in swaps}
+    assert base.quote("ETH", "USDC", "25", certify=True).certificate is not None
+    assert base.quote("ETH", "USDC", "25", slippage="0.1").terms.slippage_ppm == 1_000
+    strict = Market.embedded("base", settings={"slippage": 0, "max_hops": 1})
+    assert strict.quote("ETH", "USDC", "1").min_received == strict.quote("ETH", "USDC", "1").amount_out
+
+
+WRONG: list[tuple[type[SwapcliError], Callable[[Market], object]]] = [
+    (UnknownNetwork, lambda _: Market.embedded("nowhere")),
+    (MarketError, lambda _: Market.from_file(__file__)),
+    (InvalidInput, lambda _: Market.from_file("/nonexistent/market.json")),
+    (ConfigError, lambda _: Market.store("base")),
+    (ConfigError, lambda _: Market.live("base", rpc_url="ftp://node.example")),
+    (InvalidOption, lambda _: Market.live("base")),
+    (ConfigError, lambda _: Market.open("base", settings={"no_such_setting": 1})),
+    (ConfigError, lambda _: Market.service("base", api_url="nonsense")),
+    (UnknownToken, lambda market: market.quote("ETH", "NOPE", "1")),
+    (SameToken, lambda market: market.quote("ETH", "eth", "1")),
+    (ConfigError, lambda market: market.quote("ETH", "USDC", "1", max_hops=99)),
+    (ConfigError, lambda market: market.quote("ETH", "USDC", "1", slippage="much")),
+    (InvalidSlippage, lambda market: market.quote("ETH", "USDC", "1", slippage=50)),
+    (InvalidAddress, lambda market: market.quote("ETH", "USDC", "1").transaction(destination="nobody")),
+    (InvalidAddress, lambda market: market.quote("ETH", "USDC", "1").transaction(destination="0x" + "00" * 20)),
+    (PriceImpactTooHigh, lambda market: market.quote("ETH", "USDC", "9999999").transaction(destination=RECIPIENT)),
+    (InvalidOption, lambda market: market.quote("ETH", "USDC", "1").transaction(destination=RECIPIENT, simulate=True)),
+]
+
+
+@pytest.mark.parametrize(("error", "call"), WRONG)
+def test_wrong_input_is_one_sentence_with_a_code(
+    base: Market, error: type[SwapcliError], call: Callable[[Market], object]
+) -> None:
+    with pytest.raises(error) as raised:
+        call(base)
+    assert raised.value.message
+    assert "\n" not in raised.value.message
+
+
+def test_an_unknown_keyword_is_a_type_error(base: Market) -> None:
+    with pytest.raises(TypeError, match="hops"):
+        base.quote("ETH", "USDC", "1", hops=2)  # type: ignore[call-arg]
+
+
+def test_a_quote_never_changes(base: Market) -> None:
+    found = base.quote("ETH", "USDC", "1.5")
+    with pytest.raises(AttributeError):
+        found.terms = found.terms._replace(slippage_ppm=0)  # type: ignore[misc]
+    assert repr(found).startswith("<SwapQuote 1.5 ETH → ")
+    assert repr(found).endswith(" USDC on base>")
+
+
+def test_a_file_and_a_store_of_it_quote_the_same(tmp_path: Path) -> None:
+    file = write_market(tmp_path, build_market_document())
+    with Market.from_file(file) as market:
+        found = market.quote("WETH", "USDC", "3")
+        state = market.source.known_market()
+        assert state is not None
+        assert market.pools == state.pools
+        assert found.price_impact is not None
+        folder = tmp_path / "stores"
+        folder.mkdir()
+        with create_store(str(folder / "testnet.sqlite"), market.network, lambda _: market.network) as store:
+            store.write_market(state)
+    with Market.store("testnet", folder=folder, settings=network_settings(file)) as stored:
+        assert stored.quote("WETH", "USDC", "3").amount_out == found.amount_out
+        assert stored.tokens == state.tokens
+    with pytest.raises(SwapcliError):
+        stored.quote("WETH", "USDC", "3")
+
+
+def network_settings(file: Path) -> dict[str, object]:
+    del file
+    return {}
+
+
+def test_threads_share_a_market_in_turn(base: Market) -> None:
+    expected = [base.quote("ETH", "USDC", number * ETHER).amount_out for number in range(1, 9)]
+    found: dict[int, int] = {}
+
+    def work(number: int) -> None:
+        found[number] = base.quote("ETH", "USDC", number * ETHER).amount_out
+
+    threads = [Thread(target=work, args=(number,)) for number in range(1, 9)]
+    for thread in threads:
+        thread.start()
+    for thread in threads:
+        thread.join()
+    assert [found[number] for number in range(1, 9)] == expected
+
+
+def test_a_transaction_needs_no_node(base: Market) -> None:
+    found: SwapQuote = base.quote("USDC", "ETH", "1500")
+    approval, swap = found.transactions(destination=RECIPIENT, slippage="1", deadline="20m")
+    assert approval["to"] == base.token("USDC").address or approval["to"].lower() == base.token("USDC").address
+    assert swap == found.transaction(destination=RECIPIENT, slippage=Decimal(1), deadline="20m")
+    document = run_swapcli(
+        "calldata", "base", "USDC", "ETH", "1500", "--slippage", "1", "--destination", RECIPIENT, "--json"
+    ).json
+    assert swap["data"] == document["calldata"]
