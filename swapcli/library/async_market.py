@@ -8,7 +8,7 @@ from concurrent.futures import ThreadPoolExecutor
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack
 
-from swapcli.library.market import Market, QuoteKeywords, TransactionKeywords
+from swapcli.library.market import Market, QuoteKeywords, TransactionKeywords, closed_market
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -51,6 +51,7 @@ class AsyncMarket:
         self._open = open_market
         self._market: Market | None = None
         self._thread = ThreadPoolExecutor(1, "swapcli-market")
+        self._is_closed = False
 
     open = staticmethod(_opened_later(Market.open))
     embedded = staticmethod(_opened_later(Market.embedded))
@@ -107,9 +108,11 @@ class AsyncMarket:
 
     async def close(self) -> None:
         """As `Market.close`, after the calls before it. A market that was never awaited just ends."""
+        if self._is_closed:
+            return
+        self._is_closed = True
         try:
-            if self._market is not None:
-                await self._call(lambda market: market.close())
+            await asyncio.wrap_future(self._thread.submit(self._close))
         finally:
             self._thread.shutdown(wait=False)
 
@@ -130,7 +133,13 @@ class AsyncMarket:
 
     async def _call(self, action: Callable[[Market], T]) -> T:
         """Return what `action` returns for the market, in the market's thread."""
+        if self._is_closed:
+            raise closed_market()
         return await asyncio.wrap_future(self._thread.submit(self._run, action))
+
+    def _close(self) -> None:
+        if self._market is not None:
+            self._market.close()
 
     def _run(self, action: Callable[[Market], T]) -> T:
         if self._market is None:

@@ -17,7 +17,7 @@ from swapcli.engine.quote_options import QuoteOptions, parse_address_option, req
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.transaction_requests import render_transactions
 from swapcli.engine.warnings import check_impact
-from swapcli.errors import InvalidAmount, InvalidOption
+from swapcli.errors import InvalidAmount, InvalidOption, MarketUnavailable
 from swapcli.library.swap_quote import SwapQuote
 from swapcli.library.user_settings import open_sources
 from swapcli.model.block_tag import BlockTag
@@ -95,7 +95,7 @@ class Market:
     """
 
     def __init__(self, source: QuoteSource, sources: QuoteSources) -> None:
-        self.source = source
+        self._source = source
         self._sources = sources
         self._lock = RLock()
         self._finalizer = finalize(self, source.close)
@@ -197,9 +197,16 @@ class Market:
         return cls(sources.open_service(network), sources)
 
     @property
+    def source(self) -> QuoteSource:
+        """The source of the quotes. Raises `MarketUnavailable` after `close`."""
+        if not self._finalizer.alive:
+            raise closed_market()
+        return self._source
+
+    @property
     def network(self) -> Network:
         """The network of the quotes."""
-        return self.source.network
+        return self._source.network
 
     @property
     def settings(self) -> Settings:
@@ -335,7 +342,7 @@ class Market:
             self.source.refresh()
 
     def close(self) -> None:
-        """Close the connections and files. Quotes stay valid, but no further ones can be made."""
+        """Close the connections and files. Figures of quotes stay; every further call raises `MarketUnavailable`."""
         with self._lock:
             self._finalizer()
 
@@ -348,7 +355,8 @@ class Market:
         self.close()
 
     def __repr__(self) -> str:
-        return f"<Market {self.network.name}: {self.source.state_source.description}>"
+        shown = self._source.state_source.description if self._finalizer.alive else "closed"
+        return f"<Market {self.network.name}: {shown}>"
 
     def _find(self, token: str | Token) -> Token:
         return self.source.token(token) if isinstance(token, str) else token
@@ -394,6 +402,11 @@ class Market:
             "api_version": api_version,
         }
         return override_settings(self.settings, values)
+
+
+def closed_market() -> MarketUnavailable:
+    """Return the error of a call after `close`."""
+    return MarketUnavailable("the market is closed", hint="open it again")
 
 
 def quote(
