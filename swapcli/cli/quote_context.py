@@ -1,4 +1,4 @@
-"""The context in which the orders of one command line are quoted: source, options and settings."""
+"""The context in which the orders of one command line are quoted: market, options and settings."""
 
 from __future__ import annotations
 
@@ -11,31 +11,38 @@ from swapcli.cli.lazy_group import UsageError
 from swapcli.cli.options import OrderOptions, SourceOptions
 from swapcli.cli.session import Session
 from swapcli.encoding.text import printable
-from swapcli.engine.amount_notation import AmountUnit, WrittenAmount, is_balance_part, parse_notation
-from swapcli.engine.amounts import parse_amount, parse_raw_amount
+from swapcli.engine.amount_notation import is_balance_part
+from swapcli.engine.amounts import parse_raw_amount
 from swapcli.engine.quote_figures import compute_figures
 from swapcli.engine.quote_options import QuoteOptions, resolve_options
 from swapcli.engine.quote_results import QuoteResult
-from swapcli.engine.sources.quote_source import QuoteSource
-from swapcli.errors import InvalidOption, UnknownNetwork
+from swapcli.errors import UnknownNetwork
 from swapcli.model.order import Order
 from swapcli.model.quote_figures import QuoteFigures
-from swapcli.model.quote_request import QuoteRequest
-from swapcli.model.token import in_tokens
 
 if TYPE_CHECKING:
     from swapcli.engine.payload_checker import PayloadChecker
+    from swapcli.library.market import Market
+    from swapcli.library.swap_quote import SwapQuote
+    from swapcli.model.network import Network
+    from swapcli.model.swap_terms import SwapTerms
+    from swapcli.model.transaction import UnsignedTransaction
 
 T = TypeVar("T")
 
 
 class QuoteContext(NamedTuple):
-    """A source of quotes with the options of the command line. With `raw`, amounts are in base units."""
+    """A market with the options of the command line. With `raw`, amounts are in base units."""
 
     session: Session
-    source: QuoteSource
+    market: Market
     options: QuoteOptions
     raw: bool
+
+    @property
+    def network(self) -> Network:
+        """The network of the orders."""
+        return self.market.network
 
     def parse_order(self, token_in: str, token_out: str, amount: str) -> Order:
         """Parse an order from the words of the command line, and note what a friendly amount means.
@@ -47,7 +54,7 @@ class QuoteContext(NamedTuple):
     def answer_order(
         self,
         words: Sequence[str],
-        ask: Callable[[QuoteRequest], T],
+        ask: Callable[[Order], T],
         quote_of: Callable[[T], QuoteResult],
         open_sender: Callable[[], PayloadChecker | None],
     ) -> T:
@@ -57,50 +64,31 @@ class QuoteContext(NamedTuple):
         """
         token_in, token_out, amount = words
         if not is_balance_part(amount):
-            return ask(self.build_request(self.parse_order(token_in, token_out, amount)))
+            return ask(self.parse_order(token_in, token_out, amount))
         from swapcli.cli.balance_amounts import answer_balance_part
 
         order = self._parse_tokens(token_in, token_out)
-        return answer_balance_part(
-            self.session, amount, order, open_sender(), lambda each: ask(self.build_request(each)), quote_of
-        )
+        return answer_balance_part(self.session, amount, order, open_sender(), ask, quote_of)
 
     def _parse_tokens(self, token_in: str, token_out: str) -> Order:
         """Return the order without its amount. Raises `InvalidInput`."""
-        return self.options.build_order(self.source.token(token_in), self.source.token(token_out), 0)
+        return self.options.build_order(self.market.token(token_in), self.market.token(token_out), 0)
 
-    def _parse_amount(self, order: Order, amount: str) -> Order:
-        token = order.token_out if order.reverse else order.token_in
-        if is_balance_part(amount):
-            raise InvalidOption(f"{amount}: a part of a balance does not fit here", hint="write an amount")
-        if self.raw:
-            return replace(order, amount=parse_raw_amount(amount))
-        written = parse_notation(amount)
-        if written.is_plain:
-            return replace(order, amount=parse_amount(amount, token.decimals, token.symbol))
-        if written.unit is AmountUnit.USD:
-            from swapcli.engine.order_amounts import from_dollars
+    def _parse_amount(self, order: Order, text: str) -> Order:
+        if self.raw and not is_balance_part(text):
+            return replace(order, amount=parse_raw_amount(text))
+        amount, note = self.market.resolve_amount(text, order, self.options)
+        if note:
+            self.session.output.note(printable(note))
+        return replace(order, amount=amount)
 
-            found = from_dollars(written, order, self.quote)
-            price = f" at the market's price of ${found.price_usd:,.6g} for 1 {token.symbol}"
-            return self._noted(written, replace(order, amount=found.amount), price)
-        return self._noted(
-            written, replace(order, amount=parse_amount(written.number, token.decimals, token.symbol)), ""
-        )
+    def quote(self, order: Order) -> SwapQuote:
+        """Quote an order. Raises the errors of `Market.quote`."""
+        return self.market.quote_order(order, self.options)
 
-    def _noted(self, written: WrittenAmount, order: Order, reason: str) -> Order:
-        """Note what an amount means, and return its order."""
-        token = order.token_out if order.reverse else order.token_in
-        self.session.output.note(printable(f"{written.shown} is {in_tokens(order.amount, token)}{reason}"))
-        return order
-
-    def build_request(self, order: Order) -> QuoteRequest:
-        """Return the request for a quote on `order`."""
-        return self.options.build_request(order)
-
-    def quote(self, order: Order) -> QuoteResult:
-        """Quote an order. Raises the errors of `QuoteSource.quote`."""
-        return self.source.quote(self.build_request(order))
+    def quote_and_build(self, order: Order, terms: SwapTerms) -> tuple[QuoteResult, UnsignedTransaction]:
+        """Quote an order and build its payload on the same state. Raises as `QuoteSource.quote_and_build`."""
+        return self.market.source.quote_and_build(self.options.build_request(order), terms)
 
     def compute_figures(self, answer: QuoteResult, deadline_s: int | None = None) -> QuoteFigures:
         """Return the figures of a quote, for a swap with this deadline (Unix seconds)."""
@@ -108,9 +96,9 @@ class QuoteContext(NamedTuple):
 
 
 def open_quote_context(session: Session, network: str, order: OrderOptions, source: SourceOptions) -> QuoteContext:
-    """Open the source of quotes of a network. Raises `InvalidInput`, `IntegratorError`."""
-    quote_source = session.open(network, skip_bad_pools=source.skip_bad_pools)
-    found = quote_source.network
+    """Open the market of a network. Raises `InvalidInput`, `IntegratorError`."""
+    market = session.open_market(network, skip_bad_pools=source.skip_bad_pools)
+    found = market.network
     recipient = None
     if order.destination is not None:
         recipient = parse_account_option(order.destination, found, session, RECIPIENT)
@@ -123,7 +111,7 @@ def open_quote_context(session: Session, network: str, order: OrderOptions, sour
         direct=order.direct,
         certify=order.certify,
     )
-    return QuoteContext(session, quote_source, options, order.raw)
+    return QuoteContext(session, market, options, order.raw)
 
 
 def split_words(session: Session, words: Sequence[str | None]) -> tuple[str, list[str]]:

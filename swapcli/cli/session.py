@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from swapcli.cli.files import read_file
 from swapcli.cli.options import OutputOptions
@@ -12,6 +13,9 @@ from swapcli.cli.output import Output, choose_format
 from swapcli.config import Secret, Settings, config_file_path, data_folder, home_folder, load_settings, node_url
 from swapcli.engine.compose import REMOTE_RETRIES, QuoteSources, check_has_nodes
 from swapcli.errors import InvalidOption
+
+if TYPE_CHECKING:
+    from swapcli.library.market import Market
 
 __all__ = ["REMOTE_RETRIES", "Session", "check_has_nodes", "open_session"]
 
@@ -50,6 +54,12 @@ class Session(QuoteSources):
     def keys_file(self) -> Path:
         """Return the file of the API keys that a service here accepts: by default one beside the settings file."""
         return self.settings.service.keys_file or self.config_file.parent / KEYS_FILE
+
+    def open_market(self, network: str, *, skip_bad_pools: bool = False, retries: int = REMOTE_RETRIES) -> Market:
+        """Return the market that the settings name for `network`. Raises as `QuoteSources.open`."""
+        from swapcli.library.market import Market
+
+        return Market(self.open(network, skip_bad_pools=skip_bad_pools, retries=retries), self)
 
     def network_name(self, name: str | None) -> str:
         """Return `name`, else the network of the settings. Raises `InvalidOption` if there is neither."""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import re
-from typing import TYPE_CHECKING, TypeAlias
+from collections.abc import Callable
+from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from swapcli.api.fields import MAX_AMOUNT
 from swapcli.encoding.text import truncate
-from swapcli.errors import InvalidAmount
-from swapcli.model.token import Token
+from swapcli.engine.amount_notation import AmountUnit, is_balance_part, parse_notation
+from swapcli.errors import InvalidAmount, InvalidOption
+from swapcli.model.token import Token, in_tokens
 
 if TYPE_CHECKING:
     from decimal import Decimal
+
+    from swapcli.engine.quote_results import QuoteResult
+    from swapcli.model.order import Order
 
 Amount: TypeAlias = "str | int | Decimal"
 """Text and Decimal are in whole tokens ("1.5"), an int is in base units (1_500_000)."""
@@ -21,6 +26,35 @@ _DECIMAL = re.compile(r"([0-9]*)(?:\.([0-9]+))?")
 _SHOWN_CHARACTERS = 80
 _MAX_DECIMAL_PLACES = 400
 """Of a `Decimal` before it is written out; more than any amount of any token has."""
+
+
+class ResolvedAmount(NamedTuple):
+    """An amount in base units. `note` says what a friendly notation came to, empty if nothing was converted."""
+
+    amount: int
+    note: str = ""
+
+
+def resolve_amount(amount: Amount, order: Order, quote: Callable[[Order], QuoteResult]) -> ResolvedAmount:
+    """Return the amount of an order: text as people write it ("1.5", "2k", "$1000"), or a number.
+
+    The amount of `order` does not matter; `quote` shows the market's price of dollars. Raises `InvalidAmount`,
+    `InvalidOption` for a part of a balance, and as `quote` for dollars.
+    """
+    token = order.token_out if order.reverse else order.token_in
+    if not isinstance(amount, str):
+        return ResolvedAmount(to_base_units(amount, token))
+    if is_balance_part(amount):
+        raise InvalidOption(f"{amount}: a part of a balance does not fit here", hint="write an amount")
+    written = parse_notation(amount)
+    if written.unit is AmountUnit.USD:
+        from swapcli.engine.order_amounts import from_dollars
+
+        found = from_dollars(written, order, quote)
+        price = f" at the market's price of ${found.price_usd:,.6g} for 1 {token.symbol}"
+        return ResolvedAmount(found.amount, f"{written.shown} is {in_tokens(found.amount, token)}{price}")
+    units = parse_amount(written.number, token.decimals, token.symbol)
+    return ResolvedAmount(units, "" if written.is_plain else f"{written.shown} is {in_tokens(units, token)}")
 
 
 def to_base_units(amount: Amount, token: Token) -> int:

@@ -14,6 +14,7 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from swapcli.engine.amounts import Amount
+    from swapcli.engine.health import Health
     from swapcli.library.swap_quote import SwapQuote
     from swapcli.model.network import Network
     from swapcli.model.pool import Pool
@@ -101,6 +102,10 @@ class AsyncMarket:
     async def tokens(self) -> Mapping[str, Token]:
         """As `Market.tokens`."""
         return await self._call(lambda market: market.tokens)
+
+    async def health(self) -> Health:
+        """As `Market.health`."""
+        return await self._call(lambda market: market.health())
 
     async def refresh(self) -> None:
         """As `Market.refresh`."""

@@ -3,20 +3,15 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
+from dataclasses import replace
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Required, Self, TypeAlias, TypedDict, Unpack
 from weakref import finalize
 
-from swapcli.api.slippage import SLIPPAGE_RANGE
 from swapcli.config import node_url, override_settings
-from swapcli.engine.amounts import Amount, to_base_units
-from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.deadlines import parse_deadline_s
-from swapcli.engine.impact_measures import impact_of
+from swapcli.engine.amounts import Amount, ResolvedAmount, resolve_amount
+from swapcli.engine.quote_figures import compute_figures
 from swapcli.engine.quote_options import QuoteOptions, parse_address_option, require_swap_terms, resolve_options
-from swapcli.engine.quote_results import LocalQuote
-from swapcli.engine.transaction_requests import render_transactions
-from swapcli.engine.warnings import check_impact
 from swapcli.errors import InvalidAmount, InvalidOption, MarketUnavailable
 from swapcli.library.swap_quote import SwapQuote
 from swapcli.library.user_settings import open_sources
@@ -30,12 +25,14 @@ if TYPE_CHECKING:
 
     from swapcli.config import Settings
     from swapcli.engine.compose import QuoteSources
+    from swapcli.engine.health import Health
     from swapcli.engine.presign_checks import PayloadCheck
+    from swapcli.engine.quote_results import QuoteResult
     from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.model.market import MarketState
     from swapcli.model.network import Network
+    from swapcli.model.order import Order
     from swapcli.model.pool import Pool
-    from swapcli.model.quote_request import QuoteRequest
     from swapcli.model.state_source import StateSource
     from swapcli.model.swap_terms import SwapTerms
     from swapcli.model.token import Token
@@ -248,24 +245,32 @@ class Market:
     ) -> SwapQuote:
         """Return the best route for selling `amount` of `token_in`, or for buying `amount_out` of `token_out`.
 
-        Tokens are symbols, addresses or `Token`s. Text and `Decimal` are whole tokens, an `int` is base units. Raises
-        `InvalidAmount` (also for floats), `UnknownToken`, `SameToken`, `NoRoute`, `InvalidOption`, `UpstreamError`.
+        Tokens are symbols, addresses or `Token`s. Text and `Decimal` are whole tokens, an `int` is base units; text may
+        also be "2k" or "$1000". Raises `InvalidAmount` (also for floats), `UnknownToken`, `SameToken`, `NoRoute`,
+        `InvalidOption`, `UpstreamError`.
         """
-        if (amount is None) == (amount_out is None):
+        given = amount_out if amount is None else amount
+        if given is None or (amount is not None and amount_out is not None):
             raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
         with self._lock:
-            sold, bought = self._find(token_in), self._find(token_out)
             resolved = self._resolve(amount_out is not None, **options)
-            if amount is not None:
-                units = to_base_units(amount, sold)
-            elif amount_out is not None:
-                units = to_base_units(amount_out, bought)
-            return self.quote_request(resolved.build_request(resolved.build_order(sold, bought, units)), resolved.terms)
+            order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
+            units = self.resolve_amount(given, order, resolved).amount
+            return self.quote_order(replace(order, amount=units), resolved)
 
-    def quote_request(self, request: QuoteRequest, terms: SwapTerms) -> SwapQuote:
-        """Return the quote for a request, for a swap on these terms. Raises as `quote` does."""
+    def resolve_amount(self, amount: Amount, order: Order, options: QuoteOptions) -> ResolvedAmount:
+        """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""
         with self._lock:
-            return SwapQuote(self.source.quote(request), terms, self)
+            return resolve_amount(amount, order, lambda each: self.source.quote(options.build_request(each)))
+
+    def quote_order(self, order: Order, options: QuoteOptions) -> SwapQuote:
+        """Return the quote for an order. Raises as `quote` does."""
+        with self._lock:
+            return self.bind(self.source.quote(options.build_request(order)), options.terms)
+
+    def bind(self, answer: QuoteResult, terms: SwapTerms) -> SwapQuote:
+        """Return an answer of this market with its figures for a swap on these terms."""
+        return SwapQuote(answer, terms, compute_figures(answer, terms), self)
 
     def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
         """Return the transactions of a quote of this market in the order to send them: approvals first, the swap last.
@@ -294,6 +299,12 @@ class Market:
         sender: str | None = None,
         simulate: bool = False,
     ) -> list[dict[str, Any]]:
+        from swapcli.api.slippage import SLIPPAGE_RANGE
+        from swapcli.engine.clock import SYSTEM_CLOCK
+        from swapcli.engine.deadlines import parse_deadline_s
+        from swapcli.engine.transaction_requests import render_transactions
+        from swapcli.engine.warnings import check_impact
+
         network = quote.network
         given = {"slippage": slippage, "max_impact": max_impact}
         settings = override_settings(self.settings, {key: value and str(value) for key, value in given.items()})
@@ -301,9 +312,8 @@ class Market:
         SLIPPAGE_RANGE[quote.route.api_version].check(slippage_ppm)
         terms = require_swap_terms(parse_address_option(destination, network, "destination"), slippage_ppm, network)
         if deadline is not None:
-            now_s = SYSTEM_CLOCK.now_s()
-            terms = terms._replace(deadline_s=parse_deadline_s(str(deadline), now_s, "deadline"))
-        check_impact(impact_of(quote.answer), quote.state, settings.max_impact_ppm)
+            terms = terms._replace(deadline_s=parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline"))
+        check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
         with self._lock:
             payload = self.source.build_payload(quote.answer, terms)
             checked = None
@@ -318,6 +328,7 @@ class Market:
     ) -> PayloadCheck:
         from swapcli.engine.payload_checker import new_checker, route_payloads
         from swapcli.engine.presign_checks import CheckOptions
+        from swapcli.engine.quote_results import LocalQuote
 
         network, answer = quote.network, quote.answer
         if network.kind is not Kind.EVM:
@@ -335,6 +346,11 @@ class Market:
         return new_checker(self._sources, network, node, CheckOptions(simulate, address)).check_quoted(
             answer, payload, readings
         )
+
+    def health(self) -> Health:
+        """Return whether the market answers orders, by quoting one; an unhealthy market raises nothing."""
+        with self._lock:
+            return self.source.health()
 
     def refresh(self) -> None:
         """Read the newest state for the next quote, also within the same block time."""

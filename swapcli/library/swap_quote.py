@@ -5,9 +5,6 @@ from __future__ import annotations
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
 from swapcli.encoding.json_text import to_json
-from swapcli.engine.quote_figures import compute_figures
-from swapcli.engine.quote_results import LocalQuote
-from swapcli.engine.route_document import route_document
 from swapcli.model.token import in_tokens
 
 if TYPE_CHECKING:
@@ -31,12 +28,14 @@ class SwapQuote(NamedTuple):
 
     Example: `Market.embedded("base").quote("ETH", "USDC", "1.5").amount_out`.
 
-    `answer` is all that the router or the service found, `terms` are the slippage and the integrator of the swap, and
+    `answer` is all that the router or the service found, `terms` are the slippage and the integrator of the swap.
+    `figures` are all figures as every output shows them: those below, gas, output net of gas and the best single path.
     `market` is the market that quoted.
     """
 
     answer: QuoteResult
     terms: SwapTerms
+    figures: QuoteFigures
     market: Market
 
     @property
@@ -57,12 +56,12 @@ class SwapQuote(NamedTuple):
     @property
     def amount_in(self) -> int:
         """How much is sold, in base units of `token_in`."""
-        return self.answer.result.input_amount
+        return self.figures.amount_in
 
     @property
     def amount_out(self) -> int:
         """How much the pools pay, in base units of `token_out`, before an integrator's fee and slippage."""
-        return self.answer.result.output_amount
+        return self.figures.amount_out
 
     @property
     def amount_in_decimal(self) -> Decimal:
@@ -92,12 +91,12 @@ class SwapQuote(NamedTuple):
     @property
     def state(self) -> StateSource:
         """Where the state of the pools comes from: its provenance, block and age."""
-        return self.answer.state_source
+        return self.figures.state
 
     @property
     def certificate(self) -> Certificate | None:
         """The proof of how far any router could still go; None unless the quote was requested with `certify`."""
-        return self.answer.quote.certificate if isinstance(self.answer, LocalQuote) else None
+        return self.figures.certificate
 
     @property
     def warnings(self) -> tuple[QuoteWarning, ...]:
@@ -105,13 +104,19 @@ class SwapQuote(NamedTuple):
         return self.figures.warnings
 
     @property
-    def figures(self) -> QuoteFigures:
-        """All figures of the quote as every output shows them: gas, net of gas, single path, expiry and the above."""
-        return compute_figures(self.answer, self.terms)
+    def expires_at_s(self) -> int:
+        """When the quote is too old to use, in Unix seconds."""
+        return self.figures.expires_at_s
+
+    def to_dict(self) -> dict[str, object]:
+        """Return the document of `swapcli route --json`; amounts are text, in base units."""
+        from swapcli.engine.route_document import route_document
+
+        return route_document(self.answer, self.figures)
 
     def to_json(self) -> str:
-        """Return the quote as `swapcli route --json` prints it; amounts are text, in base units."""
-        return to_json(route_document(self.answer, self.figures))
+        """Return `to_dict` as JSON. `swapcli execute` takes it too."""
+        return to_json(self.to_dict())
 
     def transactions(self, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
         """Return the transactions of the swap in the order to send them. See `Market.transactions`."""

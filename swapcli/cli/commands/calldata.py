@@ -55,11 +55,11 @@ def calldata(
     context = open_quote_context(session, network, order, source)
     quote_terms = context.options.terms
     deadline_s = parse_deadline(payload)
-    terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.source.network)
+    terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.network)
     terms = terms._replace(deadline_s=deadline_s)
-    checker = open_checker(session, context.source.network, payload)
+    checker = open_checker(session, context.network, payload)
     answer, transaction = context.answer_order(
-        words, lambda ask: context.source.quote_and_build(ask, terms), lambda built: built[0], lambda: checker
+        words, lambda order: context.quote_and_build(order, terms), lambda built: built[0], lambda: checker
     )
     check_impact(impact_of(answer), answer.state_source, session.settings.max_impact_ppm)
     if payload.permit:

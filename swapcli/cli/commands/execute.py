@@ -68,7 +68,8 @@ def execute(
         raise InvalidOption("the route and --market cannot both be read from stdin")
     deadline_s = parse_deadline(payload, signature)
     document = _read(file)
-    quote_source = session.open(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
+    market = session.open_market(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
+    quote_source = market.source
     route = _parse_route(session, quote_source.network, document, destination, deadline_s)
     checker = open_checker(session, quote_source.network, payload)
     terms = route.terms

@@ -94,7 +94,7 @@ def _all_names(session: Session, retries: int) -> tuple[str, ...]:
 def _check(session: Session, name: str, retries: int) -> Health:
     """Check a network. An invalid market file of the user is an input error, not bad health."""
     try:
-        return session.open(name, retries=retries).health()
+        return session.open_market(name, retries=retries).health()
     except (MarketError, UpstreamError, MarketUnavailable) as error:
         if session.settings.market is not None:
             raise

@@ -12,7 +12,6 @@ from swapcli.cli.output import OutputFormat
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
 from swapcli.cli.session import Session, open_session
 from swapcli.engine.amount_notation import is_balance_part
-from swapcli.engine.route_document import route_document
 from swapcli.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -75,19 +74,18 @@ def _route_one(context: QuoteContext, words: list[str], sender: str | None) -> i
     def open_sender() -> "PayloadChecker | None":
         from swapcli.cli.payload_checker import open_checker
 
-        return open_checker(context.session, context.source.network, PayloadOptions(sender=sender))
+        return open_checker(context.session, context.network, PayloadOptions(sender=sender))
 
     if sender is not None and not is_balance_part(words[-1]):
         raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out, or use calldata")
-    answer = context.answer_order(words, context.source.quote, lambda each: each, open_sender)
+    quote = context.answer_order(words, context.quote, lambda each: each.answer, open_sender)
     output = context.session.output
-    figures = context.compute_figures(answer)
     if output.format is OutputFormat.JSON:
-        output.print_document(route_document(answer, figures))
+        output.print_document(quote.to_dict())
     else:
         from swapcli.cli.render.route_view import build_route_view
 
-        output.print_route(build_route_view(answer, context.options.terms, figures))
+        output.print_route(build_route_view(quote.answer, quote.terms, quote.figures))
     return exit_codes.OK
 
 
@@ -95,9 +93,8 @@ def _route_batch(context: QuoteContext, batch: str) -> int:
     from swapcli.cli.order_batch import BatchOrder, run_batch
 
     def result(entry: BatchOrder) -> dict[str, object]:
-        token_in, token_out = context.source.token(entry.token_in), context.source.token(entry.token_out)
-        answer = context.quote(context.options.build_order(token_in, token_out, entry.amount))
-        return route_document(answer, context.compute_figures(answer))
+        token_in, token_out = context.market.token(entry.token_in), context.market.token(entry.token_out)
+        return context.quote(context.options.build_order(token_in, token_out, entry.amount)).to_dict()
 
     status = run_batch(read_lines(batch), result, context.session.output.print_line)
     context.session.output.flush_notes()
