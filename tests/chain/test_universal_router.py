@@ -4,6 +4,8 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import pairwise
 from random import Random
 
 import pytest
@@ -33,7 +35,13 @@ from swapcli.model.transaction import Transaction, UnsignedTransaction
 from tests.chain.contract_fixture import WETH
 from tests.chain.test_signing_values import check_gas_after_approvals
 from tests.chain.trader import INTEGRATOR, KEY, USER, Trade, Trader, check_outcome, features
-from tests.chain.universal_fixture import CHAIN_ID, leftovers, open_universal_trader, permit2_allowance
+from tests.chain.universal_fixture import (
+    CHAIN_ID,
+    UniversalFixture,
+    leftovers,
+    open_universal_trader,
+    permit2_allowance,
+)
 from tests.contracts.evm import selector
 from tests.examples import seeds
 from tests.support.chain import connected, restored
@@ -67,6 +75,28 @@ def test_what_is_received_is_what_was_quoted(trader: Trader, seed: int) -> None:
         seen.update(features(trade))
     kinds = ["uniswapV2", "uniswapV3", "uniswapV4", "native v4", "fee", *(each.name for each in SwapType)]
     assert [kind for kind in kinds if not seen[kind]] == []
+
+
+@pytest.mark.parametrize("seed", seeds(1, full=4))
+def test_release_2_1_0_pays_what_was_quoted_too(trader: Trader, seed: int) -> None:
+    assert isinstance(trader.world, UniversalFixture)
+    trader.world.use_release("2.1.0")
+    trader.market = replace(trader.market, network=trader.world.network)
+    seen: Counter[str] = Counter()
+    for trade in trader.trades(Random(f"release 2.1.0 {seed}"), 20):
+        check_outcome(trade, trader.execute(trade))
+        assert trader.pools_of(trade) == trade.replay.pools_after
+        assert leftovers(trader) == {}
+        seen.update(features(trade))
+        seen["v4 path"] += _has_v4_path(trade)
+    assert [kind for kind in ("uniswapV2", "uniswapV3", "uniswapV4", "native v4", "v4 path") if not seen[kind]] == []
+
+
+def _has_v4_path(trade: Trade) -> bool:
+    """Return whether the action of paths (0x07) swaps through V4 pools: its encoding is what the releases differ in."""
+    pools = trade.replay.pools_after
+    steps = [(step.token_in, step.token_out, pools[step.pool].protocol) for step in trade.replay.steps]
+    return any(before[1] == after[0] and before[2] == after[2] == "uniswapV4" for before, after in pairwise(steps))
 
 
 def test_the_routes_are_enough() -> None:

@@ -1,4 +1,4 @@
-"""A network of the real pools of Uniswap V2, V3 and V4 with the real Universal Router 2.0 and the real Permit2."""
+"""A network of the real pools of Uniswap V2, V3 and V4 with real Universal Routers and the real Permit2."""
 
 from __future__ import annotations
 
@@ -23,7 +23,9 @@ CHAIN_ID: Final = 8453
 
 PROTOCOLS: Final = {"uniswapV2": "v2", "uniswapV3": "v3", "uniswapV4": "v4"}
 
-_ROUTER = "@uniswap/universal-router/artifacts/contracts/UniversalRouter.sol/UniversalRouter.json"
+_ROUTER = "artifacts/contracts/UniversalRouter.sol/UniversalRouter.json"
+_RELEASES = {"2.0": "@uniswap/universal-router", "2.1.0": "universal-router-2.1"}
+"""The package of each release whose bytecode is published; 2.1.1 and later are in no package."""
 _V3 = "@uniswap/v3-core/artifacts/contracts"
 _PERMIT2 = "@uniswap/v4-periphery/foundry-out/DeployPermit2.sol/DeployPermit2.json"
 _PERMIT2_START, _PERMIT2_BYTES = 0x1E4, 0x23C0
@@ -44,23 +46,29 @@ class UniversalFixture(ContractFixture):
         code = bytes.fromhex(load_json(_PERMIT2)["deployedBytecode"]["object"][2:])
         runtime = code[_PERMIT2_START : _PERMIT2_START + _PERMIT2_BYTES]
         chain.node.ask("anvil_setCode", PERMIT2, f"0x{runtime.hex()}")
-        self.router = self._deploy_universal_router(chain)
-        router = DialectRouter(self.router.address, version="2.0", protocols=PROTOCOLS)
+        self.network = replace(self.network, chain_id=CHAIN_ID)
+        self.use_release("2.0")
+
+    def use_release(self, release: str) -> None:
+        """Make a new router of a release the network's router."""
+        self.router = self._deploy_universal_router(self.chain, release)
+        router = DialectRouter(self.router.address, version=release, protocols=PROTOCOLS)
         self.network = replace(
             self.network,
-            chain_id=CHAIN_ID,
             router=self.router.address,
             router_dialect=UNIVERSAL_ROUTER,
             routers={UNIVERSAL_ROUTER: router},
         )
 
-    def _deploy_universal_router(self, chain: BaseChain) -> Contract:
+    def _deploy_universal_router(self, chain: BaseChain, release: str) -> Contract:
         unused = "0x" + "99" * 20
+        bridge = () if release == "2.0" else (unused,)
         return chain.deploy(
-            load_artifact(_ROUTER),
+            load_artifact(f"{_RELEASES[release]}/{_ROUTER}"),
             (
                 *(PERMIT2, self.address(WETH), self.factory.address, self.v3_factory.address),
                 *(bytes.fromhex(_PAIR_HASH), bytes.fromhex(_POOL_HASH), self.manager.address, unused, unused),
+                *bridge,
             ),
         )
 
