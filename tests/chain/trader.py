@@ -101,7 +101,7 @@ class Trader:
     def warm_up(self) -> None:
         """Use every pool, and its ticks, in every direction, as those of a real network have been: a first use writes
         more."""
-        for pool in tuple(self.market.pools.values()):
+        for pool in tuple(executable_market(self.market).pools.values()):
             for sold, bought in permutations(pool.tokens, 2):
                 route = Route((Segment(SHARES_PER_ROUTE, ((Swap(pool.key, sold, bought, SHARES_PER_HOP),),)),))
                 token_in, token_out = (self.world.tokens[self.world.symbol(each)] for each in (sold, bought))
