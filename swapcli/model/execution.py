@@ -6,6 +6,32 @@ from typing import NamedTuple
 
 from swapcli.model.quote import HUNDREDTHS, RATE_SCALE
 from swapcli.model.router_reading import RateReading
+from swapcli.model.swap_type import SwapType
+
+
+class RouterGas(NamedTuple):
+    """The gas that a router takes beside the swaps of its pools, after refunds.
+
+    `base` is of a transaction, `each_swap` of each swap beside the pool's own, `token_between` of each token between
+    the two of the order, `repeated_swap` of each further swap in a pool, whose storage is already warm. `native_in` and
+    `native_out` are of wrapping the input and of unwrapping the output.
+    """
+
+    base: int
+    each_swap: int
+    token_between: int
+    repeated_swap: int
+    native_in: int
+    native_out: int
+
+    def of_swap_type(self, swap_type: SwapType) -> int:
+        """Return the gas of wrapping or unwrapping in a swap."""
+        return {SwapType.NATIVE_TO_TOKEN: self.native_in, SwapType.TOKEN_TO_NATIVE: self.native_out}.get(swap_type, 0)
+
+
+OWN_ROUTER_GAS = RouterGas(90_300, 0, 10_000, -39_400, -1_400, 13_800)
+"""The gas of this project's router contract, which also stands for the public router's. `routing/gas.py` has the
+source."""
 
 
 class Execution(NamedTuple):
@@ -27,6 +53,7 @@ class Execution(NamedTuple):
     rounds_to_nearest: bool = False
     share_step: int = HUNDREDTHS
     rate_reading: RateReading = RateReading.RELATIVE
+    gas: RouterGas = OWN_ROUTER_GAS
 
     def is_absolute(self, *, sells_input: bool) -> bool:
         """Return whether the rate of a swap is a part of the balance before the first swap that sells its token.

@@ -1,9 +1,9 @@
 """Gas estimates: the base of a transaction, the cost of each swap by its pool, and what else differs between routes.
 
-The figures here and in the pools are least-squares fits of relative errors over 2,000 random routes, executed by this
-project's router contract with the published bytecode of the pools. Of other routes, 96.7% are estimated within 10%.
-StableSwap is less accurate, because its bytecode was not available. All figures are gas used after refunds, which are
-at most a fifth: a gas limit must be used / 0.8.
+The figures in the pools and `OWN_ROUTER_GAS` are least-squares fits of relative errors over 2,000 random routes,
+executed by this project's router contract with the published bytecode of the pools. Of other routes, 96.7% are
+estimated within 10%. StableSwap is less accurate, because its bytecode was not available. All figures are gas used
+after refunds, which are at most a fifth: a gas limit must be used / 0.8.
 """
 
 from __future__ import annotations
@@ -11,20 +11,12 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Mapping
 
+from swapcli.model.execution import OWN_ROUTER_GAS, RouterGas
 from swapcli.model.pool import Pool
-from swapcli.model.swap_type import SwapType
 from swapcli.routing.replay import Replay
 
-BASE_GAS = 90_300
-TOKEN_BETWEEN_GAS = 10_000
-REPEATED_POOL_GAS = -39_400
-"""Added for each further step in a pool, whose storage is already warm."""
-NATIVE_GAS: Mapping[SwapType, int] = {
-    SwapType.NATIVE_TO_TOKEN: -1_400,
-    SwapType.TOKEN_TO_NATIVE: 13_800,
-    SwapType.TOKEN_TO_TOKEN: 0,
-}
-"""Added where the router wraps the input or unwraps the output."""
+BASE_GAS, TOKEN_BETWEEN_GAS = OWN_ROUTER_GAS.base, OWN_ROUTER_GAS.token_between
+"""Those of this project's router, for estimates before a route is replayed."""
 
 
 def before_refunds(gas_units: int) -> int:
@@ -45,13 +37,14 @@ def fits_block(gas_units: int, block_gas_limit: int) -> bool:
 
     It then fits with the native token too.
     """
-    return with_margin(before_refunds(gas_units + max(NATIVE_GAS.values()))) <= block_gas_limit
+    return with_margin(before_refunds(gas_units + OWN_ROUTER_GAS.native_out)) <= block_gas_limit
 
 
-def route_gas(pools: Mapping[str, Pool], result: Replay) -> int:
+def route_gas(pools: Mapping[str, Pool], result: Replay, router: RouterGas = OWN_ROUTER_GAS) -> int:
     """Return the gas units of a transaction between two tokens, from the `pools` before it by key and its replay."""
     swaps = sum(pools[key].gas_units(pool) for key, pool in result.pools_after.items())
     again = Counter(step.pool for step in result.steps) - Counter(result.pools_after.keys())
-    swaps += sum(uses * (pools[key].gas_units(pools[key]) + REPEATED_POOL_GAS) for key, uses in again.items())
+    swaps += sum(uses * (pools[key].gas_units(pools[key]) + router.repeated_swap) for key, uses in again.items())
     tokens = {token for step in result.steps for token in (step.token_in, step.token_out)}
-    return BASE_GAS + swaps + TOKEN_BETWEEN_GAS * (len(tokens) - 2)
+    swaps += router.each_swap * len(result.steps)
+    return router.base + swaps + router.token_between * (len(tokens) - 2)

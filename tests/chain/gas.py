@@ -14,13 +14,15 @@ from operator import mul
 from random import Random
 from typing import NamedTuple
 
+from swapcli.engine.dialects import execution_of
+from swapcli.model.execution import OWN_ROUTER_GAS
 from swapcli.model.swap_type import SwapType
 from swapcli.pools.concentrated import CROSSING_GAS, Concentrated
 from swapcli.pools.constant_product import SOLIDLY_GAS, ConstantProduct
 from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.weighted import Weighted
-from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, REPEATED_POOL_GAS, TOKEN_BETWEEN_GAS, route_gas
+from swapcli.routing.gas import route_gas
 from tests.chain.market_reader import GAS_PRICE_WEI
 from tests.chain.trader import Trade, Trader, open_trader
 
@@ -28,7 +30,7 @@ ROUTES_A_SEED = 100
 TOLERANCE = 0.1
 
 IN_USE: Mapping[str, int] = {
-    "base": BASE_GAS,
+    "base": OWN_ROUTER_GAS.base,
     "constant_product": ConstantProduct.swap_gas,
     "constant_product solidly": SOLIDLY_GAS,
     "solidly_stable": SolidlyStable.swap_gas,
@@ -36,10 +38,10 @@ IN_USE: Mapping[str, int] = {
     "stableswap": StableSwap.swap_gas,
     "weighted": Weighted.swap_gas,
     "tick crossed": CROSSING_GAS,
-    "pool used again": REPEATED_POOL_GAS,
-    "token between": TOKEN_BETWEEN_GAS,
-    "native in": NATIVE_GAS[SwapType.NATIVE_TO_TOKEN],
-    "native out": NATIVE_GAS[SwapType.TOKEN_TO_NATIVE],
+    "pool used again": OWN_ROUTER_GAS.repeated_swap,
+    "token between": OWN_ROUTER_GAS.token_between,
+    "native in": OWN_ROUTER_GAS.native_in,
+    "native out": OWN_ROUTER_GAS.native_out,
 }
 """What the program estimates with. The pool of `stableswap` is modelled here; the others are the published bytecode."""
 
@@ -72,7 +74,8 @@ def measure(trader: Trader, seed: int, routes: int = ROUTES_A_SEED) -> Iterator[
 def estimate_of(trader: Trader, trade: Trade) -> int:
     """Return the gas in the answer of a quoted route; estimate that of a posted one in the same way."""
     if trade.kind == "posted":
-        return route_gas(trader.pools_of(trade), trade.replay) + NATIVE_GAS[trade.result.swap_type]
+        router = execution_of(trader.market.network).gas
+        return route_gas(trader.pools_of(trade), trade.replay, router) + router.of_swap_type(trade.result.swap_type)
     result = trade.result
     return (result.gas_cost_wei or 0) // GAS_PRICE_WEI if result.gas_units is None else result.gas_units
 

@@ -33,6 +33,7 @@ from swapcli.model.swap_terms import Integrator, SignedPermit
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import Transaction, UnsignedTransaction
 from tests.chain.contract_fixture import WETH
+from tests.chain.gas import measure, share_within
 from tests.chain.test_signing_values import check_gas_after_approvals
 from tests.chain.trader import INTEGRATOR, KEY, USER, Trade, Trader, check_outcome, features
 from tests.chain.universal_fixture import (
@@ -90,6 +91,12 @@ def test_release_2_1_0_pays_what_was_quoted_too(trader: Trader, seed: int) -> No
         seen.update(features(trade))
         seen["v4 path"] += _has_v4_path(trade)
     assert [kind for kind in ("uniswapV2", "uniswapV3", "uniswapV4", "native v4", "v4 path") if not seen[kind]] == []
+
+
+@pytest.mark.slow
+def test_the_gas_of_most_routes_is_within_ten_percent(trader: Trader) -> None:
+    """Of routes that the figures were not fitted to."""
+    assert share_within(list(measure(trader, 1_000, 100))) >= 0.85
 
 
 def _has_v4_path(trade: Trade) -> bool:

@@ -9,12 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute, PoolError
+from swapcli.model.execution import OWN_ROUTER_GAS, RouterGas
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.quote import SHARES_PER_HOP, Route, Segment, Swap
 from swapcli.model.swap_type import SwapType
 from swapcli.pools import family
 from swapcli.pools.concentrated import CROSSING_GAS
-from swapcli.routing.gas import BASE_GAS, NATIVE_GAS, REPEATED_POOL_GAS, TOKEN_BETWEEN_GAS, route_gas
+from swapcli.routing.gas import BASE_GAS, TOKEN_BETWEEN_GAS, route_gas
 from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.replay import replay
 from swapcli.routing.router import Router
@@ -62,7 +63,11 @@ def test_a_quote_tells_the_base_each_swap_and_each_token_between(seed: int, amou
     expected, seen = BASE_GAS, set[str]()
     for step in quote.steps:
         pool = market.pools[step.pool]
-        expected += pool.gas_units(pool) + REPEATED_POOL_GAS if step.pool in seen else pool.gas_units(after[step.pool])
+        expected += (
+            pool.gas_units(pool) + OWN_ROUTER_GAS.repeated_swap
+            if step.pool in seen
+            else pool.gas_units(after[step.pool])
+        )
         seen.add(step.pool)
     between = {step.token_in for step in quote.steps} - {A.address}
     assert quote.gas_units == expected + len(between) * TOKEN_BETWEEN_GAS
@@ -99,6 +104,7 @@ def test_pools_that_were_not_touched_cost_nothing() -> None:
     used = next(iter(pools.values()))
     done = replay(pools, Route((Segment(10_000, one_way(used, A.address, B.address)),)), UNIT)
     assert route_gas(pools, done) == BASE_GAS + used.swap_gas
+    assert route_gas(pools, done, RouterGas(5, 3, 100, 100, 0, 0)) == 5 + used.swap_gas + 3
 
 
 def test_a_second_step_in_the_same_pool_costs_less_gas() -> None:
@@ -108,9 +114,9 @@ def test_a_second_step_in_the_same_pool_costs_less_gas() -> None:
     done = replay({pool.key: pool}, Route((Segment(3_300, straight), Segment(6_700, round_about))), 1_000 * UNIT)
     assert len(done.steps) == 3
     assert route_gas({pool.key: pool}, done) == (
-        BASE_GAS + pool.swap_gas + 2 * (pool.swap_gas + REPEATED_POOL_GAS) + TOKEN_BETWEEN_GAS
+        BASE_GAS + pool.swap_gas + 2 * (pool.swap_gas + OWN_ROUTER_GAS.repeated_swap) + TOKEN_BETWEEN_GAS
     )
-    assert -pool.swap_gas < REPEATED_POOL_GAS < 0
+    assert -pool.swap_gas < OWN_ROUTER_GAS.repeated_swap < 0
 
 
 def test_every_tick_on_the_way_costs_the_same_on_top() -> None:
@@ -128,5 +134,5 @@ def test_every_tick_on_the_way_costs_the_same_on_top() -> None:
 
 @pytest.mark.parametrize("swap_type", SwapType)
 def test_every_type_of_swap_has_its_own_gas(swap_type: SwapType) -> None:
-    assert abs(NATIVE_GAS[swap_type]) < BASE_GAS
-    assert (NATIVE_GAS[swap_type] == 0) == (swap_type is SwapType.TOKEN_TO_TOKEN)
+    assert abs(OWN_ROUTER_GAS.of_swap_type(swap_type)) < BASE_GAS
+    assert (OWN_ROUTER_GAS.of_swap_type(swap_type) == 0) == (swap_type is SwapType.TOKEN_TO_TOKEN)

@@ -34,6 +34,7 @@ from swapcli.engine.wrap import (
 )
 from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion
+from swapcli.model.execution import RouterGas
 from swapcli.model.market import MarketState
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import Order
@@ -47,7 +48,7 @@ from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.routing import Router
-from swapcli.routing.gas import NATIVE_GAS, route_gas
+from swapcli.routing.gas import route_gas
 from swapcli.routing.replay import Replay, replay
 
 if TYPE_CHECKING:
@@ -239,7 +240,7 @@ class InMemorySource:
         done, pools = replay_result(result, self._executable, terms.slippage_ppm)
         timed = self._with_deadline(terms)
         payload = build_transaction(result, done.steps, done.amount_out, pools, self.network, timed)
-        gas_units = _transaction_gas(result.swap_type, pools, done)
+        gas_units = _transaction_gas(result.swap_type, pools, done, self._execution.gas)
         check_block_limit(gas_units, self.network)
         return payload._replace(gas_units=gas_units)
 
@@ -312,7 +313,8 @@ class InMemorySource:
         quote = self._router_for(wrapped_order).build_quote(
             wrapped_order, outcome, gas_price_wei=gas_price_wei, certify=ask.certify
         )
-        native_gas = NATIVE_GAS[SwapType.of(order.token_in.address, order.token_out.address)]
+        swap_type = SwapType.of(order.token_in.address, order.token_out.address)
+        native_gas = self._execution.gas.of_swap_type(swap_type)
         return quote._replace(gas_units=quote.gas_units + native_gas), self._executable.pools
 
     def _deadline(self, solve_time_s: float | None) -> Callable[[], bool] | None:
@@ -378,8 +380,8 @@ class InMemorySource:
         return wrapped._replace(symbol=token.symbol)
 
 
-def _transaction_gas(swap_type: SwapType, pools: Mapping[str, Pool], done: Replay) -> int:
+def _transaction_gas(swap_type: SwapType, pools: Mapping[str, Pool], done: Replay, router: RouterGas) -> int:
     """Return the gas units of a transaction from the pools before it and its replay, as in its quote."""
     if pools[done.steps[0].pool].family == WRAPPER:
         return WRAP_GAS_UNITS if swap_type is SwapType.NATIVE_TO_TOKEN else UNWRAP_GAS_UNITS
-    return route_gas(pools, done) + NATIVE_GAS[swap_type]
+    return route_gas(pools, done, router) + router.of_swap_type(swap_type)

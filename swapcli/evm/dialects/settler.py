@@ -73,6 +73,8 @@ _PPM_PER_BPS: Final = 100
 # Variants of constant product pools in `swap-market/1`: those of Solidly, and as executed here.
 _SOLIDLY, _SOLIDLY_V2_OUTPUT = "solidly", "solidly_v2_output"
 _EXECUTION: Final = Execution(rate_scale=ALL, rounds_to_nearest=True)
+"""Its gas is that of this project's router: a contract of ours that reads the same actions uses about as much: of 600
+random routes, 79% are estimated within 10%. Settler's own bytecode is not published to measure it."""
 
 
 class SettlerDialect:

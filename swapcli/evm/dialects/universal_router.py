@@ -11,7 +11,7 @@ from swapcli.evm.router_params import check_native
 from swapcli.evm.transactions import build_transactions
 from swapcli.evm.universal_router.commands import Command, encode_execute, permit, v4_encoding
 from swapcli.evm.universal_router.plan import V2, V3, V4, RouterHop, plan_commands, wrap_commands
-from swapcli.model.execution import Execution
+from swapcli.model.execution import Execution, RouterGas
 from swapcli.model.network import FIBROUS, UNIVERSAL_ROUTER, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
@@ -24,6 +24,12 @@ from swapcli.model.transaction import Approval, EncodedCall, Transaction, Unsign
 V2_FEE_PPM: Final = 3_000
 """The fee with which the router computes the output of V2 pairs."""
 
+_GAS: Final = RouterGas(
+    base=73_800, each_swap=-5_200, token_between=5_000, repeated_swap=-22_600, native_in=4_100, native_out=13_500
+)
+"""A fit to 200 random routes by the published bytecode of release 2.0, tokens from Permit2; of 200 others, 94.5% are
+estimated within 10%, against 62.5% by the figures of this project's router."""
+
 _NEVER: Final = (1 << 256) - 1
 _WRAPPER: Final = "wrapper"
 
@@ -33,7 +39,7 @@ class UniversalRouterDialect:
 
     name: Final = UNIVERSAL_ROUTER
     pays_integrators: Final = True
-    execution: Final = Execution(executes_paths=True)
+    execution: Final = Execution(executes_paths=True, gas=_GAS)
     enforces_deadline: Final = True
     permit_kind: Final = PermitKind.PERMIT2
 

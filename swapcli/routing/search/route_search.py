@@ -307,7 +307,7 @@ class RouteSearch:
     def _score(self, route: Route, amount_in: int) -> ScoredRoute:
         """Return `route` with its exact amounts. Raises `PoolError` if a pool rejects its amount."""
         done = replay(self.pools, route, amount_in, self.execution)
-        gas = route_gas(self.pools, done)
+        gas = route_gas(self.pools, done, self.execution.gas)
         return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
 
 
