@@ -179,6 +179,14 @@ class RouteV2Json(TypedDict):
     integratorName: NotRequired[str]
 
 
+class DetailedRouteV1Json(RouteV1Json, QuoteFieldsJson):
+    """A found route, first generation, with the figures of the quote: on request with `details=true`."""
+
+
+class DetailedRouteV2Json(RouteV2Json, QuoteFieldsJson):
+    """A found route, second generation, with the figures of the quote: on request with `details=true`."""
+
+
 class PostedTokenJson(TypedDict):
     """A token in a posted route. Null is an unknown value."""
 

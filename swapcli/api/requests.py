@@ -39,8 +39,8 @@ class OrderRequest(NamedTuple):
     Addresses are canonical, the native token is the zero address. `amount` is in base units: of `token_out` if
     `reverse`. `excluded` are ids or names of protocols as the request spells them. The integrator's address and shares
     may each be absent; the API key decides whether they are allowed. `shares` is an extension of the interface, which
-    has whole percents only; so is `dialect` in V2, the router dialect that the
-    client expects.
+    has whole percents only; so are `details`, which adds the figures of the quote to its route, and in V2 `dialect`,
+    the router dialect that the client expects.
     """
 
     amount: int
@@ -56,6 +56,7 @@ class OrderRequest(NamedTuple):
     surplus_bps: int = 0
     shares: SharePrecision = SharePrecision.WHOLE
     dialect: str | None = None
+    details: bool = False
 
     @property
     def has_integrator(self) -> bool:
@@ -121,6 +122,8 @@ def render_order(order: OrderRequest, network: Network, parameters: OrderParamet
         query.append(("excludeProtocols", ",".join(order.excluded)))
     if order.shares is not SharePrecision.WHOLE:
         query.append(("shares", order.shares.value))
+    if order.details:
+        query.append(("details", "true"))
     if parameters.slippage:
         query += _render_terms(order, network)
     if parameters.api_version is ApiVersion.V2:
@@ -216,6 +219,7 @@ def read_order_options(parameters: RequestParameters, network: Network, accepted
         slippage_ppm=_read_slippage(parameters, accepted),
         recipient=_read_recipient(parameters, accepted) if reads_recipient else None,
         shares=SharePrecision(parameters.choice("shares", _SHARES, default=SharePrecision.WHOLE)),
+        details=parameters.flag("details"),
     )
     return _read_integrator(parameters, options)._replace(dialect=_read_dialect(parameters)) if is_v2 else options
 

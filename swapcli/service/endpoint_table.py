@@ -143,7 +143,7 @@ _BALANCE_CHECKED = (
 _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "route", "GET", "/{network}/route", V1, "Find the best route",
-        (json_types.RouteV1Json, json_types.RouteNotFoundJson),
+        (json_types.RouteV1Json, json_types.DetailedRouteV1Json, json_types.RouteNotFoundJson),
         partial(endpoints.route, requests.ROUTE_V1), all_networks, partial(describe_order, requests.ROUTE_V1),
         description="If there is no route, `success` is false and `errorMessage` gives the reason.",
     ),
@@ -215,7 +215,7 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
     ),
     Endpoint(
         "routeV2", "GET", "/{network}/v2/route", V2, "Find the best route",
-        (json_types.RouteV2Json, json_types.RouteNotFoundV2Json),
+        (json_types.RouteV2Json, json_types.DetailedRouteV2Json, json_types.RouteNotFoundV2Json),
         partial(endpoints.route, requests.ROUTE_V2), has_v2, partial(describe_order, requests.ROUTE_V2),
         description="`inputToken` and `outputToken` contain the wrapped native token instead of the native one;"
         " `routeSwapType` gives the direction: 0 sells the native token, 1 buys it, 2 does neither.",

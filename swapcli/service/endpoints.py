@@ -2,12 +2,14 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
+from collections.abc import Mapping
+from typing import TYPE_CHECKING, Any
 
 from swapcli.api import requests
 from swapcli.api.felts import render_felts
 from swapcli.api.interface_by_network import network_variant
 from swapcli.api.listings import ListedToken, render_protocols, render_token, render_tokens
+from swapcli.api.quote_fields import render_quote_fields
 from swapcli.api.requests import OrderParameters, OrderRequest
 from swapcli.api.route import render_result
 from swapcli.api.route_result import RouteResult
@@ -25,6 +27,7 @@ from swapcli.api.transaction_responses import (
     render_signer_calldata,
 )
 from swapcli.engine.dialects import router_dialect
+from swapcli.engine.quote_figures import compute_figures
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_protocols
 from swapcli.engine.sources.in_memory import InMemorySource
@@ -53,7 +56,8 @@ def route(order_parameters: OrderParameters, registry: MarketRegistry, request: 
     """Handle GET /{network}/route and GET /{network}/v2/route."""
     order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
     answer = _quote(registry, request, order, order_parameters.api_version)
-    return EndpointResponse(render_result(answer.result, request.network), quote_headers(registry, answer))
+    document = {**render_result(answer.result, request.network), **_details(registry, order, answer)}
+    return EndpointResponse(document, quote_headers(registry, answer))
 
 
 def route_picture(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -138,9 +142,9 @@ def network_calldata(
     order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest
 ) -> EndpointResponse:
     """Handle GET /hyperevm/calldata and GET /starknet/calldata."""
-    answer, payload = _parse_and_build(order_parameters, registry, request)
+    order, answer, payload = _parse_and_build(order_parameters, registry, request)
     document = render_network_calldata(answer.result, payload, request.network)
-    return EndpointResponse(document, quote_headers(registry, answer))
+    return EndpointResponse(_with_details(document, registry, order, answer), quote_headers(registry, answer))
 
 
 def signer_calldata(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -154,13 +158,14 @@ def route_and_calldata(
     order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest
 ) -> EndpointResponse:
     """Handle GET /{network}/routeAndCalldata and GET /{network}/v2/routeAndCalldata."""
-    answer, payload = _parse_and_build(order_parameters, registry, request)
+    order, answer, payload = _parse_and_build(order_parameters, registry, request)
     result, network, headers = answer.result, request.network, quote_headers(registry, answer)
     if isinstance(payload.call, EncodedCall):
         calldata = _dialect_calldata(payload, request)
         document = render_dialect_route_and_calldata(result, calldata, network, answer.timestamp_ms)
-        return EndpointResponse(document, headers)
-    return EndpointResponse(render_route_and_calldata(result, payload, network, answer.timestamp_ms), headers)
+        return EndpointResponse(_with_details(document, registry, order, answer), headers)
+    rendered = render_route_and_calldata(result, payload, network, answer.timestamp_ms)
+    return EndpointResponse(_with_details(rendered, registry, order, answer), headers)
 
 
 def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -218,9 +223,30 @@ def _listed_tokens(registry: MarketRegistry, request: EndpointRequest) -> dict[s
 
 def _parse_and_build(
     order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest
-) -> tuple[LocalQuote, UnsignedTransaction]:
+) -> tuple[OrderRequest, LocalQuote, UnsignedTransaction]:
     order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
-    return _quote_and_build(registry, request, order, order_parameters.api_version)
+    return order, *_quote_and_build(registry, request, order, order_parameters.api_version)
+
+
+def _with_details(
+    document: Mapping[str, Any], registry: MarketRegistry, order: OrderRequest, answer: LocalQuote
+) -> Mapping[str, Any]:
+    """Return a document whose `route` has the figures of the quote, if the order requests them."""
+    details = _details(registry, order, answer)
+    return {**document, "route": {**document["route"], **details}} if details else document
+
+
+def _details(registry: MarketRegistry, order: OrderRequest, answer: LocalQuote) -> Mapping[str, Any]:
+    """Return the figures of a quote if the order requests them, else nothing."""
+    if not order.details:
+        return {}
+    terms = SwapTerms(
+        order.slippage_ppm,
+        integrator=answer.result.integrator,
+        ttl_s=registry.route_ttl_s,
+        impact_warning_ppm=registry.impact_warning_ppm,
+    )
+    return render_quote_fields(compute_figures(answer, terms), answer.network)
 
 
 def _quote(

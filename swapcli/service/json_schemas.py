@@ -46,7 +46,14 @@ _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
         _ANY_ADDRESS,
     ),
     **dict.fromkeys(("amount", "inputAmount", "outputAmount", "amount_in", "amount_out"), AMOUNT),
-    **dict.fromkeys(("outputAmountAfterFee", "estimatedGasUsed", "min_received", "value"), _COUNT),
+    **dict.fromkeys(
+        (
+            "outputAmountAfterFee", "estimatedGasUsed", "min_received", "value", "minReceived", "gasUnits",
+            "gasPriceWei", "l1Fee",
+        ),
+        _COUNT,
+    ),
+    "outputNetOfGas": {"type": "string", "pattern": "^-?[0-9]{1,78}$"},
     **dict.fromkeys(("calldata", "extra_data", "integrator_data"), _HEX),
     **dict.fromkeys(("routeSwapType", "swap_type"), _SWAP_TYPE),
     **dict.fromkeys(("rate", "protocol_id"), _RATE),
@@ -68,7 +75,16 @@ _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
 _UNSUCCESSFUL: Final = ("RouteNotFound", "RouteNotFoundV2", "DetailedFault", "DetailedFaultV2")
 _CONSTANTS: Final[Mapping[tuple[str, str], object]] = {
     **{
-        (name, "success"): True for name in ("RouteV1", "RouteV2", "CalldataV1", "StarknetCalldataV1", "CitreaCalldata")
+        (name, "success"): True
+        for name in (
+            "RouteV1",
+            "RouteV2",
+            "DetailedRouteV1",
+            "DetailedRouteV2",
+            "CalldataV1",
+            "StarknetCalldataV1",
+            "CitreaCalldata",
+        )
     },
     **{(name, "success"): False for name in _UNSUCCESSFUL},
     ("Meta", "apiVersion"): "2.0",
@@ -178,7 +194,7 @@ def _field_schema(owner: str, field: str, schema: Schema) -> Schema:
         return {
             "description": "As in the route response; read by the second generation, together with integratorAddress."
         }
-    if field == "slippage":
+    if field == "slippage" and owner in _REQUEST_SLIPPAGE:
         return {"anyOf": [slippage_schema(_REQUEST_SLIPPAGE[owner]), _DECIMAL_NUMBER]}
     return _refine(schema, _FIELD_FORMATS.get(field, {}))
 

@@ -34,14 +34,14 @@ def no_parameters(_network: Network) -> tuple[Parameter, ...]:
 def describe_order(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
     """Return the parameters of an order, with slippage and recipient where the endpoint accepts them."""
     order = _order_v2(network) if accepted.api_version is ApiVersion.V2 else _order_v1(network)
-    return (*order, _shares(), *_terms(accepted, network))
+    return (*order, _shares(), _details(), *_terms(accepted, network))
 
 
 def describe_picture(network: Network) -> tuple[Parameter, ...]:
     """Return the parameters of an order and of its picture."""
     schema = {"type": "integer", "minimum": MIN_WIDTH, "maximum": MAX_WIDTH, "default": DEFAULT_WIDTH}
     width = Parameter("width", schema, "Width of the picture in pixels; text has the same size at every width.")
-    return (*describe_order(ROUTE_V1, network), width)
+    return (*(each for each in describe_order(ROUTE_V1, network) if each.name != "details"), width)
 
 
 def describe_batch(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]:
@@ -124,6 +124,11 @@ def _direct() -> Parameter:
 def _shares() -> Parameter:
     text = "Precision of the shares of the paths: whole percents, or hundredths of a percent, which pay more."
     return Parameter("shares", SHARES, text)
+
+
+def _details() -> Parameter:
+    text = "Whether the route also has the figures of the quote, its state and its warnings: `QuoteFields`."
+    return Parameter("details", {**BOOLEAN, "default": False}, text)
 
 
 def _dialect(network: Network) -> Parameter:

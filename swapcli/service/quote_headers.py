@@ -12,38 +12,43 @@ from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedSta
 from swapcli.engine.impact_measures import impact_of
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.warnings import quote_warnings
+from swapcli.engine.warnings import answer_warnings, quote_warnings
 from swapcli.model.price_impact import PriceImpact
 from swapcli.model.state_source import StateSource
 from swapcli.model.transaction import UnsignedTransaction
-from swapcli.model.warning import WarningCode
+from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.service.error_responses import Headers
 from swapcli.service.market_registry import MarketRegistry
 
 
 def quote_headers(registry: MarketRegistry, *answers: QuoteResult) -> Headers:
     """Return the headers of one or more quotes on the same state."""
-    return _headers(registry, answers[0].state_source, [impact_of(answer) for answer in answers])
+    limits = {"ttl_s": registry.route_ttl_s, "impact_warning_ppm": registry.impact_warning_ppm}
+    impacts = [impact_of(answer) for answer in answers]
+    warnings = [
+        warning
+        for answer, impact in zip(answers, impacts, strict=True)
+        for warning in answer_warnings(answer, impact, **limits)
+    ]
+    known = [impact for impact in impacts if impact is not None]
+    highest = max(known, default=None, key=lambda each: each.fraction)
+    return _headers(answers[0].state_source, warnings, highest)
 
 
 def payload_headers(
     registry: MarketRegistry, source: InMemorySource, result: RouteResult, payload: UnsignedTransaction
 ) -> Headers:
     """Return the headers of a transaction that `source` has just built from `result`."""
-    return _headers(registry, source.state_source, [source.impact_of(result, payload)])
+    state, impact = source.state_source, source.impact_of(result, payload)
+    warnings = quote_warnings(impact, state, ttl_s=registry.route_ttl_s, impact_warning_ppm=registry.impact_warning_ppm)
+    return _headers(state, warnings, impact)
 
 
-def _headers(registry: MarketRegistry, state_source: StateSource, impacts: Iterable[PriceImpact | None]) -> Headers:
-    known = [each for each in impacts if each is not None]
-    impact = max(known, default=None, key=lambda each: each.fraction)
-    warnings = quote_warnings(
-        impact, state_source, ttl_s=registry.route_ttl_s, impact_warning_ppm=registry.impact_warning_ppm
-    )
+def _headers(state_source: StateSource, warnings: Iterable[QuoteWarning], impact: PriceImpact | None) -> Headers:
     assert state_source.provenance is not None
     state = ReportedState(state_source.provenance, state_source.block, state_source.age_s, state_source.tag)
     headers = [(STATE_HEADER, render_state(state))]
-    if warnings:
-        codes = [each.code for each in warnings]
+    if codes := list(dict.fromkeys(each.code for each in warnings)):
         fraction = impact.fraction if impact else None
         headers.append((WARNINGS_HEADER, render_warnings(codes, WarningCode.PRICE_IMPACT_HIGH, fraction)))
     return tuple(headers)
