@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import codecs
 import os
 import sys
 from collections.abc import Sequence
@@ -15,6 +16,7 @@ import typer
 from swapcli import __version__
 from swapcli.cli import exit_codes
 from swapcli.cli.lazy_group import CommandEntry, LazyGroup, new_app
+from swapcli.cli.similar_characters import SIMILAR, replace_with_similar
 
 PROGRAM = "swapcli"
 
@@ -151,16 +153,17 @@ def _report(error: BaseException, arguments: Sequence[str]) -> int:
 
 
 def _prepare_streams() -> None:
-    """Replace closed standard streams with /dev/null, and escape characters that a stream cannot encode.
+    """Replace closed standard streams with /dev/null, and characters that a stream cannot encode with similar ones.
 
     Tokens have names in any script, and a terminal may support ASCII only.
     """
     sys.stdin = sys.stdin or open(os.devnull, encoding="utf-8")  # noqa: SIM115 (lives as long as the process)
     sys.stdout = sys.stdout or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115 (lives as long as the process)
     sys.stderr = sys.stderr or open(os.devnull, "w", encoding="utf-8")  # noqa: SIM115
+    codecs.register_error(SIMILAR, replace_with_similar)
     for stream in (sys.stdout, sys.stderr):
         if isinstance(stream, TextIOWrapper):
-            stream.reconfigure(errors="backslashreplace")
+            stream.reconfigure(errors=SIMILAR)
 
 
 def _discard_stdout() -> None:

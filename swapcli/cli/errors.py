@@ -50,7 +50,7 @@ def report_of(error: BaseException, *, debug: bool = False) -> ErrorReport:
 
 def print_error(report: ErrorReport, *, as_json: bool) -> int:
     """Write a report to stderr and return its exit status."""
-    print_to_stderr(_as_json(report) if as_json else _as_text(report))
+    print_to_stderr(_as_json(report) if as_json else _as_text(report), is_wrapped=not as_json)
     return report.exit_code
 
 

@@ -172,7 +172,11 @@ def print_note(sentence: str) -> None:
     print_to_stderr(f"note: {sentence}")
 
 
-def print_to_stderr(text: str) -> None:
-    """Write a line to stderr. A failure to write it must not turn a result into an error."""
+def print_to_stderr(text: str, *, is_wrapped: bool = True) -> None:
+    """Write a message to stderr, wrapped on a terminal. A failure must not turn a result into an error."""
     with suppress(OSError):
+        if is_wrapped and sys.stderr.isatty():
+            from swapcli.cli.terminal import terminal_width, wrap_message
+
+            text = wrap_message(text, terminal_width(sys.stderr))
         print(text, file=sys.stderr)

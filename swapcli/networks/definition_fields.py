@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Collection, Iterator, Mapping
 from typing import NoReturn, Self
 
@@ -20,6 +21,7 @@ from swapcli.validation.values import (
     parse_printable,
 )
 
+_WEB_URL = re.compile(r"https?://[A-Za-z0-9][!-~]*")
 _ADDRESS_OF = {Kind.EVM: "an EVM address", Kind.STARKNET: "a Starknet address"}
 
 
@@ -65,6 +67,10 @@ class DefinitionFields(FieldReader):
     def optional_text(self, key: str) -> str | None:
         """Read a non-empty text; None if absent."""
         return self.read_optional(key, parse_printable)
+
+    def optional_web_url(self, key: str) -> str | None:
+        """Read the http or https URL of a web page; None if absent."""
+        return self.read_optional(key, _parse_web_url)
 
     def whole(self, key: str, minimum: int, maximum: int, default: int | None = None) -> int:
         """Read an integer; `default` if there is one and the key is absent."""
@@ -120,3 +126,10 @@ def _config_error(path: str, problem: str, details: Mapping[str, object], hint: 
     error = ConfigError(problem, hint=hint, details=details)
     error.place = path
     return error
+
+
+def _parse_web_url(value: object) -> str:
+    """Parse a URL in ASCII: it goes into escape sequences of terminals."""
+    if not isinstance(value, str) or not _WEB_URL.fullmatch(value):
+        raise InvalidValue("an http or https URL", value)
+    return value

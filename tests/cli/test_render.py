@@ -306,5 +306,5 @@ LISTING = ListView(("name", "address"), (("a", "0x" + "1" * 40), ("b" * 60, "0x"
 def test_a_list_wider_than_the_terminal_is_not_cut() -> None:
     stream = io.StringIO()
     print_list(LISTING, new_console("never", stream, 80))
-    assert ("b" * 60 + "  0x" + "2" * 40) in stream.getvalue()
+    assert stream.getvalue().split() == ["name", "address", *(cell for row in LISTING.rows for cell in row)]
     assert list_text(LISTING).splitlines()[0].split() == ["NAME", "ADDRESS"]

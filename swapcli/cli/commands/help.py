@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
@@ -9,6 +10,7 @@ from typing import Annotated
 from swapcli.cli.exit_codes import MEANING
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OUTPUT, argument, option
+from swapcli.cli.terminal import reflow, terminal_width
 from swapcli.encoding.closest import closest_names, did_you_mean
 from swapcli.encoding.text import printable, truncate
 from swapcli.errors import InvalidOption
@@ -47,11 +49,13 @@ def help_(
         return
     found = None if topic is None else ALIASES.get(topic.lower(), topic.lower())
     if topic is None:
-        print("Topics (swapcli help TOPIC; each command also has --help):\n")
+        head = "Topics (swapcli help TOPIC; each command also has --help):\n"
+        print(reflow(head, terminal_width(sys.stdout)))
         for name in ORDER:
-            print(f"  {name:<14}{topic_text(name).splitlines()[0]}")
+            title = f"  {name:<14}{topic_text(name).splitlines()[0]}\n"
+            print(reflow(title, terminal_width(sys.stdout)), end="")
     elif found in ORDER:
-        print(topic_text(found), end="")
+        print(reflow(topic_text(found), terminal_width(sys.stdout)), end="")
     else:
         closest = did_you_mean(closest_names(topic, [*ORDER, *ALIASES]))
         hint = closest or f"topics: {', '.join(ORDER)}"

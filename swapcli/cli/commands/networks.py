@@ -9,6 +9,7 @@ from swapcli.cli.session import open_session
 from swapcli.config import network_names_from
 from swapcli.model.network import Network
 from swapcli.networks.address import display_address
+from swapcli.networks.explorer import contract_page
 
 app = new_app()
 
@@ -28,6 +29,7 @@ def networks(*, output: OutputOptions) -> None:
             columns=("network", "chain id", "native", "v2", "tokens", "protocols", "router"),
             rows=tuple(_row(network) for network in all_networks),
             documents=tuple(_document(network) for network in all_networks),
+            links=tuple(_links(network) for network in all_networks),
         )
     )
 
@@ -55,6 +57,11 @@ def _document(network: Network) -> dict[str, object]:
         "protocols": len(network.protocols),
         "router": _router(network),
     }
+
+
+def _links(network: Network) -> dict[str, str]:
+    page = contract_page(network, network.router) if network.router else None
+    return {"router": page} if page else {}
 
 
 def _router(network: Network) -> str | None:

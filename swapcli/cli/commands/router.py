@@ -2,11 +2,14 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
+import sys
+
 from swapcli.cli import options
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, with_option_groups
 from swapcli.cli.output import OutputFormat
-from swapcli.cli.render.list_view import ListView
+from swapcli.cli.render.detail_view import DetailView
+from swapcli.cli.render.payload_view import shorten_calldata
 from swapcli.cli.session import open_session
 
 app = new_app("Print the transaction that deploys your own router contract.")
@@ -43,5 +46,9 @@ def deploy_payload(network: options.NetworkName, *, output: OutputOptions) -> No
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(document)
         return
-    rows = tuple((name, "none" if value is None else str(value)) for name, value in document.items())
-    session.output.print_list(ListView(columns=("field", "value"), rows=rows, documents=()))
+    is_shortened = session.output.format is OutputFormat.TABLE and sys.stdout.isatty()
+    texts = {name: "none" if value is None else str(value) for name, value in document.items()}
+    if is_shortened:
+        texts["calldata"] = shorten_calldata(payload.calldata, "--plain")
+    title = f"Deployment of the router contract on {where.name}"
+    session.output.print_details(DetailView(title, facts=(), copyable=tuple(texts.items())))

@@ -17,6 +17,7 @@ from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind, behaviour_document
 from swapcli.networks.address import display_address
+from swapcli.networks.explorer import token_page
 
 app = new_app()
 
@@ -48,6 +49,7 @@ def tokens(
             columns=(*columns, "transfers") if has_transfers else columns,
             rows=tuple(_row(token, pools, listed)[: len(columns) + has_transfers] for token, pools in counted),
             documents=tuple(_document(token, pools, listed) for token, pools in counted),
+            links=tuple(_links(token, listed.network) for token, _ in counted),
         )
     )
 
@@ -88,6 +90,11 @@ def _row(token: Token, pools: int, listed: _TokenList) -> tuple[str, ...]:
     behaviour = listed.transfers.get(token.address)
     transfers = behaviour.described() if behaviour and behaviour.is_limiting else ""
     return printable(token.symbol), printable(token.name), str(token.decimals), str(pools), address, transfers
+
+
+def _links(token: Token, network: Network) -> dict[str, str]:
+    page = token_page(network, display_address(token.address, network.kind))
+    return {"symbol": page, "address": page} if page else {}
 
 
 def _document(token: Token, pools: int, listed: _TokenList) -> dict[str, object]:

@@ -8,8 +8,13 @@ from dataclasses import dataclass
 
 @dataclass(frozen=True, slots=True)
 class ListView:
-    """Rows with column titles. `documents` are the same rows as JSON objects."""
+    """Rows with column titles. `documents` are the same rows as JSON objects.
+
+    `links` are the pages about cells in the explorer of the network, by the title of the column, for each row; they may
+    be left out.
+    """
 
     columns: tuple[str, ...]
     rows: tuple[tuple[str, ...], ...]
     documents: tuple[Mapping[str, object], ...]
+    links: tuple[Mapping[str, str], ...] = ()

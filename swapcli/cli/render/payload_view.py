@@ -95,12 +95,14 @@ def _transaction_view(
         for name, value in (transaction.signed_fields | transaction.fields_of_node).items()
     }
     order = [name for name in ("to", "entrypoint", "value", *FIELDS_OF_NODE, "calldata") if name in texts]
-    lines = ((_LABELS.get(name, name), texts[name] if full else _shortened(texts[name])) for name in order)
+    lines = (
+        (_LABELS.get(name, name), texts[name] if full else shorten_calldata(texts[name], "--full")) for name in order
+    )
     return TransactionView(title, tuple(lines))
 
 
-def _shortened(text: str) -> str:
+def shorten_calldata(text: str, option: str) -> str:
     """Leave out the middle of a long text, and name the option that shows it."""
     if len(text) <= HEAD + TAIL + len(str(2**256)):
         return text
-    return f"{text[:HEAD]}…{text[-TAIL:]} ({len(text):,} characters; --full shows all)"
+    return f"{text[:HEAD]}…{text[-TAIL:]} ({len(text):,} characters; {option} shows all)"

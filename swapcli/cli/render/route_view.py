@@ -16,6 +16,7 @@ from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import whole_tokens
 from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
+from swapcli.networks.explorer import contract_page
 from swapcli.pictures.route_flow import PoolSwap, RouteFlow, build_route_flow, route_tokens
 
 
@@ -34,13 +35,14 @@ class SwapRow:
 
 @dataclass(frozen=True, slots=True)
 class PoolRow:
-    """A pool of the route: its mark, address or id, name, tokens, and a note."""
+    """A pool of the route: its mark, address or id, name, tokens, a note, and its page in the network's explorer."""
 
     mark: str
     address: str
     name: str
     pair: str
     note: str
+    link: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,7 +109,8 @@ def _pools(answer: QuoteResult, flow: RouteFlow) -> Iterator[PoolRow]:
         use, pool = first_uses[key], answer.pools.get(key) if isinstance(answer, LocalQuote) else None
         symbols = (symbol(tokens[a]) for a in pool.tokens) if pool else (symbol(use.token_in), symbol(use.token_out))
         note = PLACEHOLDER_MARK if isinstance(answer, LocalQuote) and key in answer.placeholder_pools else ""
-        yield PoolRow(mark, use.identifier, use.name, "/".join(symbols), note)
+        link = None if note else contract_page(answer.network, use.identifier)
+        yield PoolRow(mark, use.identifier, use.name, "/".join(symbols), note, link)
 
 
 def _parties(answer: QuoteResult, terms: SwapTerms) -> Iterator[tuple[str, str]]:

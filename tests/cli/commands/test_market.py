@@ -153,7 +153,7 @@ def test_all_networks_that_have_a_store_are_listed(folder: Path) -> None:
     assert [each["network"] for each in listed] == ["citrea", "testnet"]
     assert listed[1] | {"market": 0} == market(folder, "info", "testnet", "--json").json | {"market": 0}
     for form in ("--plain", "--table"):
-        rows = [line.split() for line in market(folder, "info", form).stdout.splitlines()]
+        rows = [line.split() for line in market(folder, "info", form, env={"COLUMNS": "300"}).stdout.splitlines()]
         assert [row[0].lower() for row in rows] == ["network", "citrea", "testnet"]
         assert rows[2][-1] == str(folder / "testnet.sqlite")
 

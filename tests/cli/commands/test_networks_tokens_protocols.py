@@ -89,9 +89,12 @@ def test_a_damaged_store_is_told_and_not_passed_over(command: str, tmp_path: Pat
     assert (ran.exit_code, ran.error["code"]) == (2, "MARKET_ERROR")
 
 
+WIDE = {"COLUMNS": "200"}
+
+
 @pytest.mark.parametrize("command", [("networks",), ("protocols", "base"), ("config", "show")])
 def test_every_form_lists_the_same(command: tuple[str, ...]) -> None:
-    plain, table = (run_swapcli(*command, form).stdout for form in ("--plain", "--table"))
+    plain, table = (run_swapcli(*command, form, env=WIDE).stdout for form in ("--plain", "--table"))
     assert [line.split() for line in plain.splitlines()[1:]] == [line.split() for line in table.splitlines()[1:]]
     assert len(plain.splitlines()) == 1 + len(run_swapcli(*command, "--json").json)
 

@@ -30,7 +30,7 @@ def test_the_deployment_has_the_contract_and_its_arguments(name: str) -> None:
 
 def test_in_a_pipe_every_value_is_whole() -> None:
     ran = run_swapcli("router", "deploy-payload", "base")
-    values = dict(line.split(maxsplit=1) for line in ran.stdout.splitlines()[1:])
+    values = dict(line.split(maxsplit=1) for line in ran.stdout.splitlines()[2:])
     assert (ran.exit_code, values["to"], values["value"]) == (0, "none", "0")
     assert values["calldata"] == build_deployment(find_network("base")).calldata
 
