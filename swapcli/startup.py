@@ -3,7 +3,7 @@
 A quote takes a few milliseconds, and Python takes longer than that to import a library. Therefore:
 
 * `swapcli --version` is answered before anything else of the program is imported (`main`).
-* Completion (`swapcli _complete`) imports only what lists names, and no Typer.
+* Completion (`swapcli _complete`) and `swapcli --help` import no Typer.
 * The cyclic garbage collector is off in one-shot commands. They create few cycles and many long-lived objects, and
   collecting them would take a fifth of the time. Commands that run for long call `enable_garbage_collection`.
 * The process ends with `os._exit`. Otherwise the interpreter would first destroy all modules and objects, one by one.
@@ -42,6 +42,8 @@ def main() -> None:
         return
     if sys.argv[1:2] == ["_complete"]:
         _complete(sys.argv[2:])
+    if sys.argv[1:] in ([], ["-h"], ["--help"]) and _print_overview():
+        return
     import gc
 
     gc.disable()
@@ -76,6 +78,18 @@ def _defer_imports() -> None:
 
     for name in _DEFERRED:
         sys.modules.setdefault(name, DeferredModule(name))
+
+
+def _print_overview() -> bool:
+    """Print the page of `swapcli --help`; return False if that fails, which `run` then reports."""
+    from swapcli.cli.overview import overview
+    from swapcli.cli.terminal import terminal_width
+
+    try:
+        print(overview(terminal_width(sys.stdout)), flush=True)
+    except (OSError, AttributeError, ValueError):  # the last two: a closed stdout
+        return False
+    return True
 
 
 def _complete(words: list[str]) -> Never:

@@ -148,15 +148,21 @@ def test_a_service_loads_web3_for_websocket_and_ipc_only(url: str | None, is_nee
 
 
 def test_the_overview_loads_no_command_and_no_layer_below() -> None:
-    own = {name for name in loaded_after("--help") if name.startswith("swapcli.")}
-    assert own == {
+    script = (
+        "import sys, json; sys.argv = ['swapcli', '--help']\n"
+        "from swapcli.startup import main; main()\n"
+        "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
+    )
+    loaded = modules_after(script)
+    assert {name for name in loaded if name.startswith("swapcli.")} == {
         "swapcli.cli",
-        "swapcli.cli.app",
-        "swapcli.cli.exit_codes",
-        "swapcli.cli.lazy_group",
-        "swapcli.errors",
+        "swapcli.cli.overview",
+        "swapcli.cli.render",
+        "swapcli.cli.render.columns",
+        "swapcli.cli.terminal",
         "swapcli.startup",
     }
+    assert not loaded & {"typer", "inspect", "pathlib", "dataclasses"}
 
 
 def test_plain_text_needs_no_rich() -> None:

@@ -8,15 +8,19 @@ import sys
 from collections.abc import Sequence
 from contextlib import suppress
 from io import TextIOWrapper
-from types import MappingProxyType
-from typing import Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any
 
 import typer
 
 from swapcli import __version__
 from swapcli.cli import exit_codes
 from swapcli.cli.lazy_group import CommandEntry, LazyGroup, new_app
+from swapcli.cli.overview import ALIASES, PANELS, overview
 from swapcli.cli.similar_characters import SIMILAR, replace_with_similar
+from swapcli.cli.terminal import terminal_width
+
+if TYPE_CHECKING:
+    from typer._click import Context
 
 PROGRAM = "swapcli"
 
@@ -30,37 +34,15 @@ class Root(LazyGroup):
 
     entries = {  # noqa: RUF012 (the base class declares it)
         name: CommandEntry(f"swapcli.cli.commands.{name}", panel, summary)
-        for panel, commands in {
-            "Quote": {"route": "Find the best route for a swap."},
-            "Build": {
-                "calldata": "Find the best route and build its transaction.",
-                "execute": "Build the transaction of a route.",
-                "router": "Print the transaction that deploys your own router contract.",
-            },
-            "Data": {
-                "sync": "Sync a network's pools from a node into the local store.",
-                "market": "Import, export and show stored pools.",
-            },
-            "Run": {
-                "serve": "Serve routes and transactions over HTTP.",
-                "health": "Check that every network can be quoted.",
-                "keys": "Create, list and revoke API keys of swapcli serve.",
-            },
-            "Inspect": {
-                "networks": "List the networks.",
-                "tokens": "List the tokens of a network.",
-                "protocols": "List the protocols of a network.",
-            },
-            "Configure": {
-                "config": "Show settings and where they come from.",
-                "help": "Explain a topic, such as amounts or exit codes.",
-                "completion": "Print the completion script of a shell.",
-            },
-        }.items()
+        for panel, commands in PANELS.items()
         for name, summary in commands.items()
     }
 
-    aliases = MappingProxyType({"quote": "route"})
+    aliases = ALIASES
+
+    def get_help(self, ctx: Context) -> str:
+        """Return the overview."""
+        return overview(ctx.terminal_width or terminal_width(sys.stdout))
 
     def main(
         self,

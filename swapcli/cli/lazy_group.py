@@ -87,7 +87,7 @@ class Group(TyperGroup):
 class LazyGroup(Group):
     """A group whose commands are imported when they are called. Subclasses define `entries`.
 
-    `aliases` are other names of commands, which the overview shows beside the name.
+    `aliases` are other names of commands.
     """
 
     entries: dict[str, CommandEntry]
@@ -102,17 +102,6 @@ class LazyGroup(Group):
         del ctx
         entry = self.entries.get(self.aliases.get(cmd_name, cmd_name))
         return load_command(cmd_name, entry) if entry else None
-
-    def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
-        del ctx
-        for panel in dict.fromkeys(entry.panel for entry in self.entries.values()):
-            with formatter.section(panel):
-                rows = [(self._names(n), e.summary) for n, e in self.entries.items() if e.panel == panel]
-                formatter.write_dl(rows)
-
-    def _names(self, name: str) -> str:
-        """Return the name of a command with its aliases."""
-        return ", ".join([name, *(alias for alias, command in self.aliases.items() if command == name)])
 
 
 def load_command(name: str, entry: CommandEntry) -> Command:

@@ -10,9 +10,9 @@ _WORDS = {"…": "..."}
 
 
 def replace_with_similar(error: UnicodeError) -> tuple[str, int]:
-    """Return similar ASCII characters, and where to go on. Letters and signs of other scripts become "?".
+    """Return similar ASCII characters, and where to go on. All others become "?".
 
-    Nothing is turned into a letter: the symbol of a token must not become that of another one.
+    No symbol of a token becomes that of another one: none of these is alphanumeric, except the sign of a product.
     """
     if not isinstance(error, UnicodeEncodeError):
         raise error

@@ -5,9 +5,12 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Iterator
-from typing import TextIO
+from typing import TYPE_CHECKING
 
 from swapcli.cli.render.columns import wrap_words
+
+if TYPE_CHECKING:
+    from typing import TextIO
 
 DEFAULT_WIDTH = 80
 _TABLE_ROW = re.compile(r"( +\S+(?: \S+)* {2,})(\S.*)")

@@ -8,12 +8,15 @@ import sys
 from pathlib import Path
 
 import pytest
+from typer.core import TyperOption
+from typer.main import get_command
 
 from swapcli import __version__
-from swapcli.cli.app import Root
+from swapcli.cli.app import Root, app
 from swapcli.cli.commands.networks import app as networks_app
 from swapcli.cli.completion.command_tree import command_nodes
 from swapcli.cli.lazy_group import load_command
+from swapcli.cli.overview import OPTIONS
 from swapcli.errors import UpstreamError
 from tests.support.command import run_swapcli
 from tests.support.testnet import write_market_file
@@ -32,6 +35,12 @@ def test_the_overview_groups_commands_by_purpose() -> None:
     for section in ("Quote:", "Build:", "Data:", "Run:", "Inspect:", "Configure:"):
         assert section in out
     assert out.index("route") < out.index("Configure:")
+
+
+def test_the_overview_has_the_options_of_the_root() -> None:
+    root = get_command(app)
+    described = {", ".join(sorted(p.opts, key=len)): p.help for p in root.params if isinstance(p, TyperOption)}
+    assert {**described, "-h, --help": "Show this message and exit."} == OPTIONS
 
 
 @pytest.mark.parametrize("name", list(Root.entries))
