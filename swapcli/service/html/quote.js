@@ -1,4 +1,5 @@
 const MAX_OPTIONS = 60;  // more is slower to read than to type a letter
+const MAX_LARGE = 14;  // characters of the largest type that fit a line of a phone
 const STATE_WORDS = {live: "read from a node", synced: "synced from a node", recorded: "recorded from the chain",
   modelled: "modelled, not live prices", synthetic: "synthetic, not real prices"};
 
@@ -213,6 +214,7 @@ async function quote({keepsLink = false} = {}) {
     if (message) throw new Error(message);
     quoted = {order, route: reply.document};
     show(quoted, reply.response.headers);
+    if (!keepsLink && result.getBoundingClientRect().top > innerHeight / 2) result.scrollIntoView();
     await drawPicture(order, signal);
   } catch (error) {
     if (error.name === "AbortError") return;
@@ -249,12 +251,12 @@ function show({order, route}, headers) {
   setStatus(`${input} on ${order.network} pays ${pays(route.outputAmount)}.`, {isHidden: true});
   result.classList.remove("old");
   result.hidden = false;
-  const warnings = listWarnings(route, headers);
+  const warnings = listWarnings(route, headers), received = formatAmount(route.outputAmount, tokenOut.decimals);
   result.replaceChildren(
     element("div", {class: "card stack"},
       element("div", {class: "head"},
         element("h2", {id: "received-label", class: "note"}, "You receive"),
-        element("p", {class: "received"}, formatAmount(route.outputAmount, tokenOut.decimals) + " ",
+        element("p", {class: received.length > MAX_LARGE ? "received long" : "received"}, received + " ",
           element("span", {class: "unit"}, nameOf(tokenOut.symbol))),
         element("p", {class: "note"}, `for ${formatAmount(order.amount, tokenIn.decimals)} `, nameOf(tokenIn.symbol), ` on ${order.network}`),
         element("div", {class: "actions"}, copyButton("Copy link", () => linkOf(order).href), copyButton("Copy JSON", () => JSON.stringify(route, null, 2)))),
