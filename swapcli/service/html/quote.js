@@ -270,7 +270,7 @@ function show({order, route}, headers) {
 }
 
 function listWarnings(route, headers) {
-  if (route.warnings) return route.warnings.map(({message}) => printable(message).replace(/\.?$/, "."));
+  if (route.warnings) return route.warnings.map(({message}) => sentence(message));
   return (headers.get("X-Swap-Warnings") ?? "").split(", ").filter(Boolean).map(printable);
 }
 

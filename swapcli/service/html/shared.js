@@ -79,8 +79,13 @@ function failure({response, document}) {
   if (response.ok && document?.success !== false) return null;
   const message = document?.errorMessage ?? document?.details ?? document?.message ?? `The service answered with status ${response.status}`;
   const wait = response.headers.get("Retry-After");
-  const sentence = printable(message).replace(/[.\s]*$/, ".");
-  return sentence[0].toUpperCase() + sentence.slice(1) + (wait ? ` Try again in ${wait} seconds.` : "");
+  return sentence(message) + (wait ? ` Try again in ${wait} seconds.` : "");
+}
+
+/** Return the text of an error or a warning as a sentence. */
+function sentence(text) {
+  const closed = printable(text).replace(/[.\s]*$/, ".");
+  return closed[0].toUpperCase() + closed.slice(1);
 }
 
 /** Return the headers of a request with an API key, which may be empty. */
