@@ -25,6 +25,9 @@ _MAX_QUOTES: Final = 4
 """Of a part of the balance: one to learn the gas, one to charge it, and two more if the chain moves on meanwhile."""
 _UNKNOWN_GAS: Final = 1_000_000
 """Where a service does not report the gas: more than nearly all routes take."""
+_GAS_MARGIN: Final = 3
+"""Halves of our own gas limit: the node's estimate counts in the end. It was up to a fifth more for a short route whose
+recipient had none of the token, which takes a new storage slot."""
 _L1_FEE_MARGIN: Final = 2
 """For the fee of the data on L1, whose price changes independently of the L2 fee; wallets reserve as much."""
 
@@ -148,8 +151,7 @@ def max_gas_cost_wei(node: RpcNode, quote: QuoteResult, gas_price_wei: int) -> i
         gas_units, l1_fee_wei = quote.quote.gas_units, quote.quote.l1_fee_wei
     else:
         gas_units, l1_fee_wei = quote.result.gas_units or _UNKNOWN_GAS, quote.result.gas_cost_wei or 0
-    # A second margin, for the gas limit of the node's own estimate: some 10% more than ours where routes are short.
-    return with_margin(with_margin(before_refunds(gas_units))) * max_fee_wei + _L1_FEE_MARGIN * l1_fee_wei
+    return _GAS_MARGIN * with_margin(before_refunds(gas_units)) * max_fee_wei // 2 + _L1_FEE_MARGIN * l1_fee_wei
 
 
 def _part_of(written: WrittenAmount, balance: int, gas_wei: int) -> int:
