@@ -129,9 +129,10 @@ def run(arguments: Sequence[str]) -> int:
 
 def _report(error: BaseException, arguments: Sequence[str]) -> int:
     # Imported here: a command that succeeds needs none of it.
-    from swapcli.cli.errors import is_json_requested, print_error, report_of
+    from swapcli.cli.errors import is_json_requested, print_error, report_of, requested_color
 
-    return print_error(report_of(error, debug="--debug" in arguments[:1]), as_json=is_json_requested(arguments))
+    report = report_of(error, debug="--debug" in arguments[:1])
+    return print_error(report, as_json=is_json_requested(arguments), color=requested_color(arguments))
 
 
 def _prepare_streams() -> None:

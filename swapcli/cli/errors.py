@@ -14,6 +14,7 @@ import typer
 from typer._click.exceptions import NoSuchOption
 
 from swapcli.cli import exit_codes
+from swapcli.cli.color import ALWAYS, NEVER
 from swapcli.cli.files import is_disk_full
 from swapcli.cli.lazy_group import UnknownCommand
 from swapcli.cli.output import print_to_stderr
@@ -48,9 +49,12 @@ def report_of(error: BaseException, *, debug: bool = False) -> ErrorReport:
     return _internal_report(error, debug)
 
 
-def print_error(report: ErrorReport, *, as_json: bool) -> int:
+def print_error(report: ErrorReport, *, as_json: bool, color: str = "auto") -> int:
     """Write a report to stderr and return its exit status."""
-    print_to_stderr(_as_json(report) if as_json else _as_text(report), is_wrapped=not as_json)
+    if as_json:
+        print_to_stderr(_as_json(report), NEVER, is_wrapped=False)
+    else:
+        print_to_stderr(_as_text(report), color)
     return report.exit_code
 
 
@@ -59,11 +63,28 @@ def is_json_requested(arguments: Sequence[str]) -> bool:
     options = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
     if "--json" in options or "--plain" in options or "--table" in options:
         return "--json" in options
+    return _peek("output", options) == "json"
+
+
+def requested_color(arguments: Sequence[str]) -> str:
+    """Return "always" or "never" if an option or the settings ask for it, else "auto". Needs no parsed arguments."""
+    requested = _values("--color", arguments)
+    color = requested[-1] if requested else _peek("color", arguments)
+    return str(color) if color in (ALWAYS, NEVER) else "auto"
+
+
+def _peek(key: str, arguments: Sequence[str]) -> object:
+    """Return the raw value of a setting; None if it is not set or the settings cannot be read."""
     from swapcli.config import home_folder, peek
 
-    config_files = [value for option, value in pairwise(options) if option == "--config"]
-    config_files += [option.removeprefix("--config=") for option in options if option.startswith("--config=")]
-    return peek("output", os.environ, Path(config_files[-1]) if config_files else None, home_folder()) == "json"
+    config_files = _values("--config", arguments)
+    return peek(key, os.environ, Path(config_files[-1]) if config_files else None, home_folder())
+
+
+def _values(option: str, arguments: Sequence[str]) -> list[str]:
+    """Return the values of an option on an unparsed command line."""
+    values = [value for name, value in pairwise(arguments) if name == option]
+    return values + [each.removeprefix(f"{option}=") for each in arguments if each.startswith(f"{option}=")]
 
 
 def _io_report(error: OSError) -> ErrorReport:

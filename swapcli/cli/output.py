@@ -8,6 +8,7 @@ from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
+from swapcli.cli.color import ALWAYS, has_color, paint_labels, paint_plain
 from swapcli.encoding.json_text import to_json
 from swapcli.encoding.text import printable
 from swapcli.errors import InvalidOption
@@ -53,12 +54,12 @@ class Output(NamedTuple):
         if self.format is OutputFormat.JSON:
             self.deferred.append(line)
         else:
-            print_to_stderr(line)
+            print_to_stderr(line, self.color)
 
     def flush_notes(self) -> None:
         """Print the deferred notes, after the result."""
         for line in self.deferred:
-            print_to_stderr(line)
+            print_to_stderr(line, self.color)
         self.deferred.clear()
 
     def print_document(self, document: object) -> None:
@@ -102,11 +103,17 @@ class Output(NamedTuple):
         if self.format is OutputFormat.PLAIN:
             from swapcli.cli.render.plain import route_text
 
-            print(route_text(view))
+            self._print_plain(route_text(view))
         else:
             from swapcli.cli.render.terminal_tables import new_console, print_route
 
             print_route(view, new_console(self.color))
+
+    def _print_plain(self, text: str) -> None:
+        """Print plain text. It has colors only if they are requested, since it often goes into a pipe."""
+        if self.color == ALWAYS:
+            text = paint_plain(text)
+        print(text)
 
     def print_payload(self, view: PayloadView, route: RouteView | None = None) -> None:
         """Print a route, if given, then the transactions. Prints no warnings."""
@@ -116,7 +123,7 @@ class Output(NamedTuple):
         if self.format is OutputFormat.PLAIN:
             from swapcli.cli.render.plain import payload_text
 
-            print(payload_text(view))
+            self._print_plain(payload_text(view))
         else:
             from swapcli.cli.render.terminal_tables import new_console, print_payload
 
@@ -129,7 +136,7 @@ class Output(NamedTuple):
         elif self.format is OutputFormat.PLAIN:
             from swapcli.cli.render.plain import list_text
 
-            print(list_text(listing))
+            self._print_plain(list_text(listing))
         else:
             from swapcli.cli.render.terminal_tables import new_console, print_list
 
@@ -140,7 +147,7 @@ class Output(NamedTuple):
         if self.format is OutputFormat.PLAIN:
             from swapcli.cli.render.plain import detail_text
 
-            print(detail_text(sheet))
+            self._print_plain(detail_text(sheet))
         else:
             from swapcli.cli.render.terminal_tables import new_console, print_details
 
@@ -172,11 +179,11 @@ def print_note(sentence: str) -> None:
     print_to_stderr(f"note: {sentence}")
 
 
-def print_to_stderr(text: str, *, is_wrapped: bool = True) -> None:
+def print_to_stderr(text: str, color: str = "auto", *, is_wrapped: bool = True) -> None:
     """Write a message to stderr, wrapped on a terminal. A failure must not turn a result into an error."""
     with suppress(OSError):
         if is_wrapped and sys.stderr.isatty():
             from swapcli.cli.terminal import terminal_width, wrap_message
 
             text = wrap_message(text, terminal_width(sys.stderr))
-        print(text, file=sys.stderr)
+        print(paint_labels(text) if has_color(color, sys.stderr) else text, file=sys.stderr)

@@ -1,4 +1,4 @@
-"""Plain text for pipes, files and screen readers: aligned, complete, never shortened or colored."""
+"""Plain text for pipes, files and screen readers: aligned, complete, never shortened."""
 
 from __future__ import annotations
 

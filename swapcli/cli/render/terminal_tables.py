@@ -90,7 +90,8 @@ def new_console(color: str, stream: TextIO | None = None, width: int | None = No
         markup=False,
         emoji=False,
         force_terminal=True if color == "always" else None,
-        color_system=None if color == "never" else "auto",
+        # Bold, dim and the eight standard colors are all that is used, so "always" needs no detection.
+        color_system=None if color == "never" else "standard" if color == "always" else "auto",
         # rich respects NO_COLOR; the option overrides it.
         no_color=False if color == "always" else None,
     )
