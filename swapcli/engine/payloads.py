@@ -164,8 +164,8 @@ def build_transaction(
 def _router(network: Network) -> str:
     if network.router_registry is not None:
         raise ConfigError(
-            f"a payload for {network.router_dialect} on {network.name} needs a node: the address of its router is "
-            "read from its registry each time",
+            f"a payload for {network.router_dialect} on {network.name} needs the address of its router, which commands "
+            "with a node read from its registry each time",
             hint=f"--rpc-url URL, or set networks.{network.name}.router to the address of one that you have verified",
             details={"key": f"networks.{network.name}.router"},
         )
