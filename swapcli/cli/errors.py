@@ -63,6 +63,8 @@ def is_json_requested(arguments: Sequence[str]) -> bool:
     options = arguments[: list(arguments).index("--")] if "--" in arguments else arguments
     if "--json" in options or "--plain" in options or "--table" in options:
         return "--json" in options
+    if formats := _values("--format", options):
+        return formats[-1] == "json"
     return _peek("output", options) == "json"
 
 

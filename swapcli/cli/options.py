@@ -217,6 +217,10 @@ class OutputOptions(NamedTuple):
     json: Annotated[bool, option("--json", "One JSON document; errors are JSON too.", OUTPUT)] = False
     plain: Annotated[bool, option("--plain", "Plain text; the default if stdout is not a terminal.", OUTPUT)] = False
     table: Annotated[bool, option("--table", "A table; the default on a terminal.", OUTPUT)] = False
+    format: Annotated[
+        str | None,
+        option("--format", "csv for lists; cast, safe, sh or web3 for transactions.", OUTPUT, "FORMAT"),
+    ] = None
     get: Annotated[
         str | None, option("--get", "Print only this JSON field, unquoted, such as state.block.", OUTPUT, "FIELD")
     ] = None

@@ -16,6 +16,12 @@ from swapcli.startup import enable_garbage_collection
 KEYS = ("id", "token_in", "token_out", "amount_in")
 EXAMPLE = 'example of a line: {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000"}'
 
+CSV_COLUMNS = (
+    "id", "success", "inputAmount", "outputAmount", "minReceived", "priceImpact", "gasUnits", "gasUsd",
+    "outputNetOfGas", "expiresAt", "errorMessage",
+)  # fmt: skip
+"""The columns of a batch as CSV: the order's id, and fields of its result."""
+
 
 @dataclass(frozen=True, slots=True)
 class BatchOrder:
@@ -43,6 +49,15 @@ def run_batch(
         statuses.add(status)
         print_line({"id": entry["id"], "result": result})
     return exit_codes.worst(statuses)
+
+
+def format_csv_line(document: Mapping[str, object]) -> str:
+    """Return a line of `run_batch` as CSV."""
+    from swapcli.cli.render.csv_text import csv_lines
+
+    result = document["result"]
+    assert isinstance(result, Mapping)
+    return csv_lines(CSV_COLUMNS, [{"id": document["id"], **result}], header=False)
 
 
 def _numbered_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable
+from collections.abc import Iterable, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -27,6 +27,17 @@ class OutputFormat(StrEnum):
     JSON = "json"
     PLAIN = "plain"
     TABLE = "table"
+    CSV = "csv"
+    CAST = "cast"
+    SAFE = "safe"
+    SH = "sh"
+    WEB3 = "web3"
+
+
+COMMON_FORMATS = (OutputFormat.JSON, OutputFormat.PLAIN, OutputFormat.TABLE)
+"""What every command can print."""
+LIST_FORMATS = (*COMMON_FORMATS, OutputFormat.CSV)
+TRANSACTION_FORMATS = (*COMMON_FORMATS, OutputFormat.CAST, OutputFormat.SAFE, OutputFormat.SH, OutputFormat.WEB3)
 
 
 class Output(NamedTuple):
@@ -133,6 +144,10 @@ class Output(NamedTuple):
         """Print a list."""
         if self.format is OutputFormat.JSON:
             self.print_document(list(listing.documents))
+        elif self.format is OutputFormat.CSV:
+            from swapcli.cli.render.csv_text import csv_columns, csv_lines
+
+            print(csv_lines(csv_columns(listing.documents), listing.documents))
         elif self.format is OutputFormat.PLAIN:
             from swapcli.cli.render.plain import list_text
 
@@ -154,24 +169,45 @@ class Output(NamedTuple):
             print_details(sheet, new_console(self.color))
 
 
-def choose_format(*, json: bool, plain: bool, table: bool, default: str, field: str | None = None) -> OutputFormat:
+class FormatOptions(NamedTuple):
+    """The options that choose the format: flags, the value of --format, and the field of --get."""
+
+    json: bool = False
+    plain: bool = False
+    table: bool = False
+    format: str | None = None
+    field: str | None = None
+
+
+def choose_format(
+    options: FormatOptions, default: str, supported: Sequence[OutputFormat] = COMMON_FORMATS
+) -> OutputFormat:
     """Return the requested format, else the default: "auto" is a table on a terminal and plain text elsewhere.
 
-    A `field` is one of the JSON. Raises `InvalidOption` for options that exclude each other.
+    Raises `InvalidOption` for options that exclude each other and for a format that is not `supported`.
     """
-    flags = {OutputFormat.JSON: json, OutputFormat.PLAIN: plain, OutputFormat.TABLE: table}
-    requested = [output_format for output_format, is_set in flags.items() if is_set]
+    flags = {OutputFormat.JSON: options.json, OutputFormat.PLAIN: options.plain, OutputFormat.TABLE: options.table}
+    requested = {f"--{output_format}": output_format for output_format, is_set in flags.items() if is_set}
+    if options.format is not None:
+        requested[f"--format {options.format}"] = _parse_format(options.format, supported)
     if len(requested) > 1:
-        raise InvalidOption(" and ".join(f"--{each}" for each in requested) + " exclude each other")
-    if field is not None:
-        if requested not in ([], [OutputFormat.JSON]):
-            raise InvalidOption(f"--get prints a field of the JSON, which excludes --{requested[0]}")
+        raise InvalidOption(" and ".join(requested) + " exclude each other")
+    if options.field is not None:
+        if not set(requested.values()) <= {OutputFormat.JSON}:
+            raise InvalidOption(f"--get prints a field of the JSON, which excludes {', '.join(requested)}")
         return OutputFormat.JSON
     if requested:
-        return requested[0]
+        return next(iter(requested.values()))
     if default != "auto":
         return OutputFormat(default)
     return OutputFormat.TABLE if sys.stdout.isatty() else OutputFormat.PLAIN
+
+
+def _parse_format(name: str, supported: Sequence[OutputFormat]) -> OutputFormat:
+    if name in supported:
+        return OutputFormat(name)
+    hint = f"this command prints {', '.join(supported)}"
+    raise InvalidOption(f'--format: no format "{printable(name)}" here', hint=hint, details={"formats": [*supported]})
 
 
 def print_note(sentence: str) -> None:

@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 
 from swapcli.cli.account_options import name_fields
 from swapcli.cli.options import PayloadOptions
-from swapcli.cli.output import OutputFormat
+from swapcli.cli.output import COMMON_FORMATS, OutputFormat
 from swapcli.cli.payload_checker import check_warnings
 from swapcli.cli.render.payload_json import simulation_field, transactions_field
 from swapcli.cli.router_reading import reading_warnings
@@ -15,6 +15,7 @@ from swapcli.cli.session import Session
 from swapcli.engine.transaction_requests import RenderedTransaction, missing_fields, render_transactions
 from swapcli.engine.warnings import payload_warnings
 from swapcli.model.network import FIBROUS, Kind, Network
+from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import QuoteWarning
@@ -69,16 +70,22 @@ def add_warnings(
 def print_payload(
     session: Session,
     prepared: PreparedPayload,
+    figures: QuoteFigures,
     options: PayloadOptions,
     build_document: Callable[[RenderedTransaction], dict[str, Any]],
     print_view: Callable[[list[RenderedTransaction]], None],
 ) -> None:
-    """Print a transaction in the requested format: the JSON document, or a table or plain text."""
+    """Print a transaction in the requested format: for another tool, as JSON, or as a table or plain text."""
     output = session.output
     payload, network, checked, warnings, _ = prepared
     transactions = render_transactions(payload, network, checked)
     swap = transactions[-1]
     output.warn(warnings)
+    if output.format not in COMMON_FORMATS:
+        from swapcli.cli.render.transaction_formats import PayloadParts, format_transactions
+
+        print(format_transactions(output.format, PayloadParts(transactions, network, figures)))
+        return
     if output.format is not OutputFormat.JSON:
         if _is_allowance_unchecked(prepared) and not options.with_approval:
             output.note("the router must be approved first: --with-approval adds the approval transaction")

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swapcli.cli.files import read_file
 from swapcli.cli.options import OutputOptions
-from swapcli.cli.output import Output, choose_format
+from swapcli.cli.output import COMMON_FORMATS, FormatOptions, Output, OutputFormat, choose_format
 from swapcli.config import Secret, Settings, config_file_path, data_folder, home_folder, load_settings, node_url
 from swapcli.engine.compose import REMOTE_RETRIES, QuoteSources, check_has_nodes
 from swapcli.errors import InvalidOption
@@ -75,8 +75,11 @@ def open_session(
     *,
     rpc_url: str | None = None,
     offline: bool = False,
+    formats: Sequence[OutputFormat] = COMMON_FORMATS,
 ) -> Session:
     """Read the settings: `flags` by setting override the environment, which overrides the file.
+
+    `formats` are those that the command can print.
 
     Raises `ConfigError`, `InvalidOption`.
     """
@@ -86,9 +89,8 @@ def open_session(
     settings = load_settings(
         flags={**(flags or {}), "color": output.color}, environ=os.environ, config_path=config_path, home=home_folder()
     )
-    output_format = choose_format(
-        json=output.json, plain=output.plain, table=output.table, default=settings.output, field=output.get
-    )
+    requested = FormatOptions(output.json, output.plain, output.table, output.format, output.get)
+    output_format = choose_format(requested, settings.output, formats)
     return Session(
         settings,
         Output(output_format, settings.color, [], output.get),

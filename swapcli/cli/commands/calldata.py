@@ -7,6 +7,7 @@ from typing import Any
 from swapcli.cli import exit_codes, options
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OrderOptions, OutputOptions, PayloadOptions, SourceOptions, with_option_groups
+from swapcli.cli.output import TRANSACTION_FORMATS
 from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
@@ -49,7 +50,7 @@ def calldata(
     If the price impact exceeds --max-impact, the command exits with status 7.
     """
     flags = order.flags | payload.flags | source.flags
-    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
+    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=TRANSACTION_FORMATS)
     network, words = split_words(session, (network, token_in, token_out, amount))
     words = require_order(words)
     context = open_quote_context(session, network, order, source)
@@ -103,4 +104,4 @@ def _print(
         route = with_simulation(build_route_view(answer, terms, figures), prepared.checked)
         session.output.print_payload(payload, route)
 
-    print_payload(session, prepared, options, build_document, print_view)
+    print_payload(session, prepared, figures, options, build_document, print_view)

@@ -10,6 +10,7 @@ from swapcli.cli import options
 from swapcli.cli.files import write_error
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, option, with_option_groups
+from swapcli.cli.output import LIST_FORMATS
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import open_session
 from swapcli.config import config_file_path, home_folder
@@ -28,7 +29,7 @@ def show(*, output: OutputOptions) -> None:
     \b
     Example: SWAPCLI_SLIPPAGE=0.3 swapcli config show
     """
-    session = open_session(output)
+    session = open_session(output, formats=LIST_FORMATS)
     rows = masked_rows(session.settings)
     session.output.print_list(
         ListView(

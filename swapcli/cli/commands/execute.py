@@ -12,6 +12,7 @@ from swapcli.cli.account_options import RECIPIENT, parse_account_option
 from swapcli.cli.files import STDIN, is_stdin_terminal, read_file
 from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
 from swapcli.cli.options import OutputOptions, PayloadOptions, SourceOptions, argument, option, with_option_groups
+from swapcli.cli.output import TRANSACTION_FORMATS
 from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.render.payload_json import PayloadContext, execute_document
@@ -63,7 +64,7 @@ def execute(
     route by more than the slippage, the command exits with status 6; if the price impact exceeds --max-impact, with 7.
     """
     flags = {"slippage": slippage, "router_dialect": router_dialect} | payload.flags | source.flags
-    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
+    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=TRANSACTION_FORMATS)
     if file == STDIN == str(session.settings.market):
         raise InvalidOption("the route and --market cannot both be read from stdin")
     deadline_s = parse_deadline(payload, signature)
@@ -164,4 +165,4 @@ def _print(
         view = build_execute_view(route.result, transaction, transactions, network, slippage_ppm, full=full)
         session.output.print_payload(with_simulation(view, checked))
 
-    print_payload(session, prepared, options, build_document, print_view)
+    print_payload(session, prepared, figures, options, build_document, print_view)

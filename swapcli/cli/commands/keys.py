@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from swapcli.cli import options
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, argument, with_option_groups
-from swapcli.cli.output import OutputFormat, print_note
+from swapcli.cli.output import LIST_FORMATS, OutputFormat, print_note
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import Session, open_session
 from swapcli.config.source_readers import flag
@@ -55,7 +55,7 @@ def list_(*, keys_file: options.KeysFile = None, output: OutputOptions) -> None:
     \b
     Example: swapcli keys list
     """
-    session = open_session(output, {"service.keys_file": flag("--keys-file", keys_file)})
+    session = open_session(output, {"service.keys_file": flag("--keys-file", keys_file)}, formats=LIST_FORMATS)
     _list(session, _store(session.keys_file()).list())
 
 

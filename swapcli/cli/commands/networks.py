@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, with_option_groups
+from swapcli.cli.output import LIST_FORMATS
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import open_session
 from swapcli.config import network_names_from
@@ -22,7 +23,7 @@ def networks(*, output: OutputOptions) -> None:
     \b
     Example: swapcli networks --json
     """
-    session = open_session(output)
+    session = open_session(output, formats=LIST_FORMATS)
     all_networks = [session.network(name) for name in network_names_from(session.settings)]
     session.output.print_list(
         ListView(

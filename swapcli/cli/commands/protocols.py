@@ -7,6 +7,7 @@ from collections import Counter
 from swapcli.cli import options
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, with_option_groups
+from swapcli.cli.output import LIST_FORMATS
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import Session, open_session
 from swapcli.config.source_readers import flag
@@ -28,7 +29,7 @@ def protocols(
 
     If the network has a store, the list shows the number of pools of each protocol.
     """
-    session = open_session(output, {"store_dir": flag("--store", store)})
+    session = open_session(output, {"store_dir": flag("--store", store)}, formats=LIST_FORMATS)
     listed, pools = _load_protocols(session, session.network_name(network))
     columns = ("id", "name", "display name", "family", "pools")
     session.output.print_list(

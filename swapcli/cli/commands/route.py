@@ -2,13 +2,14 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import exit_codes, options
 from swapcli.cli.files import STDIN, read_lines
 from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
 from swapcli.cli.options import OrderOptions, OutputOptions, PayloadOptions, SourceOptions, option, with_option_groups
-from swapcli.cli.output import OutputFormat
+from swapcli.cli.output import COMMON_FORMATS, LIST_FORMATS, Output, OutputFormat
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
 from swapcli.cli.session import Session, open_session
 from swapcli.engine.amount_notation import is_balance_part
@@ -48,24 +49,30 @@ def route(
       swapcli route base ETH USDC 1.5 --json | jq -r .outputAmount
 
     A batch file has one JSON order per line, {"id", "token_in", "token_out", "amount_in"}, with amounts in the token's
-    smallest unit. The output is one line {"id", "result"} per order. A malformed line stops the batch; the error gives
-    its number. The exit status is the lowest one other than 0 of all orders.
+    smallest unit. The output is one line {"id", "result"} per order; --format csv prints the main figures. A malformed
+    line stops the batch; the error gives its number. The exit status is the lowest one other than 0 of all orders.
     """
-    session = open_session(output, order.flags | source.flags, rpc_url=source.rpc_url, offline=source.offline)
+    session = open_session(
+        output,
+        order.flags | source.flags,
+        rpc_url=source.rpc_url,
+        offline=source.offline,
+        formats=COMMON_FORMATS if batch is None else LIST_FORMATS,
+    )
     network, words = split_words(session, (network, token_in, token_out, amount))
     if batch is None:
         words = require_order(words, hint=", or --batch")
         return _route_one(open_quote_context(session, network, order, source), words, sender)
-    _check_batch_alone(words, output.plain or output.table, batch, session)
+    _check_batch_alone(words, output, batch, session)
     return _route_batch(open_quote_context(session, network, order, source), batch)
 
 
-def _check_batch_alone(order: list[str], for_people: bool, batch: str, session: Session) -> None:
+def _check_batch_alone(order: list[str], output: OutputOptions, batch: str, session: Session) -> None:
     """Raise an error if the command line has options that do not fit --batch."""
     if order:
         raise UsageError("--batch reads the orders from a file: give only NETWORK")
-    if for_people:
-        raise InvalidOption("--batch prints JSON and excludes --plain and --table")
+    if output.plain or output.table or output.format in (OutputFormat.PLAIN, OutputFormat.TABLE):
+        raise InvalidOption("--batch prints JSON or CSV and excludes --plain and --table")
     if batch == STDIN == str(session.settings.market):
         raise InvalidOption("--batch and --market cannot both read stdin")
 
@@ -89,6 +96,17 @@ def _route_one(context: QuoteContext, words: list[str], sender: str | None) -> i
     return exit_codes.OK
 
 
+def _line_printer(output: Output) -> Callable[[Mapping[str, object]], None]:
+    """Return the function that prints an order of a batch with its result, as JSON or CSV."""
+    if output.format is not OutputFormat.CSV:
+        return output.print_line
+    from swapcli.cli.order_batch import CSV_COLUMNS, format_csv_line
+    from swapcli.cli.render.csv_text import csv_lines
+
+    print(csv_lines(CSV_COLUMNS, ()))
+    return lambda document: print(format_csv_line(document), flush=True)
+
+
 def _route_batch(context: QuoteContext, batch: str) -> int:
     from swapcli.cli.order_batch import BatchOrder, run_batch
 
@@ -96,6 +114,6 @@ def _route_batch(context: QuoteContext, batch: str) -> int:
         token_in, token_out = context.market.token(entry.token_in), context.market.token(entry.token_out)
         return context.quote(context.options.build_order(token_in, token_out, entry.amount)).to_dict()
 
-    status = run_batch(read_lines(batch), result, context.session.output.print_line)
+    status = run_batch(read_lines(batch), result, _line_printer(context.session.output))
     context.session.output.flush_notes()
     return status

@@ -9,6 +9,7 @@ from typing import NamedTuple
 from swapcli.cli import options
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, with_option_groups
+from swapcli.cli.output import LIST_FORMATS
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import Session, open_session
 from swapcli.config.source_readers import flag
@@ -39,7 +40,7 @@ def tokens(
 
     Reads the market file if --market names one, else the store of the network, else the embedded market.
     """
-    session = open_session(output, {"market": market, "store_dir": flag("--store", store)})
+    session = open_session(output, {"market": market, "store_dir": flag("--store", store)}, formats=LIST_FORMATS)
     listed = _load_tokens(session, session.network_name(network), skip_bad_pools)
     counted = _count_pools(listed)
     has_transfers = any(behaviour.is_limiting for behaviour in listed.transfers.values())
