@@ -49,11 +49,15 @@ def block_number(at: BlockId) -> int:
 
 
 class ChainHead(NamedTuple):
-    """A recent block, which the node calls `tag`, and the present gas price."""
+    """A recent block, which the node calls `tag`, and the present gas price.
+
+    `code` is that of the requested contract, None if none was requested or the node did not return it.
+    """
 
     block: BlockHeader
     gas_price_wei: int
     tag: BlockTag = BlockTag.LATEST
+    code: bytes | None = None
 
 
 class Log(NamedTuple):
@@ -86,8 +90,8 @@ class Node(Protocol):
     def limits(self) -> NodeLimits:
         """What the node accepts, as far as it is known."""
 
-    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
-        """Return the block that the node calls `tag`, after checking the chain id.
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        """Return the block that the node calls `tag`, after checking the chain id, and the code of a contract then.
 
         Without a pending block, that is the latest one. Raises `UpstreamRejected` if the node does not know the tag."""
 

@@ -111,14 +111,19 @@ class SingleRpcNode:
     def _send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
         return self._rpc.send(requests, check)
 
-    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
-        """As `Node.head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain."""
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        """As `Node.read_head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain."""
         requests = [RpcRequest("eth_chainId", ()), _tagged_request(BlockTag.LATEST), RpcRequest("eth_gasPrice", ())]
         if tag is not BlockTag.LATEST:
             requests.append(_tagged_request(tag))
-        chain, block, gas_price, *tagged = self._send(requests)
+        if code_of is not None:
+            requests.append(RpcRequest("eth_getCode", (code_of, tag), is_optional=True))
+        results = self._send(requests)
+        found_code = results.pop() if code_of is not None else None
+        chain, block, gas_price, *tagged = results
         self._check_chain(self._number(chain, "eth_chainId"))
-        head = ChainHead(self._block(block), self._number(gas_price, "eth_gasPrice"))
+        code = _read_hex(found_code) if isinstance(found_code, str) else None
+        head = ChainHead(self._block(block), self._number(gas_price, "eth_gasPrice"), code=code)
         self._newest, self._newest_bloom = head.block, self._bloom(block)
         return self._tagged_head(head, tag, tagged[0]) if tagged else head
 

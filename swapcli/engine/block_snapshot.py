@@ -18,6 +18,7 @@ from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import FIBROUS, Network
 from swapcli.model.pool import Pool
+from swapcli.model.router_reading import DEFAULT_READING
 
 _ReadValue = Pool | L1FeeParams | RegisteredRouter | None
 
@@ -28,7 +29,8 @@ class BlockSnapshot:
 
     `tag` is the requested block; a node without pending state has returned its latest one. `registered_router` is the
     router of a dialect whose registry names it. `read_at_s` is the monotonic time at which the node returned the block.
-    `is_pinned` is false once a node has answered from another block.
+    `is_pinned` is false once a node has answered from another block. `has_router_changed` means that the router is not
+    the contract whose reading the network has.
     """
 
     node: Node
@@ -40,6 +42,7 @@ class BlockSnapshot:
     l1_fee_params: L1FeeParams | None = None
     registered_router: RegisteredRouter | None = None
     is_pinned: bool = True
+    has_router_changed: bool = False
 
     def read(self, pools: Iterable[Pool]) -> None:
         """Read the pools that have not been read yet, all in the same batches. Raise `UpstreamError`."""
@@ -94,6 +97,8 @@ class BlockSnapshot:
         pools = {key: pool for key in keys if (pool := self.pools.get(key))}
         router = self.registered_router
         network = self.with_router(known.network) if router and router.address else known.network
+        if self.has_router_changed:
+            network = replace(network, router_reading=DEFAULT_READING, router_code_hash=None)
         unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""
         missing = f", no {self.tag} state" if self.tag is not self.head.tag else ""
         return replace(

@@ -119,11 +119,18 @@ class QuoteSources:
         """Return the network with the reading of its router that simulations have shown."""
         if not self._may_have_findings(network):
             return network
-        findings = self.router_findings(network)
-        return replace(network, router_reading=findings.reading()) if findings.protocols else network
+        findings = self._load_findings(network)
+        if not findings.protocols:
+            return network
+        return replace(network, router_reading=findings.reading(), router_code_hash=findings.code_hash)
 
     def router_findings(self, network: Network) -> RouterFindings:
-        """Return what is remembered of how the network's router reads its calls."""
+        """Return what is remembered of how the router reads its calls; nothing if its code has changed."""
+        from swapcli.model.router_findings import NO_FINDINGS
+
+        return self._load_findings(network) if network.router_code_hash else NO_FINDINGS
+
+    def _load_findings(self, network: Network) -> RouterFindings:
         from swapcli.model.router_findings import NO_FINDINGS
 
         if network.router is None or not self._may_have_findings(network):

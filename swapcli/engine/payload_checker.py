@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from contextlib import closing
 from dataclasses import replace
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Final, NamedTuple
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.dialects import has_readings, router_dialect
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
+from swapcli.errors import SimulationError
 from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
 
@@ -29,6 +30,11 @@ if TYPE_CHECKING:
     from swapcli.model.state_source import StateSource
     from swapcli.model.swap_terms import SwapTerms
     from swapcli.model.transaction import UnsignedTransaction
+
+_HINT_OWN_READINGS: Final = (
+    "only the service's reading of the router was simulated, as others need the state of the pools: quote without"
+    " --api-url to try all of them"
+)
 
 
 class PayloadChecker(NamedTuple):
@@ -77,9 +83,14 @@ class PayloadChecker(NamedTuple):
 
         with closing(self.node):
             ends = TradedTokens(*tokens, self.network.native)
-            checked = check_payload(
-                self.node, self.requested, payload, origin, ends, gas_wei, is_rounded=rounded, readings=readings
-            )
+            try:
+                checked = check_payload(
+                    self.node, self.requested, payload, origin, ends, gas_wei, is_rounded=rounded, readings=readings
+                )
+            except SimulationError as error:
+                if origin.service_url is not None and has_readings(self.network):
+                    error.hint = _HINT_OWN_READINGS
+                raise
             if readings is not None and self.requested.simulate:
                 self.memory.learn(self.node, readings, checked, int(SYSTEM_CLOCK.now_s()))
             elif readings is not None:

@@ -11,7 +11,7 @@ from swapcli.engine.presign_checks import PayloadCheck
 from swapcli.model.network import Network
 from swapcli.model.router_findings import NO_FINDINGS, RouterFindings
 from swapcli.model.router_reading import DEFAULT_READING
-from swapcli.networks.address import keccak256
+from swapcli.networks.address import hash_code
 
 
 class ReadingMemory(NamedTuple):
@@ -45,4 +45,4 @@ class ReadingMemory(NamedTuple):
 
 
 def _code_hash(node: StateOverrideNode, network: Network, block: int) -> str:
-    return f"0x{keccak256(node.read_account(network.router or '', block).code).hex()}"
+    return hash_code(node.read_account(network.router or "", block).code)

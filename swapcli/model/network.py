@@ -84,8 +84,8 @@ class Network:
     before the network has agreed on it. `block_gas_limit` is the most gas that a transaction can use, None if routes
     never come near it. `router` is the address of the router that payloads are built for, of the dialect
     `router_dialect`; `routers` has what is known of each dialect's router. `router_reading` is how payloads for the
-    public router are written, where the interface leaves it open. `unconfirmed` names facts that should be checked
-    before use.
+    public router are written, where the interface leaves it open; simulations have shown it while the router's code had
+    the hash `router_code_hash`, None if they have not. `unconfirmed` names facts that should be checked before use.
     """
 
     name: str
@@ -111,6 +111,7 @@ class Network:
     router_dialect: str = FIBROUS
     routers: Mapping[str, DialectRouter] = field(default_factory=dict)
     router_reading: RouterReading = DEFAULT_READING
+    router_code_hash: str | None = None
     sources: dict[str, str] = field(default_factory=dict)
     unconfirmed: tuple[str, ...] = ()
 

@@ -90,6 +90,11 @@ def _with_checksum(address: str) -> str:
     return "0x" + "".join(d.upper() if mark >= "8" else d for d, mark in zip(digits, marks, strict=False))
 
 
+def hash_code(code: bytes) -> str:
+    """Return the hash of a contract's code as nodes write it, hex with 0x."""
+    return f"0x{keccak256(code).hex()}"
+
+
 def is_name(text: str) -> bool:
     """Return whether `text` is meant as a name. Every name has a dot, and no address has one."""
     return "." in text

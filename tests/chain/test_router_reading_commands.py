@@ -12,14 +12,17 @@ from typing import Any
 import pytest
 
 from swapcli.evm import decode_call
+from swapcli.markets.format import render_market
+from swapcli.model.market import Provenance
 from swapcli.model.router_reading import ExtraDataForm, RateReading, RouterReading
+from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.reading_routers import deploy_reading_router
 from tests.chain.test_checks_commands import BOB, Client
 from tests.chain.trader import USER, Trader
 from tests.support.chain import restored
 from tests.support.command import clean_environment
-from tests.support.service_process import SWAPCLI_COMMAND
+from tests.support.service_process import SWAPCLI_COMMAND, run_service
 
 READING = RouterReading(RateReading.ABSOLUTE_INPUT, ExtraDataForm.WORD)
 ORDER = ("ETH", "USDC", "400")
@@ -82,6 +85,36 @@ def test_the_reading_is_forgotten_with_the_code(client: Client) -> None:
     node.ask("anvil_setCode", router, f"{code}00")
     for _ in range(2):
         assert client.calldata(*ORDER, "--from", USER, "--json").json["calldata"] == guessed["calldata"]
+
+
+def test_a_new_router_is_noticed_with_the_block(client: Client) -> None:
+    """Without any check of the sender or the payload, and without another exchange."""
+    guessed = client.calldata(*ORDER, "--json").json
+    found = client.calldata(*ORDER, "--simulate", "--json").json
+    route = client.route(*ORDER)
+    assert client.calldata(*ORDER, "--json").json["calldata"] == found["calldata"] != guessed["calldata"]
+    node, router = client.trader.chain.node, client.trader.world.network.router
+    with client.trader.chain.revert_after():
+        node.ask("anvil_setCode", router, f"{node.ask('eth_getCode', router, 'latest')}00")
+        changed = client.calldata(*ORDER, "--json")
+        assert changed.json["calldata"] == guessed["calldata"]
+        assert changed.json["route"]["outputAmount"] == guessed["route"]["outputAmount"]
+        executed = decode_call(client.execute(route, "--slippage", "5", "--json").json["calldata"])
+        forms = {len(swap.extra_data) for swap in executed.swaps}
+        assert forms == {len(swap.extra_data) for swap in decode_call(guessed["calldata"]).swaps}
+        assert forms != {len(swap.extra_data) for swap in decode_call(found["calldata"]).swaps}
+    assert client.calldata(*ORDER, "--json").json["calldata"] == found["calldata"]
+
+
+def test_a_payload_of_a_service_is_tried_in_its_reading_only(client: Client) -> None:
+    file = client.folder / "market.json"
+    market = replace(read_market(client.trader.world), block=3, timestamp=1, provenance=Provenance.MODELLED)
+    file.write_text(render_market(market))
+    with run_service("--market", str(file), env={"SWAPCLI_CONFIG": str(client.settings)}) as service:
+        ran = client.calldata(*ORDER, "--api-url", service.url, "--simulate", "--json")
+    assert ran.error["code"] == "SIMULATION_FAILED"
+    assert ran.error["hint"].startswith("only the service's reading of the router was simulated")
+    assert client.calldata(*ORDER, "--simulate", "--json").exit_code == 0
 
 
 def test_without_a_reading_that_pays_it_is_refused(client: Client) -> None:

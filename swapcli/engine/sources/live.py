@@ -44,6 +44,7 @@ from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour
+from swapcli.networks.address import hash_code
 
 _MAX_ATTEMPTS = 3
 _MAX_MISMATCHES = 6
@@ -84,8 +85,8 @@ class LiveSource:
 
     @property
     def network(self) -> Network:
-        """The network of the pool source."""
-        return self._pool_source.network
+        """The network of the pool source, with what the node has shown of its router."""
+        return (self._last_source or self._pool_source).network
 
     @property
     def state_source(self) -> StateSource:
@@ -153,8 +154,16 @@ class LiveSource:
         now_s, block_time_s = self._clock.monotonic_s(), self.network.block_time_s or _DEFAULT_BLOCK_TIME_S
         max_age_s = _PENDING_TIME_S if self._tag is BlockTag.PENDING else block_time_s
         if self._snapshot is None or now_s - self._snapshot.read_at_s > max_age_s:
-            self._snapshot = BlockSnapshot(self._node, self.network, self._node.read_head(self._tag), now_s, self._tag)
+            self._snapshot = self._read_snapshot(now_s)
         return self._snapshot
+
+    def _read_snapshot(self, now_s: float) -> BlockSnapshot:
+        """Return a new snapshot. The code of the router is read with the block, if a reading of it is remembered."""
+        network = self._pool_source.network
+        expected = network.router_code_hash
+        head = self._node.read_head(self._tag, code_of=network.router if expected else None)
+        has_changed = head.code is not None and hash_code(head.code) != expected
+        return BlockSnapshot(self._node, network, head, now_s, self._tag, has_router_changed=has_changed)
 
     def discard_snapshot(self) -> None:
         """Discard the snapshot, so that the next order reads another block."""

@@ -41,8 +41,8 @@ class EvmNode(SingleNode):
         self.emitted_logs: list[Log] = []
         self.batch_sizes: list[int] = []
 
-    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
-        del tag
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        del tag, code_of
         block = self.read_block(BLOCK)
         assert block is not None
         return ChainHead(block, 10**9)

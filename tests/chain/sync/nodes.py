@@ -25,8 +25,8 @@ class LimitedNode(SingleNode):
         self.ranges: list[LogFilter] = []
         self.calls = 0
 
-    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
-        return self.node.read_head(tag)
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        return self.node.read_head(tag, code_of=code_of)
 
     def read_block(self, number: int) -> BlockHeader | None:
         return self.node.read_block(number)
@@ -53,8 +53,8 @@ class LaggingNode(LimitedNode):
         super().__init__(node)
         self.number = number
 
-    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
-        del tag
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        del tag, code_of
         block = self.node.read_block(self.number)
         assert block
         return ChainHead(block, 1)
@@ -107,9 +107,9 @@ class LockedNode(LimitedNode):
         super().__init__(node)
         self._lock = lock
 
-    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         with turn(self._lock):
-            return super().read_head(tag)
+            return super().read_head(tag, code_of=code_of)
 
     def read_block(self, number: int) -> BlockHeader | None:
         with turn(self._lock):

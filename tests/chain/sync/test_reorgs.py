@@ -130,8 +130,8 @@ class Turning(LimitedNode):
         super().__init__(node)
         self._turns, self._chain, self._rng = turns, turn, Random("turning")
 
-    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
-        del tag
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        del tag, code_of
         self._mark = self._chain.snapshot()
         live(self._chain, self._rng, 1)
         self._head = self.node.read_head()

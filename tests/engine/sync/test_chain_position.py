@@ -32,8 +32,8 @@ class Chain(SingleNode):
         self.path = path
         self.requests = 0
 
-    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
-        del tag
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        del tag, code_of
         return ChainHead(self._block(len(self.path) - 1), 1)
 
     def read_block(self, number: int) -> BlockHeader | None:

@@ -32,8 +32,8 @@ class PairNode(SingleNode):
         self.requested = 0
         self.read: set[str] = set()
 
-    def read_head(self, tag: BlockTag = BlockTag.LATEST) -> ChainHead:
-        del tag
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        del tag, code_of
         self.number += 1
         return ChainHead(self._block(self.number), 1)
 
