@@ -38,9 +38,20 @@ def clean_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     return clean | {"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"} | dict(env or {})
 
 
-def run_swapcli(*arguments: str, stdin: bytes = b"", env: Mapping[str, str] | None = None) -> CommandResult:
-    """Run a command line in this process, without the developer's own settings."""
+def run_swapcli(
+    *arguments: str,
+    stdin: bytes = b"",
+    env: Mapping[str, str] | None = None,
+    encoding: str = "utf-8",
+    width: int | None = None,
+) -> CommandResult:
+    """Run a command line in this process, without the developer's own settings.
+
+    `encoding` is that of the streams; `width` replaces the width of help pages, for which the runner takes 80.
+    """
     unset = {name: None for name in os.environ if name.startswith(("SWAPCLI_", "XDG_"))}
     environment = unset | clean_environment({"COLUMNS": "80", **(env or {})})
-    result = CliRunner().invoke(app, list(arguments), input=stdin, env=environment, catch_exceptions=False)
+    extra: dict[str, Any] = {} if width is None else {"terminal_width": width}
+    runner = CliRunner(charset=encoding)
+    result = runner.invoke(app, list(arguments), input=stdin, env=environment, catch_exceptions=False, **extra)
     return CommandResult(result.exit_code, result.stdout, result.stderr)
