@@ -72,12 +72,17 @@ function misfits([minWidth, minHeight]) {
   return found;
 }
 
-/** Return the violations of all rules that axe finds, or of these, one line each. */
-async function violations(rules) {
+/** Return the violations that axe finds, one line each. */
+async function violations(options = {}) {
   await page.evaluate(axe);
-  const options = {resultTypes: ["violations"], ...(rules ? {runOnly: rules} : {})};
-  const {violations: found} = await page.evaluate(each => axe.run(document, each), options);
+  const {violations: found} = await page.evaluate(each => axe.run(document, each), {resultTypes: ["violations"], ...options});
   return found.flatMap(rule => rule.nodes.map(node => `${rule.id}: ${node.target} ${node.failureSummary}`)).slice(0, 20);
+}
+
+/** Return the violations of contrast in dark mode. */
+async function darkViolations() {
+  await setView(1280, "dark");
+  return violations({runOnly: ["color-contrast"]});
 }
 
 const received = () => page.locator(".received").innerText();
@@ -90,15 +95,16 @@ check("the quote page fits every width", async () => {
     await page.locator("#more summary").click();
     await page.locator("#quote details summary").click();
     assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), [], `at ${width} px`);
+    const [shown, natural] = await page.locator("#picture img").evaluate(image => [image.clientWidth, image.naturalWidth]);
+    assert.ok(Math.abs(natural / shown - 1) < 0.1, `the picture for ${natural} px is ${shown} px wide`);
   }
 });
 
 check("the documentation fits every width", async () => {
   await openDocs();
+  await page.locator("nav details").evaluate(node => { node.open = true; });
   for (const width of WIDTHS) {
     await setView(width);
-    await page.reload();
-    await page.locator("#route").waitFor();
     assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), [], `at ${width} px`);
   }
   assert.equal((await page.locator("body").innerText()).includes("`"), false);
@@ -119,7 +125,12 @@ check("an order is quoted, drawn and built", async () => {
   const units = BigInt(route.outputAmount), text = await received();
   const [whole, fraction = ""] = text.split(" ")[0].split(".");
   assert.equal(BigInt(digits(whole) + fraction.padEnd(6, "0")), units);
-  assert.match(await page.locator("#quote dl").innerText(), /modelled/);
+  const minimum = BigInt(route.minReceived), figures = await page.locator("#quote dl").innerText();
+  assert.ok(figures.includes(`${(minimum / 10n ** 6n).toLocaleString("en")}.${String(minimum % 10n ** 6n).padStart(6, "0").replace(/0+$/, "")} `));
+  for (const name of ["At least", "Rate", "Price impact", "Gas", "Best single path", "Pool state", "Use before"]) {
+    assert.ok(figures.includes(name), name);
+  }
+  assert.match(await page.getByRole("list", {name: "Warnings"}).innerText(), /The state of the pools is modelled: these are not live prices\./);
   await page.locator("#recipient").fill(RECIPIENT);
   await page.getByRole("button", {name: "Build transaction"}).click();
   await page.locator("#payload-calldata").waitFor();
@@ -187,6 +198,23 @@ check("the quote page is usable by keyboard alone", async () => {
   await page.locator("#payload-calldata").waitFor();
 });
 
+check("buttons copy, also without HTTPS", async () => {
+  await context.grantPermissions(["clipboard-write"], {origin: url});
+  await openQuote();
+  const paste = async () => {
+    await page.locator("#amount").fill("");
+    await page.keyboard.press("Control+V");
+    return page.locator("#amount").inputValue();
+  };
+  await page.getByRole("button", {name: "Copy link"}).click();
+  await page.getByRole("button", {name: "Copied"}).waitFor();
+  assert.equal(await paste(), url + ORDER);
+  await page.evaluate(() => Object.defineProperty(navigator, "clipboard", {value: undefined}));
+  await page.getByRole("button", {name: "Copy JSON"}).click();
+  await page.getByRole("button", {name: "Copied"}).nth(1).waitFor();
+  assert.match(await paste(), /^\{ +"success": true,/);
+});
+
 check("mistakes are answered with a sentence", async () => {
   await openQuote();
   const says = async (pattern) => {
@@ -250,9 +278,11 @@ check("the documentation has no accessibility violations", async () => {
   await page.getByRole("button", {name: "Send: GET /{network}/route", exact: true}).click();
   await waitForPicture("#route figure img");
   await setView(390, "light");
-  assert.deepEqual(await violations(), []);
-  await setView(1280, "dark");
-  assert.deepEqual(await violations(["color-contrast"]), [], "in dark mode");
+  assert.deepEqual(await violations({rules: {"color-contrast": {enabled: false}}}), []);
+  // Contrast is the slowest rule, and later operations repeat the first.
+  await page.evaluate(() => document.querySelectorAll(".operation:nth-of-type(n+9)").forEach(node => node.remove()));
+  assert.deepEqual(await violations({runOnly: ["color-contrast"]}), []);
+  assert.deepEqual(await darkViolations(), [], "in dark mode");
 });
 
 check("the quote page has no accessibility violations", async () => {
@@ -264,8 +294,7 @@ check("the quote page has no accessibility violations", async () => {
   await page.locator("#payload-calldata").waitFor();
   await setView(390, "light");
   assert.deepEqual(await violations(), []);
-  await setView(1280, "dark");
-  assert.deepEqual(await violations(["color-contrast"]), [], "in dark mode");
+  assert.deepEqual(await darkViolations(), [], "in dark mode");
   await page.locator("#out").click();
   await page.locator("#out-list [role=option]").first().waitFor();
   assert.deepEqual(await violations(), [], "with an open list");

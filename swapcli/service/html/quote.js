@@ -363,7 +363,7 @@ function copyField(label, text) {
   const id = "payload-" + label.toLowerCase().replace(/\W+/g, "-"), rows = text.length > 200 ? "6" : text.length > 70 ? "2" : "1";
   const area = element("textarea", {id, readonly: "", rows, spellcheck: "false"});
   area.value = text;
-  return element("div", {}, element("div", {class: "copy"}, element("label", {for: id}, label), copyButton("Copy", () => { area.select(); return text; })), area);
+  return element("div", {}, element("div", {class: "copy"}, element("label", {for: id}, label), copyButton("Copy", () => text)), area);
 }
 
 /** Fill the form from the link, and quote if the link has a whole order. */

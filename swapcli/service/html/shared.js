@@ -119,20 +119,23 @@ async function showPicture(figure, url, key, description, signal) {
 function copyButton(label, read) {
   const button = element("button", {type: "button", class: "quiet small", onclick: copy}, label);
   async function copy() {
-    button.textContent = await writeClipboard(read()) ? "Copied" : "Press Ctrl+C";
+    button.textContent = await writeClipboard(read(), button) ? "Copied" : "Not copied";
     setTimeout(() => { button.textContent = label; }, 2000);
   }
   return button;
 }
 
-/** Copy text; return whether that worked. Browsers refuse on pages from other machines without HTTPS. */
-async function writeClipboard(text) {
-  try {
-    await navigator.clipboard.writeText(text);
-    return true;
-  } catch {
-    return false;
-  }
+/** Copy text; return whether that worked. Without HTTPS, browsers allow only the older way, by a selection. */
+async function writeClipboard(text, focused) {
+  if (navigator.clipboard) return navigator.clipboard.writeText(text).then(() => true, () => false);
+  const area = element("textarea", {readonly: ""});
+  area.value = text;
+  document.body.append(area);
+  area.select();
+  const isCopied = document.execCommand("copy");
+  area.remove();
+  focused.focus();
+  return isCopied;
 }
 
 /** Return the number of paths and pools of a route in words. */
