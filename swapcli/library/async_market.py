@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Generator, Mapping
+from collections.abc import AsyncIterator, Callable, Generator, Mapping
 from concurrent.futures import ThreadPoolExecutor
+from contextlib import asynccontextmanager
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack
 
@@ -110,6 +111,15 @@ class AsyncMarket:
     async def refresh(self) -> None:
         """As `Market.refresh`."""
         await self._call(lambda market: market.refresh())
+
+    @asynccontextmanager
+    async def pinned(self) -> AsyncIterator[Self]:
+        """As `Market.pinned`."""
+        await self._call(lambda market: market.source.pin(pinned=True))
+        try:
+            yield self
+        finally:
+            await self._call(lambda market: market.source.pin(pinned=False))
 
     async def close(self) -> None:
         """As `Market.close`, after the calls before it. A market that was never awaited just ends."""

@@ -2,33 +2,29 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
 from threading import RLock
 from typing import TYPE_CHECKING, Any, Literal, Required, Self, TypeAlias, TypedDict, Unpack
 from weakref import finalize
 
-from swapcli.config import node_url, override_settings
-from swapcli.engine.amounts import Amount, ResolvedAmount, resolve_amount
-from swapcli.engine.quote_figures import compute_figures
-from swapcli.engine.quote_options import QuoteOptions, parse_address_option, require_swap_terms, resolve_options
 from swapcli.errors import InvalidAmount, InvalidOption, MarketUnavailable
 from swapcli.library.swap_quote import SwapQuote
-from swapcli.library.user_settings import open_sources
-from swapcli.model.block_tag import BlockTag
-from swapcli.model.network import Kind
 
 if TYPE_CHECKING:
     from decimal import Decimal
     from os import PathLike
     from types import TracebackType
 
-    from swapcli.config import Settings
+    from swapcli.config import Secret, Settings
+    from swapcli.engine.amounts import Amount, ResolvedAmount
     from swapcli.engine.compose import QuoteSources
     from swapcli.engine.health import Health
     from swapcli.engine.presign_checks import PayloadCheck
+    from swapcli.engine.quote_options import QuoteOptions
     from swapcli.engine.quote_results import QuoteResult
     from swapcli.engine.sources.quote_source import QuoteSource
+    from swapcli.model.block_tag import BlockTag
     from swapcli.model.market import MarketState
     from swapcli.model.network import Network
     from swapcli.model.order import Order
@@ -112,7 +108,7 @@ class Market:
         market, with the pools of an order read from the node if one is set and `offline` is false. Raises
         `UnknownNetwork`, `ConfigError`, `MarketError`.
         """
-        sources = open_sources(settings or {}, offline=offline, warn=warn)
+        sources = _open_sources(settings or {}, offline=offline, warn=warn)
         return cls(sources.open(network), sources)
 
     @classmethod
@@ -121,7 +117,7 @@ class Market:
 
         Raises `UnknownNetwork`, `MarketUnavailable` for a network without such a market.
         """
-        sources = open_sources(settings or {}, warn=warn)
+        sources = _open_sources(settings or {}, warn=warn)
         return cls(sources.open_embedded(network), sources)
 
     @classmethod
@@ -139,7 +135,7 @@ class Market:
         """
         import os
 
-        sources = open_sources({**(settings or {}), "market": os.fspath(path)}, warn=warn)
+        sources = _open_sources({**(settings or {}), "market": os.fspath(path)}, warn=warn)
         return cls(sources.open_file(skip_bad_pools=skip_bad_pools), sources)
 
     @classmethod
@@ -158,7 +154,7 @@ class Market:
         import os
 
         given = {**(settings or {})} if folder is None else {**(settings or {}), "store_dir": os.fspath(folder)}
-        sources = open_sources(given, warn=warn)
+        sources = _open_sources(given, warn=warn)
         return cls(sources.open_stored(network), sources)
 
     @classmethod
@@ -167,7 +163,7 @@ class Market:
         network: str,
         *,
         rpc_url: str | None = None,
-        state: BlockTag | Literal["latest", "pending", "safe", "finalized"] = BlockTag.LATEST,
+        state: BlockTag | Literal["latest", "pending", "safe", "finalized"] = "latest",
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
@@ -178,8 +174,10 @@ class Market:
         `ConfigError` for an invalid URL, `InvalidOption` without a node; quotes raise `UpstreamError`.
         """
         given = {**(settings or {}), "state": str(state)}
+        from swapcli.config import node_url
+
         url = None if rpc_url is None else node_url("rpc_url", rpc_url)
-        sources = open_sources(given, rpc_url=url, warn=warn)
+        sources = _open_sources(given, rpc_url=url, warn=warn)
         return cls(sources.open_live(network), sources)
 
     @classmethod
@@ -190,7 +188,7 @@ class Market:
 
         Raises `ConfigError` for an invalid URL; quotes raise `UpstreamError`.
         """
-        sources = open_sources({**(settings or {}), "api_url": api_url}, warn=warn)
+        sources = _open_sources({**(settings or {}), "api_url": api_url}, warn=warn)
         return cls(sources.open_service(network), sources)
 
     @property
@@ -249,6 +247,8 @@ class Market:
         also be "2k" or "$1000". Raises `InvalidAmount` (also for floats), `UnknownToken`, `SameToken`, `NoRoute`,
         `InvalidOption`, `UpstreamError`.
         """
+        from dataclasses import replace
+
         given = amount_out if amount is None else amount
         if given is None or (amount is not None and amount_out is not None):
             raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
@@ -260,6 +260,8 @@ class Market:
 
     def resolve_amount(self, amount: Amount, order: Order, options: QuoteOptions) -> ResolvedAmount:
         """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""
+        from swapcli.engine.amounts import resolve_amount
+
         with self._lock:
             return resolve_amount(amount, order, lambda each: self.source.quote(options.build_request(each)))
 
@@ -270,6 +272,8 @@ class Market:
 
     def bind(self, answer: QuoteResult, terms: SwapTerms) -> SwapQuote:
         """Return an answer of this market with its figures for a swap on these terms."""
+        from swapcli.engine.quote_figures import compute_figures
+
         return SwapQuote(answer, terms, compute_figures(answer, terms), self)
 
     def transactions(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
@@ -300,8 +304,10 @@ class Market:
         simulate: bool = False,
     ) -> list[dict[str, Any]]:
         from swapcli.api.slippage import SLIPPAGE_RANGE
+        from swapcli.config import override_settings
         from swapcli.engine.clock import SYSTEM_CLOCK
         from swapcli.engine.deadlines import parse_deadline_s
+        from swapcli.engine.quote_options import parse_address_option, require_swap_terms
         from swapcli.engine.transaction_requests import render_transactions
         from swapcli.engine.warnings import check_impact
 
@@ -328,7 +334,9 @@ class Market:
     ) -> PayloadCheck:
         from swapcli.engine.payload_checker import new_checker, route_payloads
         from swapcli.engine.presign_checks import CheckOptions
+        from swapcli.engine.quote_options import parse_address_option
         from swapcli.engine.quote_results import LocalQuote
+        from swapcli.model.network import Kind
 
         network, answer = quote.network, quote.answer
         if network.kind is not Kind.EVM:
@@ -356,6 +364,21 @@ class Market:
         """Read the newest state for the next quote, also within the same block time."""
         with self._lock:
             self.source.refresh()
+
+    @contextmanager
+    def pinned(self) -> Iterator[Self]:
+        """Quote on one state inside the `with`: all quotes of a live market are on the block of the first one.
+
+        A block that leaves the chain is replaced all the same. Other markets change only when they are refreshed, a
+        store when it is synced.
+        """
+        with self._lock:
+            self.source.pin(pinned=True)
+        try:
+            yield self
+        finally:
+            with self._lock:
+                self._source.pin(pinned=False)
 
     def close(self) -> None:
         """Close the connections and files. Figures of quotes stay; every further call raises `MarketUnavailable`."""
@@ -387,6 +410,8 @@ class Market:
     def _resolve(
         self, exact_output: bool, *, direct: bool = False, certify: bool = False, **overrides: Any
     ) -> QuoteOptions:
+        from swapcli.engine.quote_options import resolve_options
+
         return resolve_options(
             self._with_overrides(**overrides),
             self.network,
@@ -408,6 +433,8 @@ class Market:
         api_version: object = None,
     ) -> Settings:
         """Return the settings with the options of one quote. Raises `ConfigError`, `TypeError` for other options."""
+        from swapcli.config import override_settings
+
         values = {
             "slippage": None if slippage is None else str(slippage),
             "max_hops": max_hops,
@@ -418,6 +445,15 @@ class Market:
             "api_version": api_version,
         }
         return override_settings(self.settings, values)
+
+
+def _open_sources(
+    settings: Mapping[str, object], *, rpc_url: Secret | None = None, offline: bool = False, warn: Warn = None
+) -> QuoteSources:
+    # Importing the settings takes longer than `swapcli` may take.
+    from swapcli.library.user_settings import open_sources
+
+    return open_sources(settings, rpc_url=rpc_url, offline=offline, warn=warn)
 
 
 def closed_market() -> MarketUnavailable:

@@ -4,9 +4,6 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
 
-from swapcli.encoding.json_text import to_json
-from swapcli.model.token import in_tokens
-
 if TYPE_CHECKING:
     from decimal import Decimal
 
@@ -116,6 +113,8 @@ class SwapQuote(NamedTuple):
 
     def to_json(self) -> str:
         """Return `to_dict` as JSON. `swapcli execute` takes it too."""
+        from swapcli.encoding.json_text import to_json
+
         return to_json(self.to_dict())
 
     def transactions(self, **terms: Unpack[TransactionKeywords]) -> list[dict[str, Any]]:
@@ -131,6 +130,8 @@ class SwapQuote(NamedTuple):
         return self.market.transaction(self, **terms)
 
     def __repr__(self) -> str:
+        from swapcli.model.token import in_tokens
+
         amounts = f"{in_tokens(self.amount_in, self.token_in)} → {in_tokens(self.amount_out, self.token_out)}"
         return f"<SwapQuote {amounts} on {self.network.name}>"
 

@@ -80,7 +80,8 @@ def _check_path(path: str, create: bool) -> None:
 
 def _connect(path: str, mode: str) -> sqlite3.Connection:
     uri = f"file:{quote(os.path.abspath(path))}?mode={mode}"
-    return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None)
+    # Any thread may close a store, as garbage collection does; SQLite itself serializes the calls of threads.
+    return sqlite3.connect(uri, uri=True, timeout=BUSY_TIMEOUT_MS / 1000, isolation_level=None, check_same_thread=False)
 
 
 def _prepare(connection: sqlite3.Connection, path: str) -> sqlite3.Connection:

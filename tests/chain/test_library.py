@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import time
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -101,6 +102,18 @@ def test_a_refresh_reads_the_newest_block_at_once(client: Client, market: Market
     client.trader.chain.node.ask("anvil_mine", "0x1")
     market.refresh()
     assert market.quote("ETH", "USDC", "1").state.block == (first.state.block or 0) + 1 == client.block()
+
+
+def test_pinned_quotes_share_a_block_while_the_chain_goes_on(client: Client, market: Market) -> None:
+    blocks = []
+    with market.pinned():
+        for _ in range(3):
+            blocks.append(market.quote("ETH", "USDC", "1").state.block)
+            client.trader.chain.node.ask("anvil_mine", "0x5", "0x3c")
+            time.sleep(0.05)
+    assert len(set(blocks)) == 1
+    market.refresh()
+    assert market.quote("ETH", "USDC", "1").state.block == client.block()
 
 
 def test_a_sender_with_too_little_is_refused(market: Market) -> None:

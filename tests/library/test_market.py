@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Callable
+from concurrent.futures import ThreadPoolExecutor
 from decimal import Decimal
 from pathlib import Path
 from threading import Thread
@@ -38,6 +40,8 @@ from tests.support.testnet import build_market_document, write_market_file
 
 RECIPIENT = "0x" + "11" * 20
 ETHER = 10**18
+TIMES = dict.fromkeys(("time", "meta", "expiresAt"))
+"""The fields of a route that depend on when it was found."""
 
 
 @pytest.fixture(autouse=True)
@@ -53,7 +57,7 @@ def base() -> Market:
 
 
 def test_text_decimal_and_base_units_mean_the_same(base: Market) -> None:
-    amounts: list[Amount] = ["1.5", Decimal("1.5"), Decimal("15e-1"), 1_500_000_000_000_000_000]
+    amounts: list[Amount] = ["1.5", "0.0015k", Decimal("1.5"), Decimal("15e-1"), 1_500_000_000_000_000_000]
     assert {base.quote("ETH", "USDC", amount).amount_out for amount in amounts} == {
         base.quote(base.token("eth"), base.token("usdc"), "1.50").amount_out
     }
@@ -91,6 +95,8 @@ def test_a_quote_is_that_of_the_command_line(base: Market) -> None:
     for found in (base.quote("ETH", "USDC", "25", max_hops=2), quote("base", "ETH", "USDC", 25 * ETHER, max_hops=2)):
         assert str(found.amount_out) == document["outputAmount"]
         assert found.state.provenance is Provenance.MODELLED
+        assert {**found.to_dict(), **TIMES} == {**document, **TIMES}
+        assert json.loads(found.to_json()) == found.to_dict()
         assert [warning.code for warning in found.warnings] == [each["code"] for each in document["warnings"]]
 
 
@@ -160,7 +166,9 @@ def test_a_file_and_a_store_of_it_quote_the_same(tmp_path: Path) -> None:
         folder.mkdir()
         with create_store(str(folder / "base.sqlite"), market.network, lambda _: market.network) as store:
             store.write_market(state)
-    with Market.store("base", folder=folder) as stored:
+    with Market.store("base", folder=folder) as stored, ThreadPoolExecutor(4) as threads:
+        found_by_threads = threads.map(lambda _: stored.quote("WETH", "USDC", "3").amount_out, range(8))
+        assert set(found_by_threads) == {found.amount_out}
         assert stored.quote("WETH", "USDC", "3").amount_out == found.amount_out
         assert stored.pools == state.pools
         assert stored.tokens == state.tokens

@@ -282,6 +282,10 @@ class InMemorySource:
     def refresh(self) -> None:
         """As `QuoteSource.refresh`: do nothing, since a market in memory does not change."""
 
+    def pin(self, *, pinned: bool) -> None:
+        """As `QuoteSource.pin`: do nothing, since a market in memory does not change."""
+        del pinned
+
     def close(self) -> None:
         """As `QuoteSource.close`: do nothing."""
 

@@ -80,6 +80,7 @@ class LiveSource:
         self._max_age_s, self._route_ttl_s, self._limits = max_age_s, route_ttl_s, limits
         self._tag, self._close_node = tag, close_node
         self._snapshot: BlockSnapshot | None = None
+        self._is_pinned = False
         self._probed: dict[str, TransferBehaviour] = {}
         self._last_source: InMemorySource | None = None
 
@@ -150,10 +151,14 @@ class LiveSource:
         )
 
     def newest_snapshot(self) -> BlockSnapshot:
-        """Return the snapshot of the block that the node now calls `tag`; orders within one block time share it."""
+        """Return the snapshot of the block that the node now calls `tag`; orders within one block time share it.
+
+        While the source is pinned, all orders share it.
+        """
         now_s, block_time_s = self._clock.monotonic_s(), self.network.block_time_s or _DEFAULT_BLOCK_TIME_S
         max_age_s = _PENDING_TIME_S if self._tag is BlockTag.PENDING else block_time_s
-        if self._snapshot is None or now_s - self._snapshot.read_at_s > max_age_s:
+        is_old = self._snapshot is not None and now_s - self._snapshot.read_at_s > max_age_s
+        if self._snapshot is None or (is_old and not self._is_pinned):
             self._snapshot = self._read_snapshot(now_s)
         return self._snapshot
 
@@ -172,6 +177,12 @@ class LiveSource:
     def refresh(self) -> None:
         """As `QuoteSource.refresh`: the next order reads the newest block."""
         self.discard_snapshot()
+
+    def pin(self, *, pinned: bool) -> None:
+        """As `QuoteSource.pin`."""
+        self._is_pinned = pinned
+        if pinned:
+            self.discard_snapshot()
 
     def close(self) -> None:
         """As `QuoteSource.close`: also close the node, if the source owns it."""

@@ -75,5 +75,8 @@ class QuoteSource(Protocol):
     def refresh(self) -> None:
         """Quote on the newest state from now on."""
 
+    def pin(self, *, pinned: bool) -> None:
+        """Quote on the block of the next order from now on, or again on newest blocks if not `pinned`."""
+
     def close(self) -> None:
         """Close the connections and files of the source."""

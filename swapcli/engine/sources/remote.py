@@ -113,6 +113,10 @@ class RemoteSource:
     def refresh(self) -> None:
         """As `QuoteSource.refresh`: do nothing, since the service quotes on its own state."""
 
+    def pin(self, *, pinned: bool) -> None:
+        """As `QuoteSource.pin`: do nothing, since the service quotes on its own state."""
+        del pinned
+
     def close(self) -> None:
         """As `QuoteSource.close`; garbage collection also closes the connections."""
         self._client.close()

@@ -105,6 +105,10 @@ class StoreSource:
     def refresh(self) -> None:
         """As `QuoteSource.refresh`: do nothing, since each order reads its pools from the store."""
 
+    def pin(self, *, pinned: bool) -> None:
+        """As `QuoteSource.pin`: do nothing, since each order reads its pools from the store."""
+        del pinned
+
     def close(self) -> None:
         """As `QuoteSource.close`."""
         self.store.close()
