@@ -9,6 +9,7 @@ from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.cli.color import ALWAYS, has_color, paint_labels, paint_plain
+from swapcli.cli.render.route_shape import RouteShape
 from swapcli.encoding.json_text import to_json
 from swapcli.encoding.text import printable
 from swapcli.errors import InvalidOption
@@ -105,20 +106,20 @@ class Output(NamedTuple):
 
         print(select_field(document, path))
 
-    def print_route(self, view: RouteView) -> None:
+    def print_route(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
         """Print the warnings of a route, then the route."""
         self.warn(view.warnings)
-        self._print_route_view(view)
+        self._print_route_view(view, shape)
 
-    def _print_route_view(self, view: RouteView) -> None:
+    def _print_route_view(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
         if self.format is OutputFormat.PLAIN:
             from swapcli.cli.render.plain import route_text
 
-            self._print_plain(route_text(view))
+            self._print_plain(route_text(view, shape))
         else:
             from swapcli.cli.render.terminal_tables import new_console, print_route
 
-            print_route(view, new_console(self.color))
+            print_route(view, new_console(self.color), shape)
 
     def _print_plain(self, text: str) -> None:
         """Print plain text. It has colors only if they are requested, since it often goes into a pipe."""

@@ -48,5 +48,6 @@ def band_name(band: Band) -> str:
 
 def route_title(flow: RouteFlow) -> str:
     """Return the title of a route: amounts, tokens and network."""
-    amount_in, amount_out = format_amount(flow.amount_in, flow.token_in), format_amount(flow.amount_out, flow.token_out)
+    amount_in = format_exact_amount(flow.amount_in, flow.token_in)
+    amount_out = format_exact_amount(flow.amount_out, flow.token_out)
     return f"{amount_in} to {amount_out} on {flow.network}"

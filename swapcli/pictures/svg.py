@@ -183,8 +183,12 @@ def _n(number: float) -> str:
 
 
 def _text(text: str) -> str:
-    """Escape text for XML. Characters that XML cannot contain are unprintable, and replaced before."""
-    return escape("\n".join(printable(line) for line in text.split("\n")), quote=True)
+    """Escape text for XML in ASCII, so that any stream can encode it.
+
+    Characters that XML cannot contain are unprintable, and replaced before.
+    """
+    escaped = escape("\n".join(printable(line) for line in text.split("\n")), quote=True)
+    return escaped.encode("ascii", "xmlcharrefreplace").decode()
 
 
 def _rules(mode: int) -> str:

@@ -6,13 +6,15 @@ from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import exit_codes, options
-from swapcli.cli.files import STDIN, read_lines
+from swapcli.cli.files import STDIN, read_lines, write_atomically
 from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
 from swapcli.cli.options import OrderOptions, OutputOptions, PayloadOptions, SourceOptions, option, with_option_groups
 from swapcli.cli.output import COMMON_FORMATS, LIST_FORMATS, Output, OutputFormat
+from swapcli.cli.picture_options import PictureOptions
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
 from swapcli.cli.session import Session, open_session
 from swapcli.engine.amount_notation import is_balance_part
+from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import InvalidOption
 
 if TYPE_CHECKING:
@@ -39,6 +41,7 @@ def route(
         str | None,
         option("--batch", "Quote the orders in this file; - is stdin.", options.SOURCE, "FILE"),
     ] = None,
+    picture: PictureOptions,
     output: OutputOptions,
 ) -> int:
     """Find the best route for a swap.
@@ -47,6 +50,7 @@ def route(
     Examples:
       swapcli route base ETH USDC 1.5
       swapcli route base ETH USDC 1.5 --json | jq -r .outputAmount
+      swapcli route base ETH USDC 50 --view tree --svg route.svg
 
     A batch file has one JSON order per line, {"id", "token_in", "token_out", "amount_in"}, with amounts in the token's
     smallest unit. The output is one line {"id", "result"} per order; --format csv prints the main figures. A malformed
@@ -62,7 +66,10 @@ def route(
     network, words = split_words(session, (network, token_in, token_out, amount))
     if batch is None:
         words = require_order(words, hint=", or --batch")
-        return _route_one(open_quote_context(session, network, order, source), words, sender)
+        picture.check(session.output.format)
+        return _route_one(open_quote_context(session, network, order, source), words, sender, picture)
+    if any(picture):
+        raise InvalidOption("--batch prints JSON and excludes views and pictures")
     _check_batch_alone(words, output, batch, session)
     return _route_batch(open_quote_context(session, network, order, source), batch)
 
@@ -77,7 +84,7 @@ def _check_batch_alone(order: list[str], output: OutputOptions, batch: str, sess
         raise InvalidOption("--batch and --market cannot both read stdin")
 
 
-def _route_one(context: QuoteContext, words: list[str], sender: str | None) -> int:
+def _route_one(context: QuoteContext, words: list[str], sender: str | None, picture: PictureOptions) -> int:
     def open_sender() -> "PayloadChecker | None":
         from swapcli.cli.payload_checker import open_checker
 
@@ -87,13 +94,32 @@ def _route_one(context: QuoteContext, words: list[str], sender: str | None) -> i
         raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out, or use calldata")
     quote = context.answer_order(words, context.quote, lambda each: each.answer, open_sender)
     output = context.session.output
+    if picture.svg is not None and not picture.draws_to_stdout:
+        write_atomically(picture.svg, _draw_svg(quote.answer, picture.width))
     if output.format is OutputFormat.JSON:
         output.print_document(quote.to_dict())
+    elif picture.draws_to_stdout or picture.mermaid:
+        output.warn(quote.warnings)
+        print(_draw_mermaid(quote.answer) if picture.mermaid else _draw_svg(quote.answer, picture.width), end="")
     else:
         from swapcli.cli.render.route_view import build_route_view
 
-        output.print_route(build_route_view(quote.answer, quote.terms, quote.figures))
+        output.print_route(build_route_view(quote.answer, quote.terms, quote.figures), picture.shape)
     return exit_codes.OK
+
+
+def _draw_svg(answer: QuoteResult, width: int) -> str:
+    from swapcli.pictures.route_flow import build_route_flow
+    from swapcli.pictures.svg import render_svg
+
+    return render_svg(build_route_flow(answer), width)
+
+
+def _draw_mermaid(answer: QuoteResult) -> str:
+    from swapcli.pictures.mermaid import render_mermaid
+    from swapcli.pictures.route_flow import build_route_flow
+
+    return render_mermaid(build_route_flow(answer))
 
 
 def _line_printer(output: Output) -> Callable[[Mapping[str, object]], None]:

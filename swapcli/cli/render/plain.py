@@ -7,18 +7,30 @@ from collections.abc import Iterator, Sequence
 from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.payload_view import PayloadView
+from swapcli.cli.render.route_shape import RouteShape
 from swapcli.cli.render.route_view import RouteView
+from swapcli.pictures.text import format_line, tree_rows
 
 GAP = "  "
 
 
-def route_text(view: RouteView) -> str:
-    """Lay out a route."""
+def route_text(view: RouteView, shape: RouteShape = RouteShape.TABLE) -> str:
+    """Lay out a route in a shape."""
+    if shape is not RouteShape.TABLE:
+        return _shape_text(view, shape)
     rows = [(row.segment, row.hop, row.pool, row.mark, row.share, row.amount) for row in view.rows]
     pools = [(pool.mark, pool.address, pool.note, pool.name, pool.pair) for pool in view.pools]
     facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
     blocks = [[view.title], _align(rows, right=(0, 4)), _align(pools), _align(facts), _align(view.parties)]
     return "\n\n".join("\n".join(block) for block in blocks if block)
+
+
+def _shape_text(view: RouteView, shape: RouteShape) -> str:
+    if shape is RouteShape.LINE:
+        return format_line(view.flow)
+    tree = [f"{row.branches}{row.label}{GAP}{row.amount}".rstrip() for row in tree_rows(view.flow)]
+    facts = _align([(fact.name, fact.value, fact.note) for fact in view.facts])
+    return "\n".join([view.title, *tree, "", *facts])
 
 
 def payload_text(view: PayloadView) -> str:

@@ -47,7 +47,8 @@ class PoolRow:
 
 @dataclass(frozen=True, slots=True)
 class RouteView:
-    """The view of a quote. `warnings` are printed before it; `parties` are the named addresses that are paid."""
+    """The view of a quote. `warnings` are printed before it; `parties` are the named addresses that are paid; `flow` is
+    for other shapes than the table."""
 
     title: str
     origin: str
@@ -56,6 +57,7 @@ class RouteView:
     facts: tuple[Fact, ...]
     pools: tuple[PoolRow, ...]
     parties: tuple[tuple[str, str], ...]
+    flow: RouteFlow
 
 
 def build_route_view(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) -> RouteView:
@@ -70,6 +72,7 @@ def build_route_view(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigure
         facts=tuple(build_facts(answer, terms, figures)),
         pools=tuple(_pools(answer, flow)),
         parties=tuple(_parties(answer, terms)),
+        flow=flow,
     )
 
 

@@ -17,8 +17,11 @@ from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.payload_view import PayloadView
 from swapcli.cli.render.quote_facts import Fact
+from swapcli.cli.render.route_shape import RouteShape
 from swapcli.cli.render.route_view import PoolRow, RouteView, SwapRow
 from swapcli.encoding.text import ELLIPSIS
+from swapcli.pictures.route_flow import RouteFlow
+from swapcli.pictures.text import format_line, tree_rows
 
 NAME, HEADLINE, QUIET, LOUD = "bold", "bold green", "dim", "bold yellow"
 NAME_WIDTH, MIN_ALIGNED_WIDTH = 12, 60
@@ -27,9 +30,17 @@ _NO_LINKS = ("", "dumb", "linux")
 """Terminals that show no hyperlinks; `linux` is the console without a window."""
 
 
-def print_route(view: RouteView, console: Console) -> None:
+def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShape.TABLE) -> None:
     """Print a route: title, hops with their pools, addresses. The facts come last, next to the prompt."""
+    if shape is RouteShape.LINE:
+        console.print(Text(format_line(view.flow, console.width)), soft_wrap=True)
+        return
     _print_title(view, console)
+    if shape is RouteShape.TREE:
+        _print_tree(view.flow, console)
+        console.print()
+        _print_facts(view.facts, console)
+        return
     console.print()
     _print_hops(view.rows, console)
     console.print()
@@ -38,6 +49,17 @@ def print_route(view: RouteView, console: Console) -> None:
     _print_facts(view.facts, console)
     for name, address in view.parties:
         _print_copyable(name, address, console)
+
+
+def _print_tree(flow: RouteFlow, console: Console) -> None:
+    """Print a tree. Amounts are shortened, and put on lines of their own, if the terminal is too narrow for them."""
+    for row in tree_rows(flow, has_short_amounts=True):
+        text = Text.assemble((row.branches, QUIET), (row.share, NAME), " " if row.share else "", row.name)
+        amount = Text(row.amount, QUIET)
+        if amount and text.cell_len + 2 + amount.cell_len > console.width:
+            console.print(text, soft_wrap=True)
+            text = Text(f"{row.below}  ", QUIET)
+        console.print(Text.assemble(text, "  ", amount) if amount else text, soft_wrap=True)
 
 
 def print_payload(view: PayloadView, console: Console) -> None:

@@ -1,0 +1,72 @@
+"""The options of `swapcli route` that choose how the route is shown: another view, or a picture."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from typing import Annotated, NamedTuple
+
+from swapcli.cli.files import STDIN as STDOUT
+from swapcli.cli.lazy_group import UsageError
+from swapcli.cli.options import OUTPUT, option
+from swapcli.cli.output import OutputFormat
+from swapcli.cli.render.route_shape import RouteShape
+from swapcli.errors import InvalidOption
+
+_SHAPES = "|".join(RouteShape)
+
+
+class PictureOptions(NamedTuple):
+    """How the route is shown besides as a table or JSON."""
+
+    view: Annotated[
+        str | None, option("--view", "Show the route as a table, a tree or a line.  [default: table]", OUTPUT, _SHAPES)
+    ] = None
+    svg: Annotated[
+        str | None, option("--svg", "Also draw the route to this file; - draws to stdout only.", OUTPUT, "FILE")
+    ] = None
+    svg_width: Annotated[
+        str | None, option("--svg-width", "Width of the picture in pixels.  [default: 720]", OUTPUT, "PIXELS")
+    ] = None
+    mermaid: Annotated[bool, option("--mermaid", "Print the route as a Mermaid flowchart.", OUTPUT)] = False
+
+    @property
+    def shape(self) -> RouteShape:
+        """The shape of the route. Raises `InvalidOption`."""
+        if self.view is None:
+            return RouteShape.TABLE
+        if self.view not in tuple(RouteShape):
+            names = ", ".join(RouteShape)
+            raise InvalidOption(f"no view {self.view!r}", hint=f"views: {names}", details={"option": "--view"})
+        return RouteShape(self.view)
+
+    @property
+    def draws_to_stdout(self) -> bool:
+        """Whether the picture takes the place of the text."""
+        return self.svg == STDOUT
+
+    def check(self, output_format: OutputFormat) -> None:
+        """Raise an error for options that do not go together, or have invalid values."""
+        _ = self.shape, self.width
+        if self.svg is None and self.svg_width is not None:
+            raise UsageError("--svg-width needs --svg")
+        documents = {
+            "--json": output_format is OutputFormat.JSON,
+            "--view": self.view is not None,
+            "--mermaid": self.mermaid,
+            "--svg -": self.draws_to_stdout,
+        }
+        requested = [name for name, is_set in documents.items() if is_set]
+        if len(requested) > 1:
+            raise UsageError(" and ".join(requested) + " exclude each other")
+
+    @property
+    def width(self) -> int:
+        """The width of the picture in pixels. Raises `InvalidOption`."""
+        from swapcli.pictures.sankey_layout import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
+
+        text = self.svg_width
+        if text is None:
+            return DEFAULT_WIDTH
+        width = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_WIDTH)) else 0
+        if not MIN_WIDTH <= width <= MAX_WIDTH:
+            raise InvalidOption(f"--svg-width must be a whole number from {MIN_WIDTH} to {MAX_WIDTH}")
+        return width
