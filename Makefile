@@ -53,8 +53,8 @@ completions: setup ## Write the command tree that completion reads, and the manu
 	$(RUN) -m swapcli.cli.completion.command_tree
 	$(RUN) -m swapcli.cli.man_page man/swapcli.1
 
-snapshots: setup ## Accept changed output in the snapshots and in the README.
-	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/cli/test_render.py tests/test_docs.py
+snapshots: setup ## Accept changed output in the snapshots, the README and its picture.
+	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/cli/test_render.py tests/test_docs.py tests/pictures/test_svg.py
 
 clean: ## Remove everything that was installed or built in this folder.
 	rm -rf $(VENV) $(CONTRACTS)/node_modules build dist .mypy_cache .ruff_cache .pytest_cache .hypothesis

@@ -78,7 +78,7 @@ def build_flow_graph(flow: RouteFlow, detail: Detail) -> FlowGraph:
         bands = tuple(_bands(drawn, together, detail.min_flow))
         if len(bands) <= detail.max_bands or detail.min_flow > WHOLE_ORDER:
             return FlowGraph(_nodes(flow, bands), bands)
-        detail = detail._replace(min_flow=detail.min_flow * 5 // 4)
+        detail = detail._replace(min_flow=detail.min_flow * 5 // 4 + 1)
 
 
 def _divide_paths(paths: Iterable[RoutePath], detail: Detail) -> tuple[list[RoutePath], list[RoutePath]]:

@@ -357,7 +357,7 @@ def _symbol(node: TokenNode, bar: Box, drawing: _Drawing, rows: Sequence[BandRow
     symbol, y = format_symbol(node.token), bar.y - NODE_LABEL
     preferred = text_width(symbol, LABEL_SIZE, is_bold=True)
     box = Box(bar.x + BAR / 2 - preferred / 2, y, preferred, NODE_LABEL - 2)
-    if preferred <= room or not any(_overlap(box, row.label) for row in rows):
+    if preferred <= room or (preferred <= drawing.columns.gap and not any(_overlap(box, row.label) for row in rows)):
         return box, symbol
     return Box(bar.x + BAR / 2 - room / 2, y, room, box.height), fit_text(symbol, room, LABEL_SIZE, is_bold=True)
 
