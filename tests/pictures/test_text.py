@@ -9,7 +9,7 @@ from hypothesis import given, settings
 from swapcli.pictures.flow_graph import build_flow_graph
 from swapcli.pictures.mermaid import DETAIL, render_mermaid
 from swapcli.pictures.route_flow import RouteFlow
-from swapcli.pictures.text import ASCII, UNICODE, format_line, tree_rows
+from swapcli.pictures.text import format_line, tree_rows
 from tests.pictures.strategies import route_flows
 
 _LABEL = r"[A-Za-z0-9 .,+\-_/%$()#;]*"
@@ -27,7 +27,7 @@ MERMAID_LINES = (
 @settings(max_examples=20)
 @given(route_flows())
 def test_a_tree_has_a_row_for_every_pool_of_every_hop(flow: RouteFlow) -> None:
-    rows = list(tree_rows(flow, UNICODE))
+    rows = list(tree_rows(flow))
     hops = sum(len(path.hops) for path in flow.paths if len(path.hops) > 1)
     assert len(rows) == len(flow.paths) + hops + len(list(flow.uses))
     assert {use.name for use in flow.uses} <= {row.name for row in rows}
@@ -37,16 +37,11 @@ def test_a_tree_has_a_row_for_every_pool_of_every_hop(flow: RouteFlow) -> None:
 @settings(max_examples=20)
 @given(route_flows())
 def test_a_line_names_every_pool_or_counts_it(flow: RouteFlow) -> None:
-    whole = format_line(flow, UNICODE)
+    whole = format_line(flow)
     assert all(use.name in whole for use in flow.uses)
     assert "more" not in whole or any("more" in use.name for use in flow.uses)
     assert whole.count("]→") == sum(len(path.hops) for path in flow.paths)
-    assert len(format_line(flow, UNICODE, 60)) <= len(whole)
-
-
-def test_branches_are_ascii_where_the_stream_is() -> None:
-    assert "".join(ASCII).isascii()
-    assert [len(glyph) for glyph in ASCII[1:]] == [len(glyph) for glyph in UNICODE[1:]]
+    assert len(format_line(flow, 60)) <= len(whole)
 
 
 @settings(max_examples=20)
