@@ -35,6 +35,7 @@ UNNEEDED = {
     "files of settings": ("config.yaml_parser", "config.display"),
     "other orders": ("routing.exact_output", "pools.wrapper", "pools.weighted", "pools.log_exp"),
     "addresses of pools": ("networks.pool_addresses",),
+    "transactions": ("model.transaction", "model.router_dialect", "model.router_findings", "networks.name_services"),
 }  # fmt: skip
 """Modules of the project that the JSON of one quote on the embedded market of Base has no use for."""
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from math import ceil
+from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.impact_measures import impact_of
@@ -12,7 +13,9 @@ from swapcli.model.price_impact import PriceImpact
 from swapcli.model.quote_figures import QuoteFigures, SinglePath
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import BPS, SwapTerms, after_fee, min_received
-from swapcli.model.transaction import UnsignedTransaction
+
+if TYPE_CHECKING:
+    from swapcli.model.transaction import UnsignedTransaction
 
 
 def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
