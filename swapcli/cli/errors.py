@@ -15,10 +15,10 @@ from typer._click.exceptions import NoSuchOption
 
 from swapcli.cli import exit_codes
 from swapcli.cli.color import ALWAYS, NEVER
-from swapcli.cli.files import is_disk_full
 from swapcli.cli.lazy_group import UnknownCommand
 from swapcli.cli.output import print_to_stderr
 from swapcli.encoding.closest import closest_names, did_you_mean
+from swapcli.encoding.disk_errors import is_disk_full
 from swapcli.encoding.text import printable
 from swapcli.errors import SwapcliError
 

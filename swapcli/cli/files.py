@@ -2,18 +2,16 @@
 
 from __future__ import annotations
 
-import errno
 import os
 import sys
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from swapcli.errors import InputOutputError, InvalidInput, SwapcliError
+from swapcli.encoding.disk_errors import write_error
+from swapcli.errors import InvalidInput
 
 STDIN = "-"
-
-_DISK_ERRORS = {errno.ENOSPC, errno.EDQUOT, errno.EIO, errno.EFBIG}
 
 
 def read_file(name: str) -> bytes:
@@ -60,20 +58,6 @@ def write_atomically(name: str, text: str) -> None:
             temporary.unlink(missing_ok=True)
     except (OSError, ValueError) as error:
         raise write_error(name, error) from None
-
-
-def write_error(name: str, error: OSError | ValueError) -> SwapcliError:
-    """Return the error of a file that cannot be written: `InputOutputError` if the disk is at fault, not the path."""
-    message = f"cannot write {name}: {getattr(error, 'strerror', None) or error}"
-    if isinstance(error, OSError) and error.errno in _DISK_ERRORS:
-        hint = "free some space, or write elsewhere" if is_disk_full(error) else None
-        return InputOutputError(message, hint=hint, details={"file": name})
-    return InvalidInput(message, details={"file": name})
-
-
-def is_disk_full(error: OSError) -> bool:
-    """Return whether there is no space left, or none that the user may use."""
-    return error.errno in (errno.ENOSPC, errno.EDQUOT)
 
 
 def is_stdin_terminal() -> bool:

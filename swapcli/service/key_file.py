@@ -22,6 +22,7 @@ from swapcli.validation.values import MISSING, parse_json_integer
 MAX_NAME_CHARACTERS = 64
 
 _FORMAT = "swap-keys/1"
+_MAX_BYTES = 16 * 2**20  # a hundred thousand keys; a device may have no end
 _MAX_TIME_S = 2**63 - 1
 _OTHERS_WRITE = 0o022
 _HEX_DIGEST = re.compile(r"[0-9a-f]{64}")
@@ -74,7 +75,7 @@ def read_key_file(path: Path) -> KeyFileState:
     try:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
-            version, text = _stamp(status), file.read()
+            version, text = _stamp(status), file.read(_MAX_BYTES + 1)
     except FileNotFoundError:
         return KeyFileState(None)
     except OSError as error:
@@ -83,6 +84,8 @@ def read_key_file(path: Path) -> KeyFileState:
         return KeyFileState(
             version, problem="other users may write to it, so its keys cannot be trusted; run chmod 600"
         )
+    if len(text) > _MAX_BYTES:
+        return KeyFileState(version, problem=f"is larger than {_MAX_BYTES // 2**20} MiB")
     try:
         return KeyFileState(version, _parse_records(text))
     except ValueError:

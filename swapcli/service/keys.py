@@ -16,7 +16,8 @@ from collections.abc import Callable, Iterator, MutableSequence, Sequence
 from contextlib import contextmanager
 from pathlib import Path
 
-from swapcli.errors import ConfigError, InvalidOption
+from swapcli.encoding.disk_errors import write_error
+from swapcli.errors import ConfigError, InputOutputError, InvalidOption
 from swapcli.service.key_file import (
     MAX_NAME_CHARACTERS,
     ApiKey,
@@ -118,6 +119,9 @@ class KeyStore:
                 yield records
                 write_key_file(path, records)
         except OSError as error:
+            failure = write_error(str(self._path), error)
+            if isinstance(failure, InputOutputError):
+                raise failure from None
             raise ConfigError(f"{self._path}: {error.strerror or error}") from None
 
 

@@ -3,8 +3,12 @@
 from __future__ import annotations
 
 import json
+import os
+import resource
+import signal
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 
 import pytest
@@ -246,3 +250,33 @@ def test_a_full_disk_under_a_file_is_an_io_error(command: str) -> None:
 def test_an_unreadable_error_keeps_its_status() -> None:
     assert shell("swapcli tokens nowhere 2>/dev/full").returncode == 2
     assert shell("swapcli tokens nowhere 2>&-").returncode == 2
+
+
+@pytest.fixture
+def full_disk() -> Iterator[None]:
+    """Let no file of this process grow beyond 8 bytes, as on a full disk. The limit's error is EFBIG."""
+    limits = resource.getrlimit(resource.RLIMIT_FSIZE)
+    handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
+    resource.setrlimit(resource.RLIMIT_FSIZE, (8, limits[1]))
+    try:
+        yield
+    finally:
+        resource.setrlimit(resource.RLIMIT_FSIZE, limits)
+        signal.signal(signal.SIGXFSZ, handler)
+
+
+@pytest.mark.parametrize("command", ["keys create x --keys-file", "config init --config", "market export base"])
+@pytest.mark.usefixtures("full_disk")
+def test_a_file_that_does_not_fit_leaves_nothing(command: str, tmp_path: Path) -> None:
+    file = tmp_path / "file"
+    ran = run_swapcli(*command.split(), str(file))
+    assert (ran.exit_code, ran.stderr) == (74, f"error: cannot write {file}: File too large\n")
+    assert not file.exists()
+
+
+def test_a_key_file_without_an_end_is_refused(tmp_path: Path) -> None:
+    file = tmp_path / "keys.json"
+    file.touch(0o600)
+    os.truncate(file, 2**40)  # sparse
+    ran = run_swapcli("keys", "list", "--keys-file", str(file))
+    assert (ran.exit_code, ran.stderr.splitlines()[0]) == (2, f"error: {file}: is larger than 16 MiB")

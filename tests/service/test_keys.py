@@ -17,7 +17,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.errors import ConfigError, InvalidOption
+from swapcli.errors import ConfigError, InputOutputError, InvalidOption
 from swapcli.service.key_file import MAX_NAME_CHARACTERS
 from swapcli.service.keys import PREFIX, KeyStore
 
@@ -295,7 +295,7 @@ def test_a_write_that_fails_leaves_the_old_file_and_no_other(
         raise OSError(28, "No space left on device")
 
     monkeypatch.setattr(os, "fsync", full)
-    with pytest.raises(ConfigError, match="No space left"):
+    with pytest.raises(InputOutputError, match="No space left"):
         store.create("b")
     assert path.read_bytes() == before
     assert sorted(each.name for each in path.parent.iterdir()) == ["keys.json", "keys.json.lock"]

@@ -7,7 +7,6 @@ from pathlib import Path
 from typing import Annotated
 
 from swapcli.cli import options
-from swapcli.cli.files import write_error
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, option, with_option_groups
 from swapcli.cli.output import LIST_FORMATS
@@ -15,6 +14,7 @@ from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import open_session
 from swapcli.config import config_file_path, home_folder
 from swapcli.config.display import example_config, masked_rows
+from swapcli.encoding.disk_errors import write_error
 from swapcli.encoding.text import printable
 from swapcli.errors import ConfigError
 
@@ -75,7 +75,13 @@ def _write(file: Path, text: str, *, replace: bool) -> None:
         file.parent.mkdir(parents=True, exist_ok=True)
         flags = os.O_WRONLY | os.O_CREAT | (os.O_TRUNC if replace else os.O_EXCL)
         with os.fdopen(os.open(file, flags, 0o600), "w", encoding="utf-8") as stream:
-            stream.write(text)
+            try:
+                stream.write(text)
+                stream.flush()
+            except OSError:
+                if not replace:
+                    file.unlink()
+                raise
     except FileExistsError:
         raise ConfigError(f"{file} already exists", hint="--force replaces it") from None
     except (OSError, ValueError) as error:
