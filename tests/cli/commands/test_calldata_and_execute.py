@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import time
 from collections.abc import Callable
 from datetime import UTC, datetime
@@ -338,9 +339,8 @@ def test_an_integrator_fee_is_in_the_call(build: Run) -> None:
 
 
 def lines_of(out: str) -> dict[str, str]:
-    """The values of the transaction, by name."""
-    pairs = [line.split(maxsplit=1) for line in out.splitlines()]
-    return {pair[0]: pair[1].strip() for pair in pairs if pair and pair[0] in ("to", "value", "calldata")}
+    """The values of the transaction, by name. A value that does not fit beside its name is on the next line."""
+    return dict(re.findall(r"^(to|value|calldata)\s+(\S+)$", out, re.MULTILINE))
 
 
 @pytest.mark.parametrize("form", ["--plain", "--table"])
