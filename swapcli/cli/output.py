@@ -74,8 +74,16 @@ class Output(NamedTuple):
             print_to_stderr(line, self.color)
         self.deferred.clear()
 
+    @staticmethod
+    def end_waiting() -> None:
+        """Remove the line that says what the command waits for, before a result."""
+        waiting = sys.modules.get("swapcli.cli.waiting")  # imported on a terminal only
+        if waiting:
+            waiting.end_waiting()
+
     def print_document(self, document: object) -> None:
         """Print one JSON document, indented on a terminal, else on one line; or the field of it that --get names."""
+        self.end_waiting()
         if self.field is None:
             print(to_json(document, indent=2 if sys.stdout.isatty() else None))
         else:
@@ -84,6 +92,7 @@ class Output(NamedTuple):
 
     def print_line(self, document: object) -> None:
         """Print one of several JSON documents on its own line, or the field of it that --get names, and flush."""
+        self.end_waiting()
         if self.field is None:
             print(to_json(document))
         else:
@@ -93,6 +102,7 @@ class Output(NamedTuple):
 
     def print_text(self, text: str) -> None:
         """Print a JSON document that is already text, or the field of it that --get names."""
+        self.end_waiting()
         if self.field is None:
             print(text)
         else:
@@ -112,6 +122,7 @@ class Output(NamedTuple):
         self._print_route_view(view, shape)
 
     def _print_route_view(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
+        self.end_waiting()
         if self.format is OutputFormat.PLAIN:
             from swapcli.cli.render.plain import route_text
 
@@ -129,6 +140,7 @@ class Output(NamedTuple):
 
     def print_payload(self, view: PayloadView, route: RouteView | None = None) -> None:
         """Print a route, if given, then the transactions. Prints no warnings."""
+        self.end_waiting()
         if route:
             self._print_route_view(route)
             print()
@@ -143,6 +155,7 @@ class Output(NamedTuple):
 
     def print_list(self, listing: ListView) -> None:
         """Print a list."""
+        self.end_waiting()
         if self.format is OutputFormat.JSON:
             self.print_document(list(listing.documents))
         elif self.format is OutputFormat.CSV:
@@ -160,6 +173,7 @@ class Output(NamedTuple):
 
     def print_details(self, sheet: DetailView) -> None:
         """Print one thing in detail, as a table or plain text."""
+        self.end_waiting()
         if self.format is OutputFormat.PLAIN:
             from swapcli.cli.render.plain import detail_text
 
@@ -219,6 +233,9 @@ def print_note(sentence: str) -> None:
 def print_to_stderr(text: str, color: str = "auto", *, is_wrapped: bool = True) -> None:
     """Write a message to stderr, wrapped on a terminal. A failure must not turn a result into an error."""
     with suppress(OSError):
+        waiting = sys.modules.get("swapcli.cli.waiting")
+        if waiting:
+            waiting.erase_waiting()
         if is_wrapped and sys.stderr.isatty():
             from swapcli.cli.terminal import terminal_width, wrap_message
 

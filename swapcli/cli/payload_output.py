@@ -84,6 +84,7 @@ def print_payload(
     if output.format not in COMMON_FORMATS:
         from swapcli.cli.render.transaction_formats import PayloadParts, format_transactions
 
+        output.end_waiting()
         print(format_transactions(output.format, PayloadParts(transactions, network, figures)))
         return
     if output.format is not OutputFormat.JSON:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -11,6 +12,7 @@ from swapcli.cli.files import read_file
 from swapcli.cli.options import OutputOptions
 from swapcli.cli.output import COMMON_FORMATS, FormatOptions, Output, OutputFormat, choose_format
 from swapcli.config import Secret, Settings, config_file_path, data_folder, home_folder, load_settings, node_url
+from swapcli.encoding.text import printable
 from swapcli.engine.compose import REMOTE_RETRIES, QuoteSources, check_has_nodes
 from swapcli.errors import InvalidOption
 
@@ -55,8 +57,20 @@ class Session(QuoteSources):
         """Return the file of the API keys that a service here accepts: by default one beside the settings file."""
         return self.settings.service.keys_file or self.config_file.parent / KEYS_FILE
 
+    def start_waiting(self, network: str) -> None:
+        """Say on a terminal what a quote on `network` waits for, if it takes long."""
+        if not sys.stderr.isatty():
+            return
+        from swapcli.cli.waiting import start_waiting
+
+        own = self.settings.networks.get(network.lower())
+        node = None if self.is_offline else self.rpc_url or (own and own.rpc_url)
+        source = self.settings.api_url or (node and node.redacted)
+        start_waiting(f"waiting for {printable(source)} ..." if source else "searching for the best route ...")
+
     def open_market(self, network: str, *, skip_bad_pools: bool = False, retries: int = REMOTE_RETRIES) -> Market:
         """Return the market that the settings name for `network`. Raises as `QuoteSources.open`."""
+        self.start_waiting(network)
         from swapcli.library.market import Market
 
         return Market(self.open(network, skip_bad_pools=skip_bad_pools, retries=retries), self)

@@ -108,6 +108,7 @@ def sync(
     with graceful_interrupts() as interruption:
         node, heads = session.any_lasting_node(target_network)
         with closing(node), closing(heads):
+            _show_connecting(node)
             # Before the store: an unusable node should not leave an empty store behind.
             _check_from_block(sync_filter, node)
             for difference in compare_decimals(node, target_network, listed_decimals) if listed_decimals else ():
@@ -118,6 +119,14 @@ def sync(
                 if watch:
                     _follow(session, target, node, heads, interruption)
     return exit_codes.OK
+
+
+def _show_connecting(node: Node) -> None:
+    """Say at once which node is asked, on a terminal only, until there is progress."""
+    if sys.stderr.isatty():
+        from swapcli.cli.waiting import start_waiting
+
+        start_waiting(f"connecting to {printable(node.redacted_url)} ...", delay_s=0)
 
 
 def _check_from_block(sync_filter: SyncFilter, node: Node) -> None:
@@ -152,6 +161,7 @@ def _fill(session: Session, target: Store, node: Node, sync_filter: SyncFilter, 
 @contextmanager
 def _progress_display(session: Session) -> Iterator[Callable[[Progress], object]]:
     """Yield a function that shows progress, on a terminal only."""
+    session.output.end_waiting()
     if not sys.stderr.isatty():
         yield lambda _: None
         return

@@ -16,6 +16,7 @@ from swapcli.encoding.text import printable
 from swapcli.engine import sync
 
 BAR_WIDTH = 20
+_FIRST_PHASE = "reading the newest block"
 
 
 class SyncProgressBars:
@@ -32,6 +33,7 @@ class SyncProgressBars:
         self._display = _StatusProgress(*columns, console=new_console(color, sys.stderr))
 
     def __enter__(self) -> Self:
+        self._phases[_FIRST_PHASE] = self._display.add_task(_FIRST_PHASE, total=None)
         self._display.start()
         return self
 
