@@ -122,7 +122,7 @@ def sync(
 
 
 def _show_connecting(node: Node) -> None:
-    """Say at once which node is asked, on a terminal only, until there is progress."""
+    """Name the node at once, on a terminal only, until there is progress."""
     if sys.stderr.isatty():
         from swapcli.cli.waiting import start_waiting
 
