@@ -12,7 +12,9 @@ import pytest
 
 from swapcli.chain.node import BlockId, ChainHead, ContractCall, ReturnData
 from swapcli.chain.rpc_node import RpcNode
+from swapcli.engine.amount_notation import parse_notation
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
+from swapcli.engine.order_amounts import quote_balance_part, read_balance
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live import LiveSource
@@ -370,3 +372,22 @@ def test_random_posted_routes_are_carried_out_live(trader: Trader, node: RpcNode
         assert payload == trade.payload
         assert trader.execute(trade).received == payload.call.route.amount_out
         assert ZERO_ADDRESS not in (payload.call.route.token_in, payload.call.route.token_out)
+
+
+def test_a_part_of_a_balance_is_that_of_the_quotes_block(trader: Trader, node: RpcNode) -> None:
+    source, sender = live(trader.market, node), "0x" + "98" * 20
+    amounts: list[int] = []
+    trader.world.give("USDC", sender, 1_000 * 10**6)
+
+    def ask(request: Order) -> LocalQuote:
+        if not amounts:  # the balance grows between its first reading and the quote
+            trader.world.give("USDC", sender, 500 * 10**6)
+        amounts.append(request.amount)
+        return source.quote(QuoteRequest(request, ApiVersion.V1))
+
+    written = parse_notation("50%")
+    answer, part = quote_balance_part(written, order(trader, "USDC", WETH), sender, node, ask, lambda each: each)
+    assert amounts == [500 * 10**6, 750 * 10**6]
+    assert (part.amount, part.balance, part.gas_wei) == (750 * 10**6, 1_500 * 10**6, 0)
+    assert answer.state_source.block == part.block
+    assert read_balance(node, part.block, sender, answer.order.token_in) == part.balance
