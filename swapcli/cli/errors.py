@@ -9,6 +9,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import typer
 from typer._click.exceptions import NoSuchOption
@@ -21,6 +22,9 @@ from swapcli.encoding.closest import closest_names, did_you_mean
 from swapcli.encoding.disk_errors import is_disk_full
 from swapcli.encoding.text import printable
 from swapcli.errors import SwapcliError
+
+if TYPE_CHECKING:
+    from swapcli.api.document_types import ErrorJson
 
 _NEGATIVE_NUMBER = re.compile(r"-[.0-9]").match
 
@@ -129,7 +133,7 @@ def _internal_report(error: BaseException, debug: bool) -> ErrorReport:
 
 
 def _as_json(report: ErrorReport) -> str:
-    document = {
+    document: ErrorJson = {
         "code": report.code,
         "message": report.message,
         "details": dict(report.details),

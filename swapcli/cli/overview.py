@@ -28,6 +28,7 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "networks": "List the networks.",
             "tokens": "List the tokens of a network.",
             "protocols": "List the protocols of a network.",
+            "schema": "Print the JSON schema of what a command prints.",
         },
         "Configure": {
             "config": "Show settings and where they come from.",

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from typing import TYPE_CHECKING
 
 from swapcli.api.quote_fields import render_quote_fields, render_state_source
 from swapcli.api.route import render
@@ -10,6 +10,9 @@ from swapcli.engine.quote_results import QuoteResult
 from swapcli.model.network import Network
 from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.state_source import StateSource
+
+if TYPE_CHECKING:
+    from swapcli.api.document_types import MarketJson, StateFieldsJson
 
 
 def route_document(answer: QuoteResult, figures: QuoteFigures) -> dict[str, object]:
@@ -21,16 +24,17 @@ def route_document(answer: QuoteResult, figures: QuoteFigures) -> dict[str, obje
 def quote_fields(figures: QuoteFigures, network: Network) -> dict[str, object]:
     """Return the fields that the interface lacks: those of `render_quote_fields`, and `market`."""
     fields = render_quote_fields(figures, network)
-    market = {**_market(figures.state), "inventedPools": fields["state"].get("placeholderPools", [])}
+    market: MarketJson = {**former_state(figures.state), "inventedPools": fields["state"].get("placeholderPools", [])}
     return {**fields, "market": market}
 
 
-def state_fields(state: StateSource) -> dict[str, object]:
+def state_fields(state: StateSource) -> StateFieldsJson:
     """Return `state`, and `market` with the same facts under their former names. Version 0.2 drops `market`."""
-    return {"state": render_state_source(state), "market": _market(state)}
+    return {"state": render_state_source(state), "market": former_state(state)}
 
 
-def _market(state: StateSource) -> Mapping[str, object]:
+def former_state(state: StateSource) -> MarketJson:
+    """Return the facts of `state` under their former names."""
     rendered = render_state_source(state)
     return {
         "service": rendered["service"],

@@ -9,11 +9,11 @@ from typing import Final, NamedTuple
 from swapcli.api import json_types, requests
 from swapcli.api.errors import ErrorFormat
 from swapcli.api.interface_by_network import NetworkCalldata, network_variant
+from swapcli.api.json_schemas import BOOLEAN, STRINGS, Felts
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
 from swapcli.service import endpoints
 from swapcli.service.endpoint_types import EndpointRequest, EndpointResponse
-from swapcli.service.json_schemas import BOOLEAN, STRINGS, Felts
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.parameter_descriptions import (
     Parameter,

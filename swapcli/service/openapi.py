@@ -9,6 +9,7 @@ from typing import Any, NamedTuple
 from swapcli import __version__
 from swapcli.api import json_types
 from swapcli.api.errors import ErrorFormat
+from swapcli.api.json_schemas import any_of, build_components
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER
 from swapcli.model.network import Network
 from swapcli.service.endpoint_table import (
@@ -26,7 +27,6 @@ from swapcli.service.endpoint_table import (
     endpoints_of,
 )
 from swapcli.service.examples import RequestExample
-from swapcli.service.json_schemas import any_of, build_components
 from swapcli.service.parameter_descriptions import Parameter
 from swapcli.service.rate_limits import RequestClass
 

@@ -5,13 +5,13 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from swapcli.api.interface_by_network import network_variant
+from swapcli.api.json_schemas import ADDRESS, AMOUNT, BOOLEAN, SHARES, STRINGS, Schema, slippage_schema
 from swapcli.api.requests import ROUTE_V1, OrderParameters
 from swapcli.api.slippage import SlippageRange
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
 from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, MAX_FEE_BPS, MAX_SURPLUS_BPS, PPM_PER_PERCENT
 from swapcli.pictures.sankey_layout import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
-from swapcli.service.json_schemas import ADDRESS, AMOUNT, BOOLEAN, SHARES, STRINGS, Schema, slippage_schema
 
 _DEFAULT_SLIPPAGE = DEFAULT_SLIPPAGE_PPM / PPM_PER_PERCENT
 

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
+from pathlib import Path
 
 import typer
 
 from swapcli.cli.app import app
 from swapcli.cli.lazy_group import LazyGroup
+from tests.support.command import CommandResult, run_swapcli
+from tests.support.testnet import write_market_file
 
 WALLET = "0x1111111111111111111111111111111111111111"
 ORDER = ("base", "ETH", "USDC", "1")
@@ -27,6 +30,7 @@ JSON_COMMANDS = {
     "protocols": ("protocols", "base"),
     "route": ("route", *ORDER),
     "router deploy-payload": ("router", "deploy-payload", "base"),
+    "schema": ("schema",),
     "tokens": ("tokens", "base"),
 }
 """Command lines without `--json`, in an order in which they can run. Words in capitals are files of a test."""
@@ -51,3 +55,21 @@ def _command_options(command: object, path: tuple[str, ...]) -> Iterator[tuple[s
     else:
         parameters = getattr(command, "params", [])
         yield " ".join(path), {option for parameter in parameters for option in parameter.opts}
+
+
+Run = Callable[..., CommandResult]
+
+
+def json_command_runner(folder: Path) -> Run:
+    """Return a function that runs one of `JSON_COMMANDS` by its name, with more options; its files are in `folder`."""
+    route = folder / "route.json"
+    route.write_text(run_swapcli(*JSON_COMMANDS["route"], "--json").stdout)
+    files = {"ROUTE": str(route), "MARKET": write_market_file(folder)}
+    files |= {name: str(folder / name.lower()) for name in ("KEYS", "STORE", "EXPORTED")}
+
+    def run(name: str, *more: str) -> CommandResult:
+        return run_swapcli(*(files.get(word, word) for word in JSON_COMMANDS[name]), *more)
+
+    for prepared in ("keys create", "market import"):
+        run(prepared)
+    return run

@@ -3,34 +3,17 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Callable
-from pathlib import Path
 from typing import Any
 
 import pytest
 
-from tests.cli.json_commands import ALIASES, JSON_COMMANDS, LONG_RUNNING, commands_with_json
-from tests.support.command import CommandResult, run_swapcli
-from tests.support.testnet import write_market_file
-
-Run = Callable[..., CommandResult]
+from tests.cli.json_commands import ALIASES, JSON_COMMANDS, LONG_RUNNING, Run, commands_with_json, json_command_runner
+from tests.support.command import run_swapcli
 
 
 @pytest.fixture(scope="module")
 def run(tmp_path_factory: pytest.TempPathFactory) -> Run:
-    """Run one of `JSON_COMMANDS` by its name, with more options."""
-    folder: Path = tmp_path_factory.mktemp("json")
-    route = folder / "route.json"
-    route.write_text(run_swapcli(*JSON_COMMANDS["route"], "--json").stdout)
-    files = {"ROUTE": str(route), "MARKET": write_market_file(folder)}
-    files |= {name: str(folder / name.lower()) for name in ("KEYS", "STORE", "EXPORTED")}
-
-    def run_named(name: str, *more: str) -> CommandResult:
-        return run_swapcli(*(files.get(word, word) for word in JSON_COMMANDS[name]), *more)
-
-    for prepared in ("keys create", "market import"):
-        run_named(prepared)
-    return run_named
+    return json_command_runner(tmp_path_factory.mktemp("json"))
 
 
 def test_the_list_of_json_commands_is_complete() -> None:

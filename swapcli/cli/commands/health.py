@@ -2,8 +2,9 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
+from swapcli.api.quote_fields import render_state_source
 from swapcli.cli import exit_codes, options
 from swapcli.cli.files import STDIN
 from swapcli.cli.lazy_group import PanelCommand, new_app
@@ -12,8 +13,11 @@ from swapcli.cli.output import OutputFormat
 from swapcli.cli.session import REMOTE_RETRIES, Session, open_session
 from swapcli.config import network_names_from
 from swapcli.engine.health import UNHEALTHY, Health, Sample
-from swapcli.engine.route_document import state_fields
+from swapcli.engine.route_document import former_state
 from swapcli.errors import InvalidOption, MarketError, MarketUnavailable, UnhealthyError, UpstreamError
+
+if TYPE_CHECKING:
+    from swapcli.api.document_types import HealthDocumentJson, SampleJson
 
 MAX_RETRIES = 100
 
@@ -110,21 +114,22 @@ def _print(session: Session, checked: list[Health]) -> None:
         session.output.print_list(build_health_list(checked))
 
 
-def _document(health: Health) -> dict[str, object]:
+def _document(health: Health) -> "HealthDocumentJson":
     return {
         "network": health.network,
         "healthy": health.is_healthy,
         "status": health.status,
         "message": health.message,
         "time": health.time_s,
-        **(state_fields(health.state_source) if health.state_source else {"state": None, "market": None}),
+        "state": render_state_source(health.state_source) if health.state_source else None,
+        "market": former_state(health.state_source) if health.state_source else None,
         "pools": health.pools,
         "tokens": health.tokens,
         "sample": _sample(health.sample) if health.sample else None,
     }
 
 
-def _sample(sample: Sample) -> dict[str, str]:
+def _sample(sample: Sample) -> "SampleJson":
     return {
         "tokenIn": sample.token_in.symbol,
         "tokenOut": sample.token_out.symbol,

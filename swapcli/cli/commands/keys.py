@@ -16,6 +16,7 @@ from swapcli.encoding.text import printable
 from swapcli.model.number_format import format_time
 
 if TYPE_CHECKING:
+    from swapcli.api.document_types import KeyJson
     from swapcli.service.key_file import ApiKey
     from swapcli.service.keys import KeyStore
 
@@ -105,6 +106,6 @@ def _row(key: "ApiKey") -> tuple[str, ...]:
     )
 
 
-def _document(key: "ApiKey") -> dict[str, object]:
+def _document(key: "ApiKey") -> "KeyJson":
     revoked = None if key.revoked_s is None else format_time(key.revoked_s)
     return {"id": key.id, "name": key.name, "created": format_time(key.created_s), "revoked": revoked}

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, with_option_groups
 from swapcli.cli.output import LIST_FORMATS
@@ -11,6 +13,9 @@ from swapcli.config import network_names_from
 from swapcli.model.network import Network
 from swapcli.networks.address import display_address
 from swapcli.networks.explorer import contract_page
+
+if TYPE_CHECKING:
+    from swapcli.api.document_types import NetworkDocumentJson
 
 app = new_app()
 
@@ -47,7 +52,7 @@ def _row(network: Network) -> tuple[str, ...]:
     )
 
 
-def _document(network: Network) -> dict[str, object]:
+def _document(network: Network) -> NetworkDocumentJson:
     return {
         "name": network.name,
         "kind": network.kind.value,

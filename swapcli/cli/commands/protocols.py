@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from typing import TYPE_CHECKING
 
 from swapcli.cli import options
 from swapcli.cli.lazy_group import PanelCommand, new_app
@@ -13,6 +14,9 @@ from swapcli.cli.session import Session, open_session
 from swapcli.config.source_readers import flag
 from swapcli.encoding.text import printable
 from swapcli.model.network import ProtocolInfo
+
+if TYPE_CHECKING:
+    from swapcli.api.document_types import ProtocolDocumentJson
 
 app = new_app()
 
@@ -59,7 +63,7 @@ def _row(protocol: ProtocolInfo, pools: Counter[str] | None) -> tuple[str, ...]:
     return str(protocol.id), printable(protocol.amm_name), printable(protocol.display_name), family, *counted
 
 
-def _document(protocol: ProtocolInfo, pools: Counter[str] | None) -> dict[str, object]:
+def _document(protocol: ProtocolInfo, pools: Counter[str] | None) -> ProtocolDocumentJson:
     return {
         "protocol": protocol.id,
         "amm_name": protocol.amm_name,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, cast
 
 from swapcli.cli import options
 from swapcli.cli.lazy_group import PanelCommand, new_app
@@ -19,6 +19,9 @@ from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind, behaviour_document
 from swapcli.networks.address import display_address
 from swapcli.networks.explorer import token_page
+
+if TYPE_CHECKING:
+    from swapcli.api.document_types import TokenDocumentJson, TransfersJson
 
 app = new_app()
 
@@ -98,8 +101,8 @@ def _links(token: Token, network: Network) -> dict[str, str]:
     return {"symbol": page, "address": page} if page else {}
 
 
-def _document(token: Token, pools: int, listed: _TokenList) -> dict[str, object]:
-    document: dict[str, object] = {
+def _document(token: Token, pools: int, listed: _TokenList) -> TokenDocumentJson:
+    document: TokenDocumentJson = {
         "symbol": token.symbol,
         "name": token.name,
         "decimals": token.decimals,
@@ -109,4 +112,4 @@ def _document(token: Token, pools: int, listed: _TokenList) -> dict[str, object]
     behaviour = listed.transfers.get(token.address)
     if behaviour is None or behaviour.kind is TransferKind.UNKNOWN:
         return document
-    return document | {"transfers": behaviour_document(behaviour)}
+    return {**document, "transfers": cast("TransfersJson", behaviour_document(behaviour))}

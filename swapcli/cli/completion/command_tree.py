@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 from typing import TYPE_CHECKING, Final, NamedTuple
 
+from swapcli.api.document_types import DOCUMENTS
 from swapcli.cli.commands.help import ORDER
 from swapcli.cli.completion.kinds import FILES, FOLDERS, KEYS, LIST_MARK, NETWORKS, PROTOCOLS, TOKENS
 from swapcli.cli.lazy_group import CONTEXT_SETTINGS
@@ -34,6 +35,7 @@ ARGUMENT_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
         "ID|NAME": KEYS,
         "TOPIC": ORDER,
         "SHELL": SHELLS,
+        "DOCUMENT": tuple(DOCUMENTS),
     }
 )
 """What completes an argument, by its metavar: the words themselves, or a kind of names."""

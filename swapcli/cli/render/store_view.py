@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Sequence
+from typing import TYPE_CHECKING
 
 from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
@@ -17,11 +18,14 @@ from swapcli.model.token import whole_tokens
 from swapcli.model.transfer_behaviour import TransferKind
 from swapcli.store.summary import StoreSummary
 
+if TYPE_CHECKING:
+    from swapcli.api.document_types import StoreJson
+
 GWEI_DECIMALS = 9
 EMPTY = "empty"
 
 
-def store_document(summary: StoreSummary, now_s: float) -> dict[str, object]:
+def store_document(summary: StoreSummary, now_s: float) -> StoreJson:
     """Return the JSON of a store; `depthUsd` is about the value that orders could trade in the pools of a protocol."""
     return {
         "network": summary.network,

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
+from typing import TYPE_CHECKING
 
 from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
@@ -12,6 +13,9 @@ from swapcli.cli.render.store_view import build_store_details, store_document
 from swapcli.encoding.text import printable
 from swapcli.engine.sync import Advance, SkipReason
 from swapcli.store import StoreSummary
+
+if TYPE_CHECKING:
+    from swapcli.api.document_types import AdvanceJson, SyncDocumentJson
 
 
 @dataclass(frozen=True, slots=True)
@@ -33,7 +37,7 @@ class SyncResult:
         return self.new_pools / self.seconds if self.seconds > 0 else 0.0
 
 
-def sync_document(result: SyncResult, now_s: float) -> dict[str, object]:
+def sync_document(result: SyncResult, now_s: float) -> SyncDocumentJson:
     """Return the JSON of `swapcli market info` with the result of the sync."""
     return {
         **store_document(result.summary, now_s),
@@ -58,7 +62,7 @@ def build_sync_details(result: SyncResult, now_s: float) -> DetailView:
     return build_store_details(title, result.summary, now_s, more=facts, listings=listings)
 
 
-def advance_document(network: str, advance: Advance) -> dict[str, object]:
+def advance_document(network: str, advance: Advance) -> AdvanceJson:
     """Return the JSON of a step to a new block, with the keys of pools."""
     return {
         "network": network,

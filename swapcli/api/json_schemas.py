@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from typing import Any, Final, get_args, get_origin, get_type_hints
 
-from swapcli.api import json_types
+from swapcli.api import document_types, json_types
 from swapcli.api.request_parameters import MAX_DEADLINE_S
 from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange
 from swapcli.model.network import DIALECTS, Kind
@@ -114,6 +114,20 @@ _PUBLISHED_NAMES: Final = {
 """Schema names of the published document that differ from the name of the type. Generated clients depend on them."""
 
 
+_UNFORMATTED: Final = frozenset({("TransactionRequest", "value"), ("Setting", "value")})
+"""Fields, by type, that share a name with a format and not its meaning."""
+
+_FIELD_TYPES: Final[Mapping[tuple[str, str], tuple[type, ...]]] = {
+    ("BatchLine", "result"): (
+        document_types.RouteDocumentV1Json, document_types.RouteDocumentV2Json, document_types.FailedRouteJson,
+    ),
+    ("EncodedCalldataDocument", "quote"): (json_types.RouteV1Json, json_types.RouteV2Json),
+}  # fmt: skip
+"""The types of fields that hold one of several objects, by type and field. A TypedDict cannot say so to msgspec."""
+
+_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+
+
 class Felts(list[str]):
     """The arguments of a Starknet call, in the endpoint table: an array of decimal strings without a schema name."""
 
@@ -164,8 +178,34 @@ def build_components(types: Iterable[object]) -> dict[str, Schema]:
     used = {get_args(each)[0] if get_origin(each) is list else each for each in named} - {Felts}
     ordered = sorted((each for each in used if isinstance(each, type)), key=lambda each: each.__name__)
     _, generated = msgspec.json.schema_components(ordered, ref_template=PREFIX + "{name}")
+    owners = {_published_name(name) for name in generated}
+    added = {each for (owner, _), types_ in _FIELD_TYPES.items() if owner in owners for each in types_}
+    if not added <= used:
+        return build_components([*used, *added])
     published = {_published_name(name): (name, _publish_references(schema)) for name, schema in generated.items()}
     return {name: _describe(name, *published[name]) for name in sorted(published)}
+
+
+def build_document_schema(name: str) -> Schema:
+    """Return the JSON schema of one of `DOCUMENTS`. Unknown prices of tokens are null there, and 0 in the interface."""
+    types = document_types.DOCUMENTS[name]
+    definitions = build_components(types)
+    if "Token" in definitions:
+        price = definitions["Token"]["properties"]["price"]
+        price["anyOf"] = [*price["anyOf"], {"type": "null"}]
+    schema = {"$schema": _DIALECT, "title": f"swapcli {name}", **any_of(types), "$defs": definitions}
+    moved: Schema = _move_references(schema)
+    return moved
+
+
+def _move_references(schema: Any) -> Any:
+    """Point all references of a schema at its own `$defs`."""
+    if isinstance(schema, dict):
+        return {
+            key: value.replace(PREFIX, "#/$defs/", 1) if key == "$ref" else _move_references(value)
+            for key, value in schema.items()
+        }
+    return [_move_references(each) for each in schema] if isinstance(schema, list) else schema
 
 
 def _publish_references(schema: Any) -> Any:
@@ -180,11 +220,16 @@ def _publish_references(schema: Any) -> Any:
 
 def _describe(name: str, type_name: str, schema: Schema) -> Schema:
     """Return the schema of a type with its fields in their own order, each with its format."""
-    fields, generated = get_type_hints(getattr(json_types, type_name)), schema["properties"]
+    fields, generated = get_type_hints(_find_type(type_name)), schema["properties"]
     optional = set(fields) - set(schema.get("required", ())) if name in _REQUEST_SLIPPAGE else set()
     properties = {field: _field_schema(name, field, generated[field]) for field in fields}
     properties |= {field: {"anyOf": [properties[field], {"type": "null"}]} for field in fields if field in optional}
     return {**{key: value for key, value in schema.items() if key != "title"}, "properties": properties}
+
+
+def _find_type(type_name: str) -> type:
+    found: type = getattr(json_types, type_name, None) or getattr(document_types, type_name)
+    return found
 
 
 def _field_schema(owner: str, field: str, schema: Schema) -> Schema:
@@ -194,6 +239,10 @@ def _field_schema(owner: str, field: str, schema: Schema) -> Schema:
         return {
             "description": "As in the route response; read by the second generation, together with integratorAddress."
         }
+    if (owner, field) in _FIELD_TYPES:
+        return any_of(_FIELD_TYPES[owner, field])
+    if (owner, field) in _UNFORMATTED:
+        return schema
     if field == "slippage" and owner in _REQUEST_SLIPPAGE:
         return {"anyOf": [slippage_schema(_REQUEST_SLIPPAGE[owner]), _DECIMAL_NUMBER]}
     return _refine(schema, _FIELD_FORMATS.get(field, {}))

@@ -1,0 +1,416 @@
+"""Types of all JSON documents that commands print; `swapcli schema` prints their JSON schemas.
+
+The docstrings are the descriptions of the schemas, and the names without `Json` their names. `NotRequired` fields are
+left out where they do not apply; null is an unknown value. Bodies of the interface are in `json_types`.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from types import MappingProxyType
+from typing import Any, Final, NotRequired, TypedDict
+
+from swapcli.api.json_types import (
+    CalldataRouteJson,
+    MetaJson,
+    QuoteFieldsJson,
+    RouteV1Json,
+    RouteV2Json,
+    ShortRouteJson,
+    StateJson,
+    SwapParameterJson,
+)
+
+
+class MarketJson(TypedDict):
+    """The facts of `state` under their former names. Version 0.2 drops it."""
+
+    service: str | None
+    provenance: str | None
+    source: str
+    block: int | None
+    timestamp: int | None
+    age: int | None
+    pinned: bool | None
+    proposed: bool
+    tag: str | None
+    inventedPools: NotRequired[list[str]]
+
+
+class StateFieldsJson(TypedDict):
+    """The state of pools, also under its former name."""
+
+    state: StateJson
+    market: MarketJson
+
+
+class RouteDocumentV1Json(RouteV1Json, QuoteFieldsJson):
+    """`swapcli route --json`, first generation: the route of the interface with the figures of the quote."""
+
+    market: MarketJson
+
+
+class RouteDocumentV2Json(RouteV2Json, QuoteFieldsJson):
+    """`swapcli route --json`, second generation: the route of the interface with the figures of the quote."""
+
+    market: MarketJson
+
+
+class FailedRouteJson(TypedDict):
+    """Takes the place of the route of an order of a batch that failed."""
+
+    success: bool
+    errorMessage: str
+
+
+class BatchLineJson(TypedDict):
+    """A line of `swapcli route --batch`: the id of the order, and its route or its failure."""
+
+    id: int | str
+    result: dict[str, Any]
+
+
+TransactionRequestJson = TypedDict(
+    "TransactionRequestJson",
+    {
+        "from": NotRequired[str],
+        "to": str,
+        "data": NotRequired[str],
+        "value": int | str,
+        "chainId": NotRequired[int],
+        "nonce": NotRequired[int | str],
+        "gas": NotRequired[int | str],
+        "maxFeePerGas": NotRequired[int | str],
+        "maxPriorityFeePerGas": NotRequired[int | str],
+        "accessList": NotRequired[list[dict[str, Any]]],
+        "entrypoint": NotRequired[str],
+        "calldata": NotRequired[list[str]],
+        "what": str,
+    },
+)
+TransactionRequestJson.__doc__ = (
+    "A transaction to sign, as web3.py, viem and ethers take it, and in `what` its purpose. Quantities are hex where"
+    " JavaScript cannot read them as numbers. On starknet it is a call of `entrypoint` with `calldata`."
+)
+
+
+class ReadingJson(TypedDict):
+    """The possible readings of a router whose code is not published, after a simulation."""
+
+    rate: list[str]
+    extra_data: list[str]
+
+
+class SimulationJson(TypedDict):
+    """A simulated swap; amounts in base units. `overrides` lists what the sender lacks and was granted."""
+
+    block: int
+    amount_received: str
+    expected: str
+    gas_used: int
+    matches: bool
+    sender: str
+    overrides: list[str]
+    reading: NotRequired[ReadingJson]
+
+
+class PayloadDocumentJson(QuoteFieldsJson):
+    """The transaction of a swap, with the figures of its quote. `transactions` are all to send, in order."""
+
+    to: str
+    entrypoint: NotRequired[str]
+    calldata: str | list[str]
+    value: str
+    dialect: str
+    market: MarketJson
+    recipient_name: NotRequired[str]
+    sender_name: NotRequired[str]
+    transactions: list[TransactionRequestJson]
+    missing: NotRequired[list[str]]
+    simulation: NotRequired[SimulationJson]
+
+
+class CalledRouteV1Json(ShortRouteJson, CalldataRouteJson):
+    """A short route of the first generation, with the amounts and parties of its call."""
+
+
+class CalledRouteV2Json(RouteV2Json, CalldataRouteJson):
+    """A route of the second generation, with the amounts and parties of its call."""
+
+
+class CalldataDocumentV1Json(PayloadDocumentJson):
+    """`swapcli calldata --json`, first generation."""
+
+    success: bool
+    route: CalledRouteV1Json
+    swap_parameters: list[SwapParameterJson]
+
+
+class CalldataDocumentV2Json(PayloadDocumentJson):
+    """`swapcli calldata --json`, second generation."""
+
+    route: CalledRouteV2Json
+    swap_parameters: list[SwapParameterJson]
+    integrator_data: NotRequired[str]
+    router_address: str
+    meta: MetaJson
+
+
+class EncodedSwapJson(CalldataRouteJson):
+    """The amounts and parties of a call that only its calldata describes; `deadline` in Unix seconds, null without."""
+
+    deadline: int | None
+
+
+class EncodedCalldataDocumentJson(PayloadDocumentJson):
+    """`swapcli calldata --json` for a router that the interface does not describe: `quote` is its route."""
+
+    quote: dict[str, Any]
+    swap: EncodedSwapJson
+
+
+class ExecuteDocumentV1Json(PayloadDocumentJson):
+    """`swapcli execute --json`, first generation."""
+
+    route: CalldataRouteJson
+    swap_parameters: list[SwapParameterJson]
+
+
+class ExecuteDocumentV2Json(PayloadDocumentJson):
+    """`swapcli execute --json`, second generation."""
+
+    route: CalldataRouteJson
+    swap_parameters: list[SwapParameterJson]
+    integrator_data: NotRequired[str]
+    router_address: str
+    meta: MetaJson
+
+
+class EncodedExecuteDocumentJson(PayloadDocumentJson):
+    """`swapcli execute --json` for a router that the interface does not describe."""
+
+    swap: EncodedSwapJson
+
+
+class SampleJson(TypedDict):
+    """The order that a health check quoted; amounts in base units."""
+
+    tokenIn: str
+    tokenOut: str
+    amountIn: str
+    amountOut: str
+
+
+class HealthDocumentJson(TypedDict):
+    """The health of a network; 200 is healthy, 0 means no response. `time` is in seconds."""
+
+    network: str
+    healthy: bool
+    status: int
+    message: str
+    time: float
+    state: StateJson | None
+    market: MarketJson | None
+    pools: int | None
+    tokens: int | None
+    sample: SampleJson | None
+
+
+class NetworkDocumentJson(TypedDict):
+    """A network, with the numbers of its tokens and protocols in the catalogue."""
+
+    name: str
+    kind: str
+    chainId: str
+    native: str
+    v2: bool
+    tokens: int
+    protocols: int
+    router: str | None
+
+
+class TransfersJson(TypedDict):
+    """How a token transfers, as tested: its kind, and the fees that it charges in parts per million."""
+
+    kind: str
+    transfer_fee_ppm: NotRequired[int]
+    buy_fee_ppm: NotRequired[int]
+    sell_fee_ppm: NotRequired[int]
+
+
+class TokenDocumentJson(TypedDict):
+    """A token with the number of its pools."""
+
+    symbol: str
+    name: str
+    decimals: int
+    pools: int
+    address: str
+    transfers: NotRequired[TransfersJson]
+
+
+class ProtocolDocumentJson(TypedDict):
+    """A protocol; `family` is its pool math, null if it is not supported. `pools` is null without a store."""
+
+    protocol: int
+    amm_name: str
+    display_name: str
+    family: str | None
+    confirmed: bool
+    pools: int | None
+
+
+class KeyJson(TypedDict):
+    """An API key of the service, without the key itself; times in UTC."""
+
+    id: str
+    name: str
+    created: str
+    revoked: str | None
+
+
+class CreatedKeyJson(KeyJson):
+    """A new API key. The key is printed only this once."""
+
+    key: str
+
+
+class SettingJson(TypedDict):
+    """A setting with its value, null if it has none, and where it comes from. Secrets are masked."""
+
+    key: str
+    value: str | None
+    origin: str
+
+
+class StoredProtocolJson(TypedDict):
+    """The pools of a protocol in a store; `depthUsd` is about the value that orders could trade in them."""
+
+    amm_name: str
+    family: str
+    pools: int
+    depthUsd: float
+
+
+class StoreJson(TypedDict):
+    """A store of pools. `gasPrice` is in wei; `transfers` counts its tokens by how they transfer."""
+
+    network: str
+    chainId: str
+    state: StateJson
+    market: MarketJson
+    gasPrice: str
+    pools: int
+    tokens: int
+    transfers: dict[str, int]
+    protocols: list[StoredProtocolJson]
+    undoableBlocks: int
+    store: str
+    bytes: int
+
+
+class SkippedJson(TypedDict):
+    """Why entries were left out of a sync."""
+
+    reason: str
+    count: int
+    examples: list[str]
+
+
+class SyncDocumentJson(StoreJson):
+    """A store after a sync."""
+
+    newPools: int
+    foundBy: str
+    leftOut: list[SkippedJson]
+    seconds: float
+    poolsPerSecond: float
+
+
+class AdvanceJson(TypedDict):
+    """A step of `swapcli sync --watch` to a new block, with the keys of pools."""
+
+    network: str
+    block: int
+    hash: str
+    timestamp: int
+    rewoundTo: int | None
+    touched: list[str]
+    added: list[str]
+    removed: list[str]
+    drifted: list[str]
+
+
+class ExportDocumentJson(TypedDict):
+    """A market that was written to a file."""
+
+    network: str
+    state: StateJson
+    market: MarketJson
+    pools: int
+    tokens: int
+    file: str
+    bytes: int
+
+
+class DeploymentJson(TypedDict):
+    """The transaction that deploys a router; `to` is null, since it creates a contract."""
+
+    network: str
+    chainId: int
+    to: None
+    value: str
+    calldata: str
+
+
+class ReadyJson(TypedDict):
+    """The line that `swapcli serve` prints when it accepts connections."""
+
+    url: str
+    pid: int
+    networks: list[str]
+
+
+class ErrorJson(TypedDict):
+    """An error, on stderr. `code` is stable; `details` depend on it."""
+
+    code: str
+    message: str
+    details: dict[str, Any]
+    hint: str | None
+    exit_code: int
+
+
+class DocumentJson(TypedDict):
+    """A document that `swapcli schema DOCUMENT` describes, and what prints it."""
+
+    document: str
+    printed_by: str
+
+
+DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
+    {
+        "route": (RouteDocumentV1Json, RouteDocumentV2Json),
+        "route-batch": (BatchLineJson,),
+        "calldata": (CalldataDocumentV1Json, CalldataDocumentV2Json, EncodedCalldataDocumentJson),
+        "execute": (ExecuteDocumentV1Json, ExecuteDocumentV2Json, EncodedExecuteDocumentJson),
+        "health": (list[HealthDocumentJson],),
+        "networks": (list[NetworkDocumentJson],),
+        "tokens": (list[TokenDocumentJson],),
+        "protocols": (list[ProtocolDocumentJson],),
+        "market-info": (StoreJson, list[StoreJson]),
+        "market-import": (StoreJson,),
+        "market-export": (ExportDocumentJson,),
+        "sync": (SyncDocumentJson,),
+        "sync-watch": (SyncDocumentJson, AdvanceJson),
+        "keys-create": (CreatedKeyJson,),
+        "keys-list": (list[KeyJson],),
+        "keys-revoke": (KeyJson,),
+        "config-show": (list[SettingJson],),
+        "router-deploy-payload": (DeploymentJson,),
+        "serve": (ReadyJson,),
+        "schema": (list[DocumentJson],),
+        "error": (ErrorJson,),
+    }
+)
+"""The types of each document by its name: that of its command, with dashes. Any one of the types occurs."""
