@@ -13,12 +13,10 @@ from swapcli.cli.session import Session
 from swapcli.encoding.text import printable
 from swapcli.engine.amount_notation import is_balance_part
 from swapcli.engine.amounts import parse_raw_amount
-from swapcli.engine.quote_figures import compute_figures
 from swapcli.engine.quote_options import QuoteOptions, resolve_options
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import UnknownNetwork
 from swapcli.model.order import Order
-from swapcli.model.quote_figures import QuoteFigures
 
 if TYPE_CHECKING:
     from swapcli.engine.payload_checker import PayloadChecker
@@ -86,13 +84,9 @@ class QuoteContext(NamedTuple):
         """Quote an order. Raises the errors of `Market.quote`."""
         return self.market.quote_order(order, self.options)
 
-    def quote_and_build(self, order: Order, terms: SwapTerms) -> tuple[QuoteResult, UnsignedTransaction]:
-        """Quote an order and build its payload on the same state. Raises as `QuoteSource.quote_and_build`."""
-        return self.market.source.quote_and_build(self.options.build_request(order), terms)
-
-    def compute_figures(self, answer: QuoteResult, deadline_s: int | None = None) -> QuoteFigures:
-        """Return the figures of a quote, for a swap with this deadline (Unix seconds)."""
-        return compute_figures(answer, self.options.terms._replace(deadline_s=deadline_s))
+    def quote_and_build(self, order: Order, terms: SwapTerms) -> tuple[SwapQuote, UnsignedTransaction]:
+        """Quote an order and build its payload on the same state. Raises as `Market.quote_and_build`."""
+        return self.market.quote_and_build(order, self.options, terms)
 
 
 def open_quote_context(session: Session, network: str, order: OrderOptions, source: SourceOptions) -> QuoteContext:

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, Required, Self, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Required, Self, TypeAlias, TypedDict, Unpack
 from weakref import finalize
 
 from swapcli.errors import InvalidAmount, InvalidOption, MarketUnavailable
@@ -20,6 +20,8 @@ if TYPE_CHECKING:
     from swapcli.engine.amounts import Amount, ResolvedAmount
     from swapcli.engine.compose import QuoteSources
     from swapcli.engine.health import Health
+    from swapcli.engine.payload_checker import PayloadChecker
+    from swapcli.engine.payloads_by_reading import RoutePayloads
     from swapcli.engine.presign_checks import PayloadCheck
     from swapcli.engine.quote_options import QuoteOptions
     from swapcli.engine.quote_results import QuoteResult
@@ -72,6 +74,18 @@ class TransactionKeywords(TypedDict, total=False):
     max_impact: Percentage
     sender: str
     simulate: bool
+
+
+class CheckedSwap(NamedTuple):
+    """A quote with its payload after the checks of a `PayloadChecker`, if there was one.
+
+    Both are in the reading of the router that the checks have found; `readings` builds the payload for others.
+    """
+
+    quote: SwapQuote
+    payload: UnsignedTransaction
+    checked: PayloadCheck | None
+    readings: RoutePayloads | None
 
 
 class Market:
@@ -270,6 +284,14 @@ class Market:
         with self._lock:
             return self.bind(self.source.quote(options.build_request(order)), options.terms)
 
+    def quote_and_build(
+        self, order: Order, options: QuoteOptions, terms: SwapTerms
+    ) -> tuple[SwapQuote, UnsignedTransaction]:
+        """Return the quote for an order and its payload on the same state. Raises as `QuoteSource.quote_and_build`."""
+        with self._lock:
+            answer, payload = self.source.quote_and_build(options.build_request(order), terms)
+            return self.bind(answer, options.terms._replace(deadline_s=terms.deadline_s)), payload
+
     def bind(self, answer: QuoteResult, terms: SwapTerms) -> SwapQuote:
         """Return an answer of this market with its figures for a swap on these terms."""
         from swapcli.engine.quote_figures import compute_figures
@@ -322,23 +344,35 @@ class Market:
         check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
         with self._lock:
             payload = self.source.build_payload(quote.answer, terms)
-            checked = None
-            if sender is not None or simulate:
-                checked = self._check(quote, payload, terms, sender, simulate=simulate)
-            if checked and checked.read_payload:
-                payload = checked.read_payload.payload
-        return [dict(each.request or each.signed_fields) for each in render_transactions(payload, network, checked)]
+            needs_node = sender is not None or simulate
+            checker = self._new_checker(network, sender, simulate=simulate) if needs_node else None
+            swap = self.check_swap(quote, payload, terms, checker)
+        rendered = render_transactions(swap.payload, network, swap.checked)
+        return [dict(each.request or each.signed_fields) for each in rendered]
 
-    def _check(
-        self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, sender: str | None, *, simulate: bool
-    ) -> PayloadCheck:
-        from swapcli.engine.payload_checker import new_checker, route_payloads
+    def check_swap(
+        self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checker: PayloadChecker | None
+    ) -> CheckedSwap:
+        """Return a quote of this market and its payload after the checks of `checker`. Raises as `check_quoted`."""
+        from swapcli.engine.payload_checker import in_reading, route_payloads
+        from swapcli.engine.quote_results import LocalQuote
+
+        answer, find = quote.answer, self._sources.router_findings
+        pools = answer.pools if isinstance(answer, LocalQuote) else None
+        readings = route_payloads(find, answer.network, answer.result, pools, terms, payload.gas_units)
+        with self._lock:
+            checked = checker.check_quoted(answer, payload, readings) if checker else None
+        answer, payload = in_reading(answer, readings, checked, payload)
+        return CheckedSwap(
+            quote if answer is quote.answer else self.bind(answer, quote.terms), payload, checked, readings
+        )
+
+    def _new_checker(self, network: Network, sender: str | None, *, simulate: bool) -> PayloadChecker:
+        from swapcli.engine.payload_checker import new_checker
         from swapcli.engine.presign_checks import CheckOptions
         from swapcli.engine.quote_options import parse_address_option
-        from swapcli.engine.quote_results import LocalQuote
         from swapcli.model.network import Kind
 
-        network, answer = quote.network, quote.answer
         if network.kind is not Kind.EVM:
             raise InvalidOption(f"transactions are checked on EVM networks only, not on {network.name}")
         address = None if sender is None else parse_address_option(sender, network, "sender")
@@ -348,12 +382,7 @@ class Market:
                 f"sender and simulate need a node of {network.name}, but none is set",
                 hint=f"open Market.live, or set networks.{network.name}.rpc_url",
             )
-        pools = answer.pools if isinstance(answer, LocalQuote) else None
-        findings = self._sources.router_findings
-        readings = route_payloads(findings, network, answer.result, pools, terms, payload.gas_units)
-        return new_checker(self._sources, network, node, CheckOptions(simulate, address)).check_quoted(
-            answer, payload, readings
-        )
+        return new_checker(self._sources, network, node, CheckOptions(simulate, address))
 
     def health(self) -> Health:
         """Return whether the market answers orders, by quoting one; an unhealthy market raises nothing."""

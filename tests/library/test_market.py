@@ -203,6 +203,27 @@ def test_threads_share_a_market_in_turn(base: Market) -> None:
     assert [found[number] for number in range(1, 9)] == expected
 
 
+def test_a_service_quotes_and_builds_the_same(base: Market, service_url: str) -> None:
+    with Market.service("base", api_url=service_url) as market:
+        found, own = market.quote("USDC", "ETH", "1500"), base.quote("USDC", "ETH", "1500")
+        assert found.amount_out == own.amount_out
+        assert found.transactions(destination=RECIPIENT) == own.transactions(destination=RECIPIENT)
+        assert found.state.service_url == service_url
+        assert market.health().is_healthy
+        with pytest.raises(InvalidOption, match="does not list its pools"):
+            _ = market.pools
+
+
+def test_open_follows_the_environment_and_arguments(monkeypatch: pytest.MonkeyPatch, service_url: str) -> None:
+    monkeypatch.setenv("SWAPCLI_SLIPPAGE", "0.3")
+    assert Market.open("8453").quote("ETH", "USDC", "1").terms.slippage_ppm == 3_000
+    assert Market.open("base", settings={"slippage": "0.2"}).quote("ETH", "USDC", "1").terms.slippage_ppm == 2_000
+    monkeypatch.setenv("SWAPCLI_API_URL", service_url)
+    assert Market.open("base").quote("ETH", "USDC", "1").state.service_url == service_url
+    assert Market.open("base", offline=True).quote("ETH", "USDC", "1").state.service_url is None
+    assert Market.embedded("base").quote("ETH", "USDC", "1").state.service_url is None
+
+
 def test_a_transaction_needs_no_node(base: Market) -> None:
     found: SwapQuote = base.quote("USDC", "ETH", "1500")
     approval, swap = found.transactions(destination=RECIPIENT, slippage="1", deadline="20m")

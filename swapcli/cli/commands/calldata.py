@@ -13,10 +13,8 @@ from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_dead
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
 from swapcli.cli.render.payload_json import calldata_document
 from swapcli.cli.session import open_session
-from swapcli.engine.impact_measures import impact_of
-from swapcli.engine.payload_checker import in_reading, route_payloads
 from swapcli.engine.quote_options import require_swap_terms
-from swapcli.engine.quote_results import LocalQuote, QuoteResult
+from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.transaction_requests import RenderedTransaction
 from swapcli.engine.warnings import check_impact, deadline_warnings
 from swapcli.model.quote_figures import QuoteFigures
@@ -59,26 +57,21 @@ def calldata(
     terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.network)
     terms = terms._replace(deadline_s=deadline_s)
     checker = open_checker(session, context.network, payload)
-    answer, transaction = context.answer_order(
-        words, lambda order: context.quote_and_build(order, terms), lambda built: built[0], lambda: checker
+    quote, transaction = context.answer_order(
+        words, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )
-    check_impact(impact_of(answer), answer.state_source, session.settings.max_impact_ppm)
+    check_impact(quote.price_impact, quote.state, session.settings.max_impact_ppm)
     if payload.permit:
         from swapcli.cli.permits import print_permit
 
-        print_permit(session, answer.network, payload, transaction, deadline_s)
+        print_permit(session, quote.network, payload, transaction, deadline_s)
         return exit_codes.OK
-    pools = answer.pools if isinstance(answer, LocalQuote) else None
-    readings = route_payloads(
-        session.router_findings, answer.network, answer.result, pools, terms, transaction.gas_units
-    )
-    checked = checker.check_quoted(answer, transaction, readings) if checker else None
-    answer, transaction = in_reading(answer, readings, checked, transaction)
-    prepared = PreparedPayload(transaction, answer.network, checked, readings=readings)
-    figures = context.compute_figures(answer, deadline_s)
-    warnings = (*figures.warnings, *deadline_warnings(answer.network, terms))
+    quote, transaction, checked, readings = context.market.check_swap(quote, transaction, terms, checker)
+    prepared = PreparedPayload(transaction, quote.network, checked, readings=readings)
+    warnings = (*quote.warnings, *deadline_warnings(quote.network, terms))
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
-    _print(context, answer, figures._replace(warnings=prepared.warnings), prepared, payload)
+    figures = quote.figures._replace(warnings=prepared.warnings)
+    _print(context, quote.answer, figures, prepared, payload)
     return exit_codes.OK
 
 
