@@ -6,12 +6,13 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final, NamedTuple
 
 from swapcli.api.document_types import DOCUMENTS
 from swapcli.cli.commands.help import ORDER
 from swapcli.cli.completion.kinds import FILES, FOLDERS, KEYS, LIST_MARK, NETWORKS, PROTOCOLS, TOKENS
 from swapcli.cli.lazy_group import CONTEXT_SETTINGS
+from swapcli.cli.output import LIST_FORMATS, TRANSACTION_FORMATS
 from swapcli.model.block_tag import BLOCK_TAGS
 from swapcli.model.network import DIALECTS
 
@@ -45,6 +46,7 @@ _OPTION_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
     {
         "--router-dialect": DIALECTS,
         "--state": BLOCK_TAGS,
+        "--network": NETWORKS,
         "--networks": NETWORKS + LIST_MARK,
         "--tokens": TOKENS + LIST_MARK,
         "--protocols": PROTOCOLS + LIST_MARK,
@@ -52,6 +54,9 @@ _OPTION_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
     }
 )
 """What completes the value of an option, where its metavar does not say it."""
+_BUILDERS = (("calldata",), ("execute",))
+"""The commands with the formats of transactions."""
+_MAX_FIELD_DEPTH = 2  # deeper fields are in lists, whose lengths no schema knows
 
 
 class CompletedOption(NamedTuple):
@@ -93,7 +98,7 @@ def command_nodes() -> Iterator[CommandNode]:
     from swapcli.cli.app import PROGRAM, Root, app
 
     root = get_command(app)
-    yield CommandNode((), PROGRAM, tuple(_options(root)))
+    yield CommandNode((), PROGRAM, tuple(_options((), root)))
     for name, entry in Root.entries.items():
         command = root.get_command(None, name)  # type: ignore[attr-defined]
         others = tuple(alias for alias, original in Root.aliases.items() if original == name)
@@ -126,23 +131,51 @@ def _node_text(node: Mapping[str, object]) -> str:
 
 
 def _command_node(path: tuple[str, ...], summary: str, command: Command, aliases: tuple[str, ...] = ()) -> CommandNode:
-    return CommandNode(path, summary, tuple(_options(command)), tuple(_arguments(command)), aliases)
+    return CommandNode(path, summary, tuple(_options(path, command)), tuple(_arguments(command)), aliases)
 
 
-def _options(command: Command) -> Iterator[CompletedOption]:
+def _options(path: tuple[str, ...], command: Command) -> Iterator[CompletedOption]:
     for parameter in command.params:
         if parameter.param_type_name == "option":
             metavar = None if getattr(parameter, "is_flag", False) else parameter.metavar
             names = tuple(parameter.opts)
-            yield CompletedOption(names, _one_line(parameter), metavar, _values_of_option(names, metavar))
+            values = _values_of_option(path, names, metavar)
+            yield CompletedOption(names, _one_line(parameter), metavar, values)
     yield CompletedOption(tuple(CONTEXT_SETTINGS["help_option_names"]), "Show this message and exit.", None, "")
 
 
-def _values_of_option(names: tuple[str, ...], metavar: str | None) -> str | tuple[str, ...]:
+def _values_of_option(path: tuple[str, ...], names: tuple[str, ...], metavar: str | None) -> str | tuple[str, ...]:
+    if "--get" in names:
+        return _fields_of("-".join(path))
+    if "--format" in names:
+        return TRANSACTION_FORMATS if path in _BUILDERS else LIST_FORMATS
     known = next((_OPTION_VALUES[name] for name in names if name in _OPTION_VALUES), None)
     if known is not None or metavar is None:
         return known or ""
     return tuple(metavar.split("|")) if "|" in metavar else {"FILE": FILES, "DIR": FOLDERS}.get(metavar, "")
+
+
+def _fields_of(document: str) -> tuple[str, ...]:
+    """Return the dotted paths of the fields of a document; those of a list are of its first entry."""
+    if document not in DOCUMENTS:
+        return ()
+    from swapcli.api.json_schemas import build_document_schema
+
+    schema = build_document_schema(document)
+    return tuple(dict.fromkeys(_field_paths(schema, schema.get("$defs", {}), "", _MAX_FIELD_DEPTH)))
+
+
+def _field_paths(schema: Mapping[str, Any], known: Mapping[str, Any], prefix: str, depth: int) -> Iterator[str]:
+    if "$ref" in schema:
+        yield from _field_paths(known[schema["$ref"].rpartition("/")[2]], known, prefix, depth)
+    for variant in schema.get("anyOf", ()):
+        yield from _field_paths(variant, known, prefix, depth)
+    if not prefix and isinstance(schema.get("items"), dict):
+        yield from _field_paths(schema["items"], known, "0.", depth)
+    for name, field in schema.get("properties", {}).items():
+        yield prefix + name
+        if depth > 1:
+            yield from _field_paths(field, known, f"{prefix}{name}.", depth - 1)
 
 
 def _one_line(parameter: Parameter) -> str:
