@@ -101,15 +101,6 @@ def parse_order(query: Query, network: Network, parameters: OrderParameters) -> 
     return _read_order(RequestParameters.from_query(query, network.kind), network, parameters)
 
 
-def parse_width(query: Query, minimum: int, maximum: int, default: int) -> int:
-    """Parse the width of a picture in pixels. Raises `InvalidOption`."""
-    text = dict(query).get("width", str(default))
-    width = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(maximum)) else 0
-    if not minimum <= width <= maximum:
-        raise InvalidOption(f"width must be a whole number from {minimum} to {maximum}", details={"field": "width"})
-    return width
-
-
 def render_order(order: OrderRequest, network: Network, parameters: OrderParameters) -> list[tuple[str, str]]:
     """Render an order as a query; the inverse of `parse_order`."""
     query = [

@@ -10,6 +10,7 @@ from swapcli.cli.options import OUTPUT, option
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.render.route_shape import RouteShape
 from swapcli.errors import InvalidOption
+from swapcli.pictures.picture_width import parse_width
 
 _SHAPES = "|".join(RouteShape)
 
@@ -61,12 +62,4 @@ class PictureOptions(NamedTuple):
     @property
     def width(self) -> int:
         """The width of the picture in pixels. Raises `InvalidOption`."""
-        from swapcli.pictures.sankey_layout import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
-
-        text = self.svg_width
-        if text is None:
-            return DEFAULT_WIDTH
-        width = int(text) if text.isascii() and text.isdecimal() and len(text) <= len(str(MAX_WIDTH)) else 0
-        if not MIN_WIDTH <= width <= MAX_WIDTH:
-            raise InvalidOption(f"--svg-width must be a whole number from {MIN_WIDTH} to {MAX_WIDTH}")
-        return width
+        return parse_width("--svg-width", self.svg_width)

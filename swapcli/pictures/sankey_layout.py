@@ -6,26 +6,26 @@ gets a row of the height of its text, so labels never overlap. Lengths are in CS
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
 from swapcli.pictures.flow_graph import SINK, SOURCE, Band, Detail, FlowGraph, TokenNode, build_flow_graph
+from swapcli.pictures.picture_width import DEFAULT_WIDTH
 from swapcli.pictures.route_flow import WHOLE_ORDER, RouteFlow
 from swapcli.pictures.route_words import band_name, format_amount, format_exact_amount, format_flow, format_symbol
 from swapcli.pictures.text_width import fit_text, text_width, wrap_text
 
-MIN_WIDTH, DEFAULT_WIDTH, MAX_WIDTH = 320, 720, 1_600
-"""The narrowest telephone; a column of text; beyond the widest, lines are too long to follow."""
-
 LABEL_SIZE, TITLE_SIZE = 12.0, 15.0
 """Sizes of text."""
-MARGIN, FOOTER = 8.0, 24.0
+MARGIN, FOOTER = 6.0, 24.0
 TITLE_LINE, TITLE_GAP = 20.0, 14.0
-BAR = 8.0
+BAR = 6.0
 ROW_GAP, BLOCK_GAP = 3.0, 12.0
-NODE_LABEL = 17.0
+NODE_LABEL, SYMBOL_HEIGHT = 17.0, 13.0
+SYMBOL_GAPS = (2.0, 3.0, 4.0, 5.0)
+"""Distances of a symbol from its bar that are tried."""
 LINE, LABEL_PADDING = 14.0, 4.0
-LABEL_INDENT = 7.0
+LABEL_INDENT = 6.0
 MAX_LINES = 3
 """Lines of a label: the longest names of protocols take two in the narrowest gap, and the fee one."""
 THIN = 12.0
@@ -54,7 +54,7 @@ class Box(NamedTuple):
 
 
 class TokenBar(NamedTuple):
-    """A token: its bar, and its symbol with its box above."""
+    """A token: its bar, and its symbol with its box above or below."""
 
     node: TokenNode
     bar: Box
@@ -83,6 +83,16 @@ class BandRow(NamedTuple):
     label: Box
     lines: tuple[str, ...]
     share: str
+
+    @property
+    def text_boxes(self) -> tuple[Box, ...]:
+        """The boxes of the lines of the name, then that of the share."""
+        x, y, width, _ = self.label
+        share_width = text_width(self.share, LABEL_SIZE, is_bold=True)
+        names = (
+            Box(x, y + LINE * number, text_width(line, LABEL_SIZE), LINE) for number, line in enumerate(self.lines)
+        )
+        return (*names, Box(x + width - share_width, y + LINE * (len(self.lines) - 1), share_width, LINE))
 
 
 class RouteLayout(NamedTuple):
@@ -136,7 +146,7 @@ class _Columns(NamedTuple):
     @property
     def curve(self) -> float:
         """The width of the curves on either side of a label."""
-        return min(max(0.14 * self.gap, 12.0), 72.0)
+        return min(max(0.16 * self.gap - 8, 12.0), 72.0)
 
     def bar(self, layer: int) -> float:
         """The left edge of the bars of a layer."""
@@ -150,7 +160,7 @@ class _Columns(NamedTuple):
     def label_width(self, graph: FlowGraph, band: Band) -> float:
         """Return the room for the text of a band."""
         start, end = self.span(graph, band)
-        return min(end - start - 2 * self.curve - LABEL_INDENT - 2, MAX_LABEL_WIDTH)
+        return min(end - start - 2 * self.curve - LABEL_INDENT, MAX_LABEL_WIDTH)
 
 
 class _Label(NamedTuple):
@@ -345,21 +355,36 @@ def _draw(drawing: _Drawing, blocks: _Blocks) -> tuple[tuple[BandRow, ...], tupl
         bars[node.key] = Box(drawing.columns.bar(node.layer), y, BAR, height)
     sources, targets = _ports(rows, bars)
     joined = tuple(row._replace(y_source=sources[number], y_target=targets[number]) for number, row in enumerate(rows))
-    tokens = tuple(
-        TokenBar(node, bars[node.key], *_symbol(node, bars[node.key], drawing, rows)) for node in drawing.graph.nodes
-    )
+    tokens = tuple(_name_tokens(drawing, bars, rows))
     return joined, tokens
 
 
-def _symbol(node: TokenNode, bar: Box, drawing: _Drawing, rows: Sequence[BandRow]) -> tuple[Box, str]:
-    """Return the box of a token's symbol above its bar, and the symbol: whole if it does not overlap other text."""
-    room = 2 * drawing.columns.curve + BAR - 4
-    symbol, y = format_symbol(node.token), bar.y - NODE_LABEL
-    preferred = text_width(symbol, LABEL_SIZE, is_bold=True)
-    box = Box(bar.x + BAR / 2 - preferred / 2, y, preferred, NODE_LABEL - 2)
-    if preferred <= room or (preferred <= drawing.columns.gap and not any(_overlap(box, row.label) for row in rows)):
-        return box, symbol
-    return Box(bar.x + BAR / 2 - room / 2, y, room, box.height), fit_text(symbol, room, LABEL_SIZE, is_bold=True)
+def _name_tokens(drawing: _Drawing, bars: Mapping[str, Box], rows: Sequence[BandRow]) -> Iterator[TokenBar]:
+    """Yield the tokens, each with its symbol above or below its bar.
+
+    A symbol for which no other text leaves room is cut to the width between the labels on both sides.
+    """
+    room = 2 * drawing.columns.curve + BAR
+    cut = {key: _centered_on(bar, room, bar.y - SYMBOL_GAPS[0] - SYMBOL_HEIGHT) for key, bar in bars.items()}
+    lowest = max(row.row.y + row.row.height for row in rows)
+    used = [box for row in rows for box in row.text_boxes]
+    for node in drawing.graph.nodes:
+        bar, symbol = bars[node.key], format_symbol(node.token)
+        width = min(text_width(symbol, LABEL_SIZE, is_bold=True), drawing.columns.gap)
+        others = [*used, *(box for key, box in cut.items() if key != node.key)]
+        above = [bar.y - SYMBOL_HEIGHT - gap for gap in SYMBOL_GAPS[:2]]
+        below = [bar.y + bar.height + gap for gap in SYMBOL_GAPS]
+        places = [_centered_on(bar, width, y) for y in (*above, *below)]
+        free = (
+            box for box in places if box.y + box.height <= lowest and not any(_overlap(box, each) for each in others)
+        )
+        box = cut[node.key] if node.key in (SOURCE, SINK) else next(free, cut[node.key])
+        used.append(box)
+        yield TokenBar(node, bar, box, fit_text(symbol, box.width, LABEL_SIZE, is_bold=True))
+
+
+def _centered_on(bar: Box, width: float, y: float) -> Box:
+    return Box(bar.x + BAR / 2 - width / 2, y, width, SYMBOL_HEIGHT)
 
 
 def _overlap(one: Box, other: Box) -> bool:

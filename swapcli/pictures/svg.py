@@ -10,10 +10,10 @@ from html import escape
 
 from swapcli.encoding.text import printable
 from swapcli.pictures.flow_graph import SINK, SOURCE, Band
+from swapcli.pictures.picture_width import DEFAULT_WIDTH
 from swapcli.pictures.route_flow import PoolSwap, RouteFlow
 from swapcli.pictures.route_words import band_name, count, format_flow, format_symbol, route_title
 from swapcli.pictures.sankey_layout import (
-    DEFAULT_WIDTH,
     LINE,
     MARGIN,
     TITLE_LINE,
@@ -157,7 +157,7 @@ def _symbol(token: TokenBar) -> str:
     box = token.label
     if token.node.key in (SOURCE, SINK):
         return ""
-    return _label_text("symbol", box.x + box.width / 2, box.y + box.height - 3, "middle", token.symbol)
+    return _label_text("symbol", box.x + box.width / 2, box.y + BASELINE, "middle", token.symbol)
 
 
 def _row_label(row: BandRow) -> Iterator[str]:

@@ -39,8 +39,8 @@ from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import Integrator, SwapTerms
 from swapcli.model.transaction import EncodedCall, UnsignedTransaction
 from swapcli.networks.address import display_address, is_native, parse_address
+from swapcli.pictures.picture_width import parse_width
 from swapcli.pictures.route_flow import build_route_flow
-from swapcli.pictures.sankey_layout import DEFAULT_WIDTH, MAX_WIDTH, MIN_WIDTH
 from swapcli.pictures.svg import render_svg
 from swapcli.service.endpoint_types import EndpointRequest, EndpointResponse, NodeCheck
 from swapcli.service.error_responses import Headers
@@ -64,7 +64,7 @@ def route_picture(registry: MarketRegistry, request: EndpointRequest) -> Endpoin
     """Handle GET /{network}/route.svg."""
     query = request.query_pairs()
     order = requests.parse_order(query, request.network, requests.ROUTE_V1)
-    width = requests.parse_width(query, MIN_WIDTH, MAX_WIDTH, DEFAULT_WIDTH)
+    width = parse_width("width", dict(query).get("width"))
     answer = _quote(registry, request, order, ApiVersion.V1)
     return EndpointResponse(render_svg(build_route_flow(answer), width), quote_headers(registry, answer))
 

@@ -9,8 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.pictures.flow_graph import SINK, SOURCE
+from swapcli.pictures.picture_width import MAX_WIDTH, MIN_WIDTH
 from swapcli.pictures.route_flow import RouteFlow
-from swapcli.pictures.sankey_layout import LABEL_SIZE, MAX_WIDTH, MIN_WIDTH, Box, RouteLayout, lay_out
+from swapcli.pictures.sankey_layout import LABEL_SIZE, Box, RouteLayout, lay_out
 from swapcli.pictures.text_width import fit_text, text_width, wrap_text
 from tests.pictures.strategies import NAMES, route_flows
 
@@ -29,7 +30,7 @@ def overlap(one: Box, other: Box) -> bool:
 
 def text_boxes(layout: RouteLayout) -> list[Box]:
     inner = [token.label for token in layout.tokens if token.node.key not in (SOURCE, SINK)]
-    return [*inner, *(row.label for row in layout.rows)]
+    return [*inner, *(box for row in layout.rows for box in row.text_boxes)]
 
 
 @settings(max_examples=30)
