@@ -47,7 +47,7 @@ STRICTER = {
     "networks": {"errors", "model"},
     "evm": {"errors", "model", "networks"},
     "starknet": {"errors", "model", "networks"},
-    "pictures": {"engine", "api", "model", "networks"},
+    "pictures": {"errors", "engine", "api", "model", "networks"},
 }
 """Packages that may import only these packages of the layers below (and `encoding` and `validation`)."""
 
