@@ -68,7 +68,7 @@ def check_warnings(
             "the node cannot estimate the gas, and the transaction may fail: " + printable(checked.signing.failure),
         )
     upfront_wei = sum(fields.max_cost_wei for fields in checked.signing.fields) if checked.signing else 0
-    gas_wei = max(checked.gas_wei or 0, upfront_wei)
+    gas_wei = upfront_wei or checked.gas_wei or 0  # a node requires what the transactions' own fields may cost
     if holdings.account.balance_wei < payload.value + gas_wei:
         balance, gas = (_format_amount(wei, native) for wei in (holdings.account.balance_wei, gas_wei))
         extra = " on top of the amount sold" if payload.value else ""
