@@ -6,6 +6,7 @@ from contextlib import closing
 from typing import TYPE_CHECKING
 
 from swapcli.cli.options import PayloadOptions
+from swapcli.cli.output import COMMON_FORMATS
 from swapcli.cli.session import Session
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.deadlines import parse_deadline_s
@@ -56,6 +57,10 @@ def print_permit(
     terms = PermitTerms(route.token_in, owner, payload.to, route.amount_in, deadline_s)
     with closing(_require_node(session, network, flag)) as node:
         message, _ = read_message(node, kind, terms, network.chain_id)
+    if session.output.format not in COMMON_FORMATS:
+        raise InvalidOption(
+            f"--permit prints a message, which has no format {session.output.format}", hint="leave out --format"
+        )
     session.output.note(f"when it is signed: swapcli execute ROUTE --deadline {deadline_s} --signature SIGNATURE")
     session.output.print_document(message.document())
 

@@ -46,7 +46,9 @@ class PictureOptions(NamedTuple):
 
     def check(self, output_format: OutputFormat) -> None:
         """Raise an error for options that do not go together, or have invalid values."""
-        _ = self.shape, self.width
+        _ = self.shape
+        if self.svg_width is not None:
+            _ = self.width  # only here: it loads the layout of pictures
         if self.svg is None and self.svg_width is not None:
             raise UsageError("--svg-width needs --svg")
         documents = {

@@ -9,7 +9,7 @@ from swapcli.cli import exit_codes, options
 from swapcli.cli.files import STDIN
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, SourceOptions, argument, option, with_option_groups
-from swapcli.cli.output import OutputFormat
+from swapcli.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.cli.session import REMOTE_RETRIES, Session, open_session
 from swapcli.config import network_names_from
 from swapcli.engine.health import UNHEALTHY, Health, Sample
@@ -55,7 +55,7 @@ def health(
     service. If any network is not healthy, the command exits with status 8.
     """
     source = SourceOptions(market, False, store, rpc_url, max_age, state, offline, api_url, api_key_file, timeout)
-    session = open_session(output, source.flags, rpc_url=rpc_url, offline=offline)
+    session = open_session(output, source.flags, rpc_url=rpc_url, offline=offline, formats=LIST_FORMATS)
     attempts = _retries(retries)
     names = [session.network_name(name) for name in networks or _all_names(session, attempts)]
     if rpc_url is not None and len(names) != 1:
@@ -106,12 +106,13 @@ def _check(session: Session, name: str, retries: int) -> Health:
 
 
 def _print(session: Session, checked: list[Health]) -> None:
+    documents = tuple(_document(each) for each in checked)
     if session.output.format is OutputFormat.JSON:
-        session.output.print_document([_document(each) for each in checked])
+        session.output.print_document(list(documents))
     else:
         from swapcli.cli.render.health_view import build_health_list
 
-        session.output.print_list(build_health_list(checked))
+        session.output.print_list(build_health_list(checked, documents))
 
 
 def _document(health: Health) -> "HealthDocumentJson":

@@ -8,7 +8,7 @@ from swapcli.cli import exit_codes, options
 from swapcli.cli.files import STDIN, write_atomically
 from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, argument, option, with_option_groups
-from swapcli.cli.output import OutputFormat
+from swapcli.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.cli.render.store_view import build_export_details, build_store_details, build_store_list, store_document
 from swapcli.cli.session import Session, open_session
 from swapcli.config import networks_from
@@ -102,7 +102,8 @@ def info(
 
     Depth is about the value in USD that orders could trade in the pools of a protocol.
     """
-    session = open_session(output, {"store_dir": flag("--store", store)})
+    formats = LIST_FORMATS if network is None else COMMON_FORMATS
+    session = open_session(output, {"store_dir": flag("--store", store)}, formats=formats)
     if network is None:
         return _list(session)
     with session.open_store(network) as stored:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.quote_facts import symbol
@@ -17,12 +17,15 @@ from swapcli.model.token import whole_tokens
 ABSENT = "-"
 
 
-def build_health_list(checked: Sequence[Health]) -> ListView:
-    """Build the list. Unknown values are dashes; messages are shown only if they add to the row."""
+def build_health_list(checked: Sequence[Health], documents: tuple[Mapping[str, object], ...] = ()) -> ListView:
+    """Build the list; `documents` are its rows as JSON objects.
+
+    Unknown values are dashes; messages are shown only if they add to the row.
+    """
     rows = [_row(health) for health in checked]
     columns = ("network", "status", "state", "pools", "sample", "time", "message")
     width = len(columns) if any(row[-1] != ABSENT for row in rows) else len(columns) - 1
-    return ListView(columns[:width], tuple(row[:width] for row in rows), ())
+    return ListView(columns[:width], tuple(row[:width] for row in rows), documents)
 
 
 def _row(health: Health) -> tuple[str, ...]:
