@@ -68,6 +68,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row(("testnet", "--store", "{stores}", "--table")),
     ),
     "protocols": (Row(("base", "--table")), Row(("testnet", "--store", "{stores}", "--table"))),
+    "schema": (Row(("--table",)), Row(("route",), is_code=True)),
     "config show": (Row(("--table",)),),
     "config path": (Row(()),),
     "config init": (Row(("--config", "{folder}/config.yaml", "--force")),),
