@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from swapcli.engine.quote_results import LocalQuote, RemoteQuote
     from swapcli.errors import SwapcliError
     from swapcli.library.async_market import AsyncMarket, aquote
-    from swapcli.library.market import Market, quote
+    from swapcli.library.market import Market, PreparedSwap, quote
     from swapcli.library.swap_quote import SwapQuote
     from swapcli.model.api_version import ApiVersion
     from swapcli.model.block_tag import BlockTag
@@ -43,6 +43,7 @@ _MODULES = {
     "Market": "swapcli.library.market",
     "Network": "swapcli.model.network",
     "Order": "swapcli.model.order",
+    "PreparedSwap": "swapcli.library.market",
     "PriceImpact": "swapcli.model.price_impact",
     "QuoteFigures": "swapcli.model.quote_figures",
     "QuoteRequest": "swapcli.model.quote_request",
@@ -67,6 +68,7 @@ __all__ = [
     "Market",
     "Network",
     "Order",
+    "PreparedSwap",
     "PriceImpact",
     "QuoteFigures",
     "QuoteRequest",

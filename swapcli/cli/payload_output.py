@@ -8,13 +8,11 @@ from typing import TYPE_CHECKING, Any, NamedTuple
 from swapcli.cli.account_options import name_fields
 from swapcli.cli.options import PayloadOptions
 from swapcli.cli.output import COMMON_FORMATS, OutputFormat
-from swapcli.cli.payload_checker import check_warnings
 from swapcli.cli.render.payload_json import simulation_field, transactions_field
-from swapcli.cli.router_reading import reading_warnings
 from swapcli.cli.session import Session
+from swapcli.engine.swap_warnings import swap_warnings
 from swapcli.engine.transaction_requests import RenderedTransaction, missing_fields, render_transactions
-from swapcli.engine.warnings import payload_warnings
-from swapcli.model.network import FIBROUS, Kind, Network
+from swapcli.model.network import Kind, Network
 from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import UnsignedTransaction
@@ -52,19 +50,9 @@ def add_warnings(
 ) -> PreparedPayload:
     """Return the transaction with the warnings on its quote, its router and its checks."""
     payload, network, checked, _, readings = prepared
-    own = session.settings.networks.get(network.name)
-    # Only the public router's code is not published.
-    is_router_own = network.router_dialect != FIBROUS or (own is not None and own.router is not None)
-    warnings = payload_warnings(
-        on_quote,
-        payload,
-        network,
-        is_router_own=is_router_own,
-        is_simulated=checked is not None and checked.simulation is not None,
-    )
-    on_checks = check_warnings(checked, payload, with_approval=with_approval) if checked else ()
-    on_reading = () if is_router_own else reading_warnings(readings, checked, payload)
-    return prepared._replace(warnings=(*warnings, *on_reading, *on_checks))
+    settings = session.settings
+    warnings = swap_warnings(on_quote, payload, network, settings, checked, readings, with_approval=with_approval)
+    return prepared._replace(warnings=warnings)
 
 
 def print_payload(

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack
 
-from swapcli.library.market import Market, QuoteKeywords, TransactionKeywords, closed_market
+from swapcli.library.market import Market, PreparedSwap, QuoteKeywords, TransactionKeywords, closed_market
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -83,6 +83,10 @@ class AsyncMarket:
     async def transaction(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> dict[str, Any]:
         """As `Market.transaction`."""
         return await self._call(lambda market: market.transaction(quote, **terms))
+
+    async def prepare(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
+        """As `Market.prepare`."""
+        return await self._call(lambda market: market.prepare(quote, **terms))
 
     async def token(self, name: str) -> Token:
         """As `Market.token`."""

@@ -22,7 +22,7 @@ if TYPE_CHECKING:
     from swapcli.engine.health import Health
     from swapcli.engine.payload_checker import PayloadChecker
     from swapcli.engine.payloads_by_reading import RoutePayloads
-    from swapcli.engine.presign_checks import PayloadCheck
+    from swapcli.engine.presign_checks import PayloadCheck, Simulation
     from swapcli.engine.quote_options import QuoteOptions
     from swapcli.engine.quote_results import QuoteResult
     from swapcli.engine.sources.quote_source import QuoteSource
@@ -35,6 +35,7 @@ if TYPE_CHECKING:
     from swapcli.model.swap_terms import SwapTerms
     from swapcli.model.token import Token
     from swapcli.model.transaction import UnsignedTransaction
+    from swapcli.model.warning import QuoteWarning
 
     Percentage: TypeAlias = str | float | Decimal
     """Percent: 0.5, "0.5" and "50bps" are half a percent."""
@@ -86,6 +87,21 @@ class CheckedSwap(NamedTuple):
     payload: UnsignedTransaction
     checked: PayloadCheck | None
     readings: RoutePayloads | None
+
+
+class PreparedSwap(NamedTuple):
+    """What to send to execute a quote, and what to know before signing it.
+
+    `transactions` are in the order to send them, the swap last. `quote` has the amounts that they pay: those of the
+    quote, or of its replay as the router was seen to read it. `warnings` are those of the quote, the router and the
+    checks. `simulation` is None unless it was requested.
+    """
+
+    quote: SwapQuote
+    transactions: list[dict[str, Any]]
+    warnings: tuple[QuoteWarning, ...]
+    simulation: Simulation | None
+    payload: UnsignedTransaction
 
 
 class Market:
@@ -308,13 +324,17 @@ class Market:
         Raises `InvalidAddress`, `PriceImpactTooHigh`, `ConfigError` if the router is unknown, `InvalidOption` without a
         node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError` and `UpstreamError`.
         """
-        return self._transactions(quote, **terms)
+        return self._prepare(quote, **terms).transactions
 
     def transaction(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> dict[str, Any]:
         """Return the last of `transactions`, the swap itself. Raises as `transactions`."""
-        return self._transactions(quote, **terms)[-1]
+        return self._prepare(quote, **terms).transactions[-1]
 
-    def _transactions(
+    def prepare(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
+        """Return the `transactions` of a quote with the warnings to read before signing. Raises as `transactions`."""
+        return self._prepare(quote, **terms)
+
+    def _prepare(
         self,
         quote: SwapQuote,
         *,
@@ -324,14 +344,15 @@ class Market:
         max_impact: Percentage | None = None,
         sender: str | None = None,
         simulate: bool = False,
-    ) -> list[dict[str, Any]]:
+    ) -> PreparedSwap:
         from swapcli.api.slippage import SLIPPAGE_RANGE
         from swapcli.config import override_settings
         from swapcli.engine.clock import SYSTEM_CLOCK
         from swapcli.engine.deadlines import parse_deadline_s
         from swapcli.engine.quote_options import parse_address_option, require_swap_terms
+        from swapcli.engine.swap_warnings import swap_warnings
         from swapcli.engine.transaction_requests import render_transactions
-        from swapcli.engine.warnings import check_impact
+        from swapcli.engine.warnings import check_impact, deadline_warnings
 
         network = quote.network
         given = {"slippage": slippage, "max_impact": max_impact}
@@ -347,8 +368,15 @@ class Market:
             needs_node = sender is not None or simulate
             checker = self._new_checker(network, sender, simulate=simulate) if needs_node else None
             swap = self.check_swap(quote, payload, terms, checker)
-        rendered = render_transactions(swap.payload, network, swap.checked)
-        return [dict(each.request or each.signed_fields) for each in rendered]
+        payload, checked = swap.payload, swap.checked
+        on_quote = (*swap.quote.warnings, *deadline_warnings(network, terms))
+        return PreparedSwap(
+            swap.quote,
+            [dict(each.request or each.signed_fields) for each in render_transactions(payload, network, checked)],
+            swap_warnings(on_quote, payload, network, settings, checked, swap.readings, with_approval=True),
+            checked.simulation if checked else None,
+            payload,
+        )
 
     def check_swap(
         self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checker: PayloadChecker | None

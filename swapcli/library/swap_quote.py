@@ -9,7 +9,7 @@ if TYPE_CHECKING:
 
     from swapcli.api.route_result import RouteResult
     from swapcli.engine.quote_results import QuoteResult
-    from swapcli.library.market import Market, TransactionKeywords
+    from swapcli.library.market import Market, PreparedSwap, TransactionKeywords
     from swapcli.model.network import Network
     from swapcli.model.price_impact import PriceImpact
     from swapcli.model.quote import Certificate
@@ -128,6 +128,10 @@ class SwapQuote(NamedTuple):
         `transactions` has the approvals too.
         """
         return self.market.transaction(self, **terms)
+
+    def prepare(self, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
+        """Return the `transactions` of the swap with the warnings to read before signing. See `Market.prepare`."""
+        return self.market.prepare(self, **terms)
 
     def __repr__(self) -> str:
         from swapcli.model.token import in_tokens

@@ -73,7 +73,11 @@ def test_web3_sends_transactions_that_pay_the_quote(
         quote = market.quote(sold, bought, amount)
         assert quote.state.provenance is Provenance.LIVE
         assert quote.state.block == client.block()
-        check_paid(client, quote, bought, quote.transactions(destination=BOB, sender=USER, simulate=True))
+        prepared = quote.prepare(destination=BOB, sender=USER, simulate=True)
+        assert [warning.code for warning in prepared.warnings] == ["STATE_OLD"], "the chain's clock is years behind"
+        assert prepared.simulation is not None
+        assert prepared.simulation.received == prepared.quote.amount_out == quote.amount_out
+        check_paid(client, quote, bought, prepared.transactions)
 
 
 def test_transactions_without_sender_are_complete_for_web3(client: Client, market: Market) -> None:

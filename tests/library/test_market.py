@@ -233,3 +233,16 @@ def test_a_transaction_needs_no_node(base: Market) -> None:
         "calldata", "base", "USDC", "ETH", "1500", "--slippage", "1", "--destination", RECIPIENT, "--json"
     ).json
     assert swap["data"] == document["calldata"]
+
+
+def test_a_prepared_swap_warns_as_the_command_line_does(base: Market) -> None:
+    prepared = base.quote("USDC", "ETH", "1500").prepare(destination=RECIPIENT, deadline="20m")
+    ran = run_swapcli(
+        *("calldata", "base", "USDC", "ETH", "1500", "--deadline", "20m", "--destination", RECIPIENT),
+        *("--with-approval", "--json"),
+    )
+    assert [warning.code for warning in prepared.warnings] == [each["code"] for each in ran.json["warnings"]]
+    assert "ROUTER_UNVERIFIED" in [warning.code for warning in prepared.warnings]
+    assert prepared.transactions == prepared.quote.transactions(destination=RECIPIENT, deadline="20m")
+    assert prepared.simulation is None
+    assert prepared.payload.call.route.amount_out == prepared.quote.amount_out

@@ -1,0 +1,91 @@
+"""Warnings on a transaction before it is signed: on its quote, its router, its deadline and its checks."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator
+from typing import TYPE_CHECKING
+
+from swapcli.encoding.text import printable
+from swapcli.engine.reading_warnings import reading_warnings
+from swapcli.engine.warnings import payload_warnings
+from swapcli.model.network import FIBROUS, Network
+from swapcli.model.token import Token, in_tokens
+from swapcli.model.transaction import UnsignedTransaction
+from swapcli.model.warning import QuoteWarning, WarningCode
+
+if TYPE_CHECKING:
+    from swapcli.config import Settings
+    from swapcli.engine.payloads_by_reading import RoutePayloads
+    from swapcli.engine.presign_checks import PayloadCheck
+
+
+def swap_warnings(
+    on_quote: Iterable[QuoteWarning],
+    payload: UnsignedTransaction,
+    network: Network,
+    settings: Settings,
+    checked: PayloadCheck | None = None,
+    readings: RoutePayloads | None = None,
+    *,
+    with_approval: bool,
+) -> tuple[QuoteWarning, ...]:
+    """Return the warnings on a quote, and those on the router and the checks of its payload.
+
+    `with_approval` says that the approvals that the payload needs are sent before it.
+    """
+    own = settings.networks.get(network.name)
+    # Only the public router's code is not published.
+    is_router_own = network.router_dialect != FIBROUS or (own is not None and own.router is not None)
+    warnings = payload_warnings(
+        on_quote,
+        payload,
+        network,
+        is_router_own=is_router_own,
+        is_simulated=checked is not None and checked.simulation is not None,
+    )
+    on_checks = check_warnings(checked, payload, with_approval=with_approval) if checked else ()
+    on_reading = () if is_router_own else reading_warnings(readings, checked, payload)
+    return (*warnings, *on_reading, *on_checks)
+
+
+def check_warnings(
+    checked: PayloadCheck, payload: UnsignedTransaction, *, with_approval: bool
+) -> Iterator[QuoteWarning]:
+    """Yield the warnings on the results of the checks."""
+    token_in, token_out, native = checked.tokens
+    simulation, holdings, needed = checked.simulation, checked.holdings, payload.call.route.amount_in
+    if simulation and not simulation.matches:
+        pays, due = (_format_amount(amount, token_out) for amount in (simulation.received, simulation.expected))
+        reason = "the quote uses other state"
+        if checked.is_rounded or checked.proven:
+            reason = "the quote is not exact"
+        yield QuoteWarning(
+            WarningCode.SIMULATION_DIFFERS,
+            f"{reason}: it promises {due}, but at block {simulation.block} the swap pays {pays}",
+        )
+    if holdings is None:
+        return
+    if holdings.allowance is not None and holdings.allowance < needed and not with_approval:
+        allowed, sold = _format_amount(holdings.allowance, token_in), _format_amount(needed, token_in)
+        yield QuoteWarning(
+            WarningCode.ALLOWANCE_TOO_LOW,
+            f"the sender has approved {allowed}, but the swap spends {sold}: send the approval first, which is in"
+            " transactions of the JSON, and which --with-approval shows",
+        )
+    if checked.signing and checked.signing.failure:
+        yield QuoteWarning(
+            WarningCode.GAS_NOT_ESTIMATED,
+            "the node cannot estimate the gas, and the transaction may fail: " + printable(checked.signing.failure),
+        )
+    upfront_wei = sum(fields.max_cost_wei for fields in checked.signing.fields) if checked.signing else 0
+    gas_wei = upfront_wei or checked.gas_wei or 0  # a node requires what the transactions' own fields may cost
+    if holdings.account.balance_wei < payload.value + gas_wei:
+        balance, gas = (_format_amount(wei, native) for wei in (holdings.account.balance_wei, gas_wei))
+        extra = " on top of the amount sold" if payload.value else ""
+        yield QuoteWarning(
+            WarningCode.GAS_BALANCE_TOO_LOW, f"the sender has {balance}, too little for gas of about {gas}{extra}"
+        )
+
+
+def _format_amount(amount: int, token: Token) -> str:
+    return printable(in_tokens(amount, token))
