@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, TypeVar
 from swapcli.cli.render.payload_view import PayloadView, format_amount
 from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.route_view import RouteView
-from swapcli.engine.reading_warnings import FORM_WORDS, RATE_WORDS
+from swapcli.engine.swap_warnings import FORM_WORDS, RATE_WORDS
 
 if TYPE_CHECKING:
     from swapcli.engine.presign_checks import PayloadCheck
