@@ -2,17 +2,12 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
 from swapcli.cli.account_options import SENDER, parse_account_option
 from swapcli.cli.options import PayloadOptions
 from swapcli.cli.session import Session
 from swapcli.engine.payload_checker import PayloadChecker, new_checker
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Kind, Network
-
-if TYPE_CHECKING:
-    pass
 
 
 def open_checker(session: Session, network: Network, options: PayloadOptions) -> PayloadChecker | None:

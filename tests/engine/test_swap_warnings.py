@@ -1,4 +1,4 @@
-"""Warnings on the reading of the public router, without a node."""
+"""Warnings on a transaction: on its router, the reading of it, and the checks, without a node."""
 
 from __future__ import annotations
 
