@@ -122,6 +122,14 @@ _FIELD_TYPES: Final[Mapping[tuple[str, str], tuple[type, ...]]] = {
         document_types.RouteDocumentV1Json, document_types.RouteDocumentV2Json, document_types.FailedRouteJson,
     ),
     ("EncodedCalldataDocument", "quote"): (json_types.RouteV1Json, json_types.RouteV2Json),
+    **{
+        (name, "route"): (json_types.RouteV1Json, json_types.DetailedRouteV1Json)
+        for name in ("HyperevmCalldata", "StarknetCalldata", "RouteAndCalldataV1")
+    },
+    **{
+        (name, "route"): (json_types.RouteV2Json, json_types.DetailedRouteV2Json)
+        for name in ("RouteAndCalldataV2", "DialectRouteAndCalldataV2")
+    },
 }  # fmt: skip
 """The types of fields that hold one of several objects, by type and field. A TypedDict cannot say so to msgspec."""
 
