@@ -34,7 +34,7 @@ SwapcliError
 ├── StaleError              a route or the state is too old
 │   ├── RouteExpired
 │   ├── SlippageExceeded    the market has moved against a route
-│   └── MarketUnavailable   the state is not loaded, or too old to quote on
+│   └── MarketUnavailable   the state is not loaded, or too old to quote on, or closed
 ├── SimulationError         a simulation or balance check failed
 │   └── InsufficientBalance     the sender holds less than the swap takes
 ├── UnsafeSwap              the swap would lose more than is allowed
@@ -306,7 +306,7 @@ class SlippageExceeded(StaleError):
 
 
 class MarketUnavailable(StaleError):
-    """The state of the pools is not loaded, or too old to quote on."""
+    """The state of the pools is not loaded, or too old to quote on, or its market is closed."""
 
     code = "MARKET_UNAVAILABLE"
 

@@ -239,8 +239,12 @@ class QuoteSources:
             return live
         if settings.origin("state") == FLAG_ORIGIN:
             raise self._state_needs_node(pool_source.network)
-        if settings.max_age_s is not None:
-            check_fresh(pool_source.state_source, pool_source.network, settings.max_age_s)
+        return self._fresh(pool_source)
+
+    def _fresh(self, pool_source: PoolSource) -> PoolSource:
+        """Return the source. Raises `MarketUnavailable` if its state is older than the settings allow."""
+        if self.settings.max_age_s is not None:
+            check_fresh(pool_source.state_source, pool_source.network, self.settings.max_age_s)
         return pool_source
 
     def _live_source(self, pool_source: PoolSource) -> QuoteSource | None:
@@ -286,11 +290,11 @@ class QuoteSources:
         market = self.file_market(skip_bad_pools=skip_bad_pools)
         if market is None:
             raise InvalidOption("no market file is set", hint="name one")
-        return self._market_source(market)
+        return self._fresh(self._market_source(market))
 
     def open_stored(self, name: str) -> PoolSource:
         """Return the source over the store of the network called `name`. Raises as `open_store`."""
-        return self._store_source(self.open_store(name))
+        return self._fresh(self._store_source(self.open_store(name)))
 
     def _store_source(self, store: Store) -> PoolSource:
         from swapcli.engine.sources.stored import StoreSource

@@ -227,7 +227,7 @@ def test_open_follows_the_environment_and_arguments(monkeypatch: pytest.MonkeyPa
 def test_a_transaction_needs_no_node(base: Market) -> None:
     found: SwapQuote = base.quote("USDC", "ETH", "1500")
     approval, swap = found.transactions(destination=RECIPIENT, slippage="1", deadline="20m")
-    assert approval["to"] == base.token("USDC").address or approval["to"].lower() == base.token("USDC").address
+    assert approval["to"].lower() == base.token("USDC").address
     assert swap == found.transaction(destination=RECIPIENT, slippage=Decimal(1), deadline="20m")
     document = run_swapcli(
         "calldata", "base", "USDC", "ETH", "1500", "--slippage", "1", "--destination", RECIPIENT, "--json"
@@ -246,3 +246,18 @@ def test_a_prepared_swap_warns_as_the_command_line_does(base: Market) -> None:
     assert prepared.transactions == prepared.quote.transactions(destination=RECIPIENT, deadline="20m")
     assert prepared.simulation is None
     assert prepared.payload.call.route.amount_out == prepared.quote.amount_out
+
+
+def test_a_market_builds_for_the_router_of_its_settings() -> None:
+    market = Market.embedded("base", settings={"router_dialect": "universal-router"})
+    approve, allow, swap = market.quote("USDC", "ETH", "1500").transactions(destination=RECIPIENT)
+    assert approve["to"].lower() == market.token("USDC").address
+    assert len({approve["to"], allow["to"], swap["to"]}) == 3
+    assert swap["to"].lower() == market.network.router
+
+
+def test_an_old_file_is_refused_where_the_settings_say_so(tmp_path: Path) -> None:
+    file = write_market_file(tmp_path, timestamp=1_700_000_000)
+    assert Market.from_file(file).quote("WETH", "USDC", "1").state.timestamp == 1_700_000_000
+    with pytest.raises(MarketUnavailable):
+        Market.from_file(file, settings={"max_age_s": 30})
