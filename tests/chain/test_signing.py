@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
@@ -32,6 +33,15 @@ GWEI = 10**9
 SAMPLE = 6
 Sign = Callable[[dict[str, Any]], bytes]
 LIBRARIES = ("web3.py", "viem", "ethers")
+CAST_QUANTITIES = {
+    "--value": "value",
+    "--chain": "chainId",
+    "--nonce": "nonce",
+    "--gas-limit": "gas",
+    "--gas-price": "maxFeePerGas",
+    "--priority-gas-price": "maxPriorityFeePerGas",
+}
+"""Fields of a transaction by option of `cast send`, as its manual gives them."""
 
 
 @pytest.fixture(scope="module")
@@ -115,6 +125,31 @@ def test_unchanged_transactions_are_signed_and_mined(client: Client, library: st
 @pytest.mark.parametrize("library", LIBRARIES)
 def test_a_hundred_signed_swaps_are_mined(client: Client, library: str) -> None:
     check_random_swaps(client, library, 100)
+
+
+def test_lines_for_web3_are_signed_as_printed_and_mined(client: Client) -> None:
+    with client.trader.chain.revert_after(), signer("web3.py", client) as sign:
+        ran = client.calldata("USDC", "ETH", "2000", "--from", USER, "--format", "web3")
+        approval, swap = map(json.loads, ran.stdout.splitlines())
+        assert all(receipt.succeeded for receipt in send_all(client, [approval, swap], sign))
+
+
+def test_cast_lines_name_what_a_node_reported(client: Client) -> None:
+    options = ("USDC", "ETH", "2000", "--from", USER)
+    transactions = unsigned(client.calldata(*options, "--json"))
+    lines = client.calldata(*options, "--format", "cast").stdout.splitlines()
+    assert [parse_cast_line(line) for line in lines] == transactions
+
+
+def parse_cast_line(line: str) -> dict[str, Any]:
+    """Return the transaction that a line of `cast send` describes, by the meaning of its options."""
+    command, action, *words = shlex.split(line)
+    assert (command, action) == ("cast", "send")
+    *pairs, to, data = words
+    values = dict(zip(pairs[::2], pairs[1::2], strict=True))
+    numbers = {name: int(values.pop(option)) for option, name in CAST_QUANTITIES.items()}
+    assert set(values) == {"--from"}
+    return {"from": values["--from"], "to": to, "data": data, **numbers}
 
 
 def test_all_libraries_sign_the_same_transaction(client: Client) -> None:
