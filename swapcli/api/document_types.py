@@ -260,6 +260,62 @@ class ProtocolDocumentJson(TypedDict):
     pools: int | None
 
 
+class PoolDocumentJson(TypedDict):
+    """A pool. `price` is how many whole tokens of the second of `pair` one of the first costs.
+
+    `liquidityUsd` is about the value that orders could trade in it, null if unknown. `leftOut` is why quotes do not use
+    the pool, null if they may.
+    """
+
+    pool: str
+    protocol: int | None
+    amm_name: str
+    fee_ppm: int
+    tokens: list[str]
+    pair: list[str | None]
+    price: float | None
+    liquidityUsd: float | None
+    block: int | None
+    ageS: int | None
+    leftOut: str | None
+
+
+class PoolsJson(TypedDict):
+    """The deepest of the `count` pools of a network, or of those that trade some tokens."""
+
+    network: str
+    state: StateJson
+    count: int
+    pools: list[PoolDocumentJson]
+
+
+PriceDocumentJson = TypedDict(
+    "PriceDocumentJson",
+    {
+        "symbol": str,
+        "address": str,
+        "priceUsd": float | None,
+        "price": float | None,
+        "in": str,
+        "depthUsd": float | None,
+        "path": list[str],
+        "pools": list[str],
+    },
+)
+PriceDocumentJson.__doc__ = (
+    "The mid price of a whole token in USD and, as `price`, in the token `in`; null if no pool gives one. `path` are"
+    " the tokens to the one that prices start from, `pools` those between them, `depthUsd` the depth of the thinnest."
+)
+
+
+class PricesJson(TypedDict):
+    """Mid prices of tokens on one state."""
+
+    network: str
+    state: StateJson
+    prices: list[PriceDocumentJson]
+
+
 class KeyJson(TypedDict):
     """An API key of the service, without the key itself; times in UTC."""
 
@@ -398,6 +454,8 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "networks": (list[NetworkDocumentJson],),
         "tokens": (list[TokenDocumentJson],),
         "protocols": (list[ProtocolDocumentJson],),
+        "pools": (PoolsJson,),
+        "price": (PricesJson,),
         "market-info": (StoreJson, list[StoreJson]),
         "market-import": (StoreJson,),
         "market-export": (ExportDocumentJson,),

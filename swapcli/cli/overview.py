@@ -28,6 +28,8 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "networks": "List the networks.",
             "tokens": "List the tokens of a network.",
             "protocols": "List the protocols of a network.",
+            "pools": "List the pools of a network with liquidity and price.",
+            "price": "Show the prices of tokens in USD and in the native token.",
             "schema": "Print the JSON schema of what a command prints.",
         },
         "Configure": {

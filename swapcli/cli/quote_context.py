@@ -123,6 +123,17 @@ def split_words(session: Session, words: Sequence[str | None]) -> tuple[str, lis
     return session.settings.network, present
 
 
+def split_network(session: Session, words: Sequence[str | None]) -> tuple[str, list[str]]:
+    """Return the network and the tokens of NETWORK TOKEN...; the network may be left out if the settings name one.
+
+    Raises `InvalidOption` if there is no network.
+    """
+    present = [word for word in words if word is not None]
+    if not present or (session.settings.network is not None and not _is_network(session, present[0])):
+        return session.network_name(None), present
+    return present[0], present[1:]
+
+
 def require_order(words: Sequence[str], *, hint: str = "") -> list[str]:
     """Return the three words of an order. Raises `UsageError`, with `hint` at its end, if one is missing."""
     if len(words) != 3:

@@ -8,7 +8,7 @@ be the first or the last token of a route.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from dataclasses import replace
 
 from swapcli.api.route_result import RouteResult
@@ -27,17 +27,44 @@ def routable_market(market: MarketState, end_tokens: Set[str] = frozenset()) -> 
 
     `ends` are tokens, by address, that routes begin or end with.
     """
+    unroutable, shares = _limiting_tokens(market, end_tokens)
+    if not (unroutable or shares):
+        return market
+    pools = {key: pool for key, pool in market.pools.items() if _is_routable(pool, unroutable, shares)}
+    return market if len(pools) == len(market.pools) else replace(market, pools=pools)
+
+
+def unroutable_reason(market: MarketState) -> Callable[[Pool], str]:
+    """Return a function that says why no route may use a pool, empty if routes may.
+
+    A pool with a token that refused a trial is still used by routes that begin or end with the token.
+    """
+    unroutable, shares = _limiting_tokens(market, frozenset())
+
+    def reason_of(pool: Pool) -> str:
+        if _is_routable(pool, unroutable, shares):
+            return ""
+        address = next((token for token in pool.tokens if token in unroutable), None)
+        if address is None:
+            address = next(token for token in pool.tokens if token in shares)
+        token, behaviour = market.tokens.get(address), market.transfers_of(address)
+        reason = f"{token.symbol if token else address} {behaviour.described()}"
+        if behaviour.kind is TransferKind.REFUSED:
+            return f"{reason}: only routes from or to it use the pool"
+        return reason if address in unroutable else f"{reason}, and the pool requires exact payment"
+
+    return reason_of
+
+
+def _limiting_tokens(market: MarketState, end_tokens: Set[str]) -> tuple[set[str], set[str]]:
+    """Return the tokens that routes may not use, and those that keep shares."""
     behaviours = {**market.transfers, **market.network.transfers}
     unroutable = {
         address
         for address, each in behaviours.items()
         if not (each.is_passable or (each.is_routable and address in end_tokens))
     }
-    shares = {address for address, each in behaviours.items() if each.kind is TransferKind.SHARES}
-    if not (unroutable or shares):
-        return market
-    pools = {key: pool for key, pool in market.pools.items() if _is_routable(pool, unroutable, shares)}
-    return market if len(pools) == len(market.pools) else replace(market, pools=pools)
+    return unroutable, {address for address, each in behaviours.items() if each.kind is TransferKind.SHARES}
 
 
 def _is_routable(pool: Pool, unroutable: set[str], shares: set[str]) -> bool:

@@ -16,6 +16,7 @@ if TYPE_CHECKING:
 
     from swapcli.engine.amounts import Amount
     from swapcli.engine.health import Health
+    from swapcli.engine.token_prices import PriceList
     from swapcli.library.swap_quote import SwapQuote
     from swapcli.model.network import Network
     from swapcli.model.pool import Pool
@@ -87,6 +88,10 @@ class AsyncMarket:
     async def prepare(self, quote: SwapQuote, **terms: Unpack[TransactionKeywords]) -> PreparedSwap:
         """As `Market.prepare`."""
         return await self._call(lambda market: market.prepare(quote, **terms))
+
+    async def prices(self, *tokens: str | Token, unit: str | Token | None = None) -> PriceList:
+        """As `Market.prices`."""
+        return await self._call(lambda market: market.prices(*tokens, unit=unit))
 
     async def token(self, name: str) -> Token:
         """As `Market.token`."""

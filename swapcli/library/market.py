@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from swapcli.engine.quote_options import QuoteOptions
     from swapcli.engine.quote_results import QuoteResult
     from swapcli.engine.sources.quote_source import QuoteSource
+    from swapcli.engine.token_prices import PriceList
     from swapcli.model.block_tag import BlockTag
     from swapcli.model.market import MarketState
     from swapcli.model.network import Network
@@ -261,6 +262,17 @@ class Market:
         """
         with self._lock:
             return self.source.token(name)
+
+    def prices(self, *tokens: str | Token, unit: str | Token | None = None) -> PriceList:
+        """Return the mid prices of tokens in USD and in `unit`, by default the native token. A price may be None.
+
+        Raises `UnknownToken`, `InvalidOption` for a service, `UpstreamError`.
+        """
+        from swapcli.engine.token_prices import price_tokens
+
+        with self._lock:
+            found = [self._find(token) for token in tokens]
+            return price_tokens(self.source, found, None if unit is None else self._find(unit))
 
     def quote(
         self,

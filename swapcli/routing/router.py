@@ -14,13 +14,15 @@ from swapcli.model.execution import RATES, Execution
 from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
+from swapcli.model.price_basis import PriceBasis
 from swapcli.model.quote import WHOLE_PERCENTS, Certificate, Quote
 from swapcli.model.token import Token
 from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
 from swapcli.routing.gas import BASE_GAS
 from swapcli.routing.graph.dust_filter import DustFilter, drop_oldest
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.routing.graph.usd_prices import reference_values, usd_prices
+from swapcli.routing.graph.usd_prices import mid_rate_pools, reference_values, usd_price_paths
+from swapcli.routing.graph.widest_path_prices import PathPrice
 from swapcli.routing.search.problem import RoutingProblem, SwapSpec
 from swapcli.routing.search.route_search import RouteSearch, SearchResult
 
@@ -279,11 +281,30 @@ class Router:
         prices = (self._usd.get(index.get(token.address, -1)) for token in tokens)
         return tuple(p and p * 10**token.decimals for p, token in zip(prices, tokens, strict=True))
 
+    def price_basis(self, token: Token) -> PriceBasis | None:
+        """Return the USD price of a token with what it is based on; None where no pool gives a price."""
+        graph = self._graph(frozenset())
+        number = graph.token_index.get(token.address, -1)
+        found = self._usd_paths.get(number)
+        if found is None:
+            return None
+        path, pools = [number], []
+        while (parent := self._usd_paths[path[-1]].parent) is not None:
+            pools.append(mid_rate_pools(graph, path[-1], parent))
+            path.append(parent)
+        addresses = tuple(graph.addresses[each] for each in path)
+        return PriceBasis(found.price * 10**token.decimals, found.width, addresses, tuple(pools))
+
     @cached_property
     def _usd(self) -> dict[int, float]:
         """USD per base unit by token number."""
+        return {token: path.price for token, path in self._usd_paths.items()}
+
+    @cached_property
+    def _usd_paths(self) -> dict[int, PathPrice]:
+        """The same with the paths that give the prices."""
         graph = self._graph(frozenset())
-        return usd_prices(graph, self._anchors(graph))
+        return usd_price_paths(graph, self._anchors(graph))
 
     def _anchors(self, graph: MarketGraph) -> dict[int, float]:
         """Return USD per base unit of the tokens that all other prices start from."""

@@ -33,7 +33,7 @@ def select_pools(reader: RankingReader, order: Order, network: Network, limit: i
     if source is None or target is None or source == target:
         return token_ids, set()
     pools = _pools_to_trade(reader, order, (source, target), limit)
-    return token_ids, pools.union(*(_pricing_pools(reader, token_id) for token_id in token_ids))
+    return token_ids, pools.union(*(pricing_pools(reader, token_id) for token_id in token_ids))
 
 
 def _pools_to_trade(reader: RankingReader, order: Order, ends: TokenPair, limit: int) -> set[int]:
@@ -68,8 +68,8 @@ def _offers(
                 yield (high, low), sorted(offers)
 
 
-def _pricing_pools(reader: RankingReader, token_id: int) -> Iterator[int]:
-    """Yield the deepest pools along the widest path to a dollar token. They give the prices of tokens and of gas."""
+def pricing_pools(reader: RankingReader, token_id: int) -> Iterator[int]:
+    """Yield the ids of the deepest pools along the widest path to a dollar token. They price tokens and gas."""
     for _ in range(_MAX_PRICING_HOPS):
         parent = reader.token(token_id).parent
         if parent is None:

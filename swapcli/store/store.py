@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from types import TracebackType
 from typing import Self
@@ -251,6 +251,30 @@ class Store:
             rows = self._connection.execute(f"{_SELECT_POOLS} WHERE id IN ({ids}) ORDER BY id")
             return self._read_part(rows.fetchall(), token_ids)
 
+    def find_pools(self, tokens: Collection[str], limit: int | None) -> tuple[list[str], int]:
+        """Return the keys of the `limit` deepest pools that trade all these tokens, by address, and their number."""
+        with read_transaction(self._connection, self.path):
+            ids = self._token_ids(tokens)
+            if len(ids) < len(set(tokens)):
+                return [], 0
+            having = " AND ".join(f"',' || tokens || ',' LIKE '%,{token_id},%'" for token_id in ids) or "1"
+            (count,) = self._row(f"SELECT count(*) FROM pools WHERE {having}")
+            depth = "(SELECT coalesce(sum(depth), 0.0) FROM legs WHERE pool = id)"
+            query = f"SELECT key FROM pools WHERE {having} ORDER BY {depth} DESC, id LIMIT ?"
+            rows = self._connection.execute(query, (-1 if limit is None else limit,))
+            return [key for (key,) in rows], count
+
+    def read_priced(self, tokens: Iterable[str], keys: Iterable[str] = ()) -> MarketState:
+        """Read the market with the pools that give the prices of these tokens, by address, and the pools `keys`."""
+        from swapcli.selection.select_pools import pricing_pools
+        from swapcli.store.ranking_queries import RankingQueries
+
+        with read_transaction(self._connection, self.path):
+            queries, token_ids = RankingQueries(self._connection, ()), self._token_ids(tokens)
+            ids = ",".join({str(pool) for token_id in token_ids for pool in pricing_pools(queries, token_id)})
+            query = f"{_SELECT_POOLS} WHERE id IN ({ids}) OR key IN (SELECT value FROM json_each(?)) ORDER BY id"
+            return self._read_part(self._connection.execute(query, (json.dumps(list(keys)),)).fetchall(), token_ids)
+
     def read_deepest(self, limit: int) -> MarketState:
         """Read the market with the `limit` deepest pools and their tokens."""
         with read_transaction(self._connection, self.path):
@@ -297,6 +321,10 @@ class Store:
 
     def _set_head(self, block: StoredBlock) -> None:
         self._connection.execute("UPDATE meta SET head = ?, hash = ?, timestamp = ?", block)
+
+    def _token_ids(self, addresses: Iterable[str]) -> list[int]:
+        query = "SELECT id FROM tokens WHERE address IN (SELECT value FROM json_each(?))"
+        return [token_id for (token_id,) in self._connection.execute(query, (json.dumps(list(addresses)),))]
 
     def _tokens_by_id(self) -> dict[int, Token]:
         return {row[0]: parse_token(row) for row in self._connection.execute(f"{_SELECT_TOKENS} ORDER BY id")}

@@ -27,6 +27,8 @@ JSON_COMMANDS = {
     "market import": ("market", "import", "MARKET", "--store", "STORE"),
     "market info": ("market", "info", "testnet", "--store", "STORE"),
     "networks": ("networks",),
+    "pools": ("pools", "base", "ETH", "USDC"),
+    "price": ("price", "base", "cbBTC"),
     "protocols": ("protocols", "base"),
     "route": ("route", *ORDER),
     "router deploy-payload": ("router", "deploy-payload", "base"),

@@ -1,19 +1,21 @@
 """`swapcli tokens`: list the tokens of a network, as TOKEN_IN and TOKEN_OUT take them."""
 
-from __future__ import annotations
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 
 from swapcli.cli import options
 from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import OutputOptions, with_option_groups
+from swapcli.cli.options import OutputOptions, argument, with_option_groups
 from swapcli.cli.output import LIST_FORMATS
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import Session, open_session
 from swapcli.config.source_readers import flag
-from swapcli.encoding.text import printable
+from swapcli.encoding.closest import closest_names, did_you_mean
+from swapcli.encoding.text import printable, truncate
+from swapcli.errors import UnknownToken
 from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind, behaviour_document
@@ -23,6 +25,9 @@ from swapcli.networks.explorer import token_page
 if TYPE_CHECKING:
     from swapcli.api.document_types import TokenDocumentJson, TransfersJson
 
+MAX_SHOWN = 60
+"""Characters of a pattern in an error."""
+
 app = new_app()
 
 
@@ -30,6 +35,9 @@ app = new_app()
 @with_option_groups
 def tokens(
     network: options.NetworkNameOrDefault = None,
+    pattern: Annotated[
+        str | None, argument("[PATTERN]", "Part of a symbol or a name, or the beginning of an address.")
+    ] = None,
     *,
     market: options.MarketFile = None,
     skip_bad_pools: options.SkipBadPools = False,
@@ -39,13 +47,17 @@ def tokens(
     """List the tokens of a network. Those in the most pools come first.
 
     \b
-    Example: swapcli tokens base
+    Examples:
+      swapcli tokens base
+      swapcli tokens base usd
 
     Reads the market file if --market names one, else the store of the network, else the embedded market.
     """
     session = open_session(output, {"market": market, "store_dir": flag("--store", store)}, formats=LIST_FORMATS)
     listed = _load_tokens(session, session.network_name(network), skip_bad_pools)
     counted = _count_pools(listed)
+    if pattern is not None:
+        counted = match_tokens(pattern, counted, listed.network)
     has_transfers = any(behaviour.is_limiting for behaviour in listed.transfers.values())
     columns = ("symbol", "name", "decimals", "pools", "address")
     session.output.print_list(
@@ -89,6 +101,30 @@ def _count_pools(listed: _TokenList) -> list[tuple[Token, int]]:
     return sorted(counted, key=lambda each: (-each[1], each[0].symbol.lower(), each[0].address))
 
 
+def match_tokens(pattern: str, counted: list[tuple[Token, int]], network: Network) -> list[tuple[Token, int]]:
+    """Return the tokens that match in any case, those with this very symbol first.
+
+    Raises `UnknownToken`, with the nearest symbols, if there is none.
+    """
+    typed = pattern.strip().lower()
+    found = [entry for entry in counted if typed and _matches(typed, entry[0])]
+    if not found:
+        closest = closest_names(typed, dict.fromkeys(token.symbol for token, _ in counted))
+        raise UnknownToken(
+            f'no token of {network.name} matches "{printable(truncate(pattern, MAX_SHOWN))}"',
+            hint=did_you_mean(closest) or f"swapcli tokens {network.name} lists all {len(counted)}",
+            details={"token": pattern, "network": network.name, "closest": closest},
+        )
+    return sorted(found, key=lambda entry: entry[0].symbol.lower() != typed)
+
+
+def _matches(typed: str, token: Token) -> bool:
+    if typed.startswith("0x"):
+        # Addresses of Starknet are also written without the zeros at their beginning.
+        return token.address.startswith(typed) or f"0x{token.address[2:].lstrip('0')}".startswith(typed)
+    return typed in token.symbol.lower() or typed in token.name.lower()
+
+
 def _row(token: Token, pools: int, listed: _TokenList) -> tuple[str, ...]:
     address = display_address(token.address, listed.network.kind)
     behaviour = listed.transfers.get(token.address)
@@ -101,7 +137,7 @@ def _links(token: Token, network: Network) -> dict[str, str]:
     return {"symbol": page, "address": page} if page else {}
 
 
-def _document(token: Token, pools: int, listed: _TokenList) -> TokenDocumentJson:
+def _document(token: Token, pools: int, listed: _TokenList) -> "TokenDocumentJson":
     document: TokenDocumentJson = {
         "symbol": token.symbol,
         "name": token.name,

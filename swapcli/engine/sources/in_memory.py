@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
 from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
@@ -52,6 +52,8 @@ from swapcli.routing.gas import route_gas
 from swapcli.routing.replay import Replay, replay
 
 if TYPE_CHECKING:
+    from swapcli.engine.pool_listing import PoolSelection
+    from swapcli.model.price_basis import PriceBasis
     from swapcli.model.transaction import UnsignedTransaction
     from swapcli.routing.competing_routes import KnownRoute
     from swapcli.routing.search.route_search import SearchResult
@@ -169,6 +171,33 @@ class InMemorySource:
     def order_tokens(self, order: Order) -> frozenset[str]:
         """Return the addresses of an order's tokens in pools: wrapped instead of native."""
         return frozenset(self.network.to_wrapped_token(token).address for token in (order.token_in, order.token_out))
+
+    def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
+        """As `QuoteSource.select_pools`."""
+        from swapcli.engine.pool_listing import select_in_memory
+
+        return select_in_memory(self, self.market, tokens, limit)
+
+    def pricing_source(self, tokens: Collection[str]) -> InMemorySource:
+        """As `QuoteSource.pricing_source`: return itself for all tokens."""
+        del tokens
+        return self
+
+    def price_basis(self, token: Token) -> PriceBasis | None:
+        """Return the USD price of a token with what it is based on; None where no pool that routes use gives one."""
+        return self._router.price_basis(self.network.to_wrapped_token(token))
+
+    def price_pools(self, tokens: Iterable[str]) -> tuple[str, ...]:
+        """Return the keys of the pools on which the prices of these tokens, by address, are based."""
+        known = [self.market.tokens[address] for address in tokens if address in self.market.tokens]
+        bases = [basis for token in known if (basis := self.price_basis(token))]
+        return tuple(dict.fromkeys(key for basis in bases for hop in basis.pools for key in hop))
+
+    def unit_prices(self) -> Mapping[str, float]:
+        """Return USD per base unit of all tokens with a price, by address."""
+        prices = self._router.usd_prices(*self.market.tokens.values())
+        priced = zip(self.market.tokens.values(), prices, strict=True)
+        return {token.address: price / 10**token.decimals for token, price in priced if price is not None}
 
     def token(self, name: str) -> Token:
         """As `QuoteSource.token`; also knows the catalogue's tokens that the market does not hold."""

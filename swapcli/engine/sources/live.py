@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
 from dataclasses import replace
+from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult
 from swapcli.chain.node import Node
@@ -45,6 +46,9 @@ from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.networks.address import hash_code
+
+if TYPE_CHECKING:
+    from swapcli.engine.pool_listing import PoolSelection
 
 _MAX_ATTEMPTS = 3
 _MAX_MISMATCHES = 6
@@ -130,6 +134,28 @@ class LiveSource:
     def known_market(self) -> MarketState | None:
         """As `QuoteSource.known_market`."""
         return self._pool_source.known_market()
+
+    def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
+        """As `QuoteSource.select_pools`, with the state of the block."""
+        selected = self._pool_source.select_pools(tokens, limit)
+        known = selected.source
+        addresses = {token for pool in selected.pools.values() for token in pool.tokens}
+        source = self._read_known(
+            known, {**dict.fromkeys(selected.pools), **dict.fromkeys(known.price_pools(addresses))}
+        )
+        return selected._replace(source=source, placeholders=known.market.placeholder_pools)
+
+    def pricing_source(self, tokens: Collection[str]) -> InMemorySource:
+        """As `QuoteSource.pricing_source`, with the state of the block."""
+        known = self._pool_source.pricing_source(tokens)
+        return self._read_known(known, known.price_pools(tokens))
+
+    def _read_known(self, known: InMemorySource, keys: Collection[str]) -> InMemorySource:
+        """Return a known source with only these pools, at the newest block; itself if it is fresh enough."""
+        max_age_s = self._max_age_s if self._tag is BlockTag.LATEST else None
+        if max_age_s is not None and is_fresh(known.state_source, max_age_s):
+            return self._use(known)
+        return self._use(known.with_market(_PoolReader(self, known.market).read(keys)))
 
     def health(self) -> Health:
         """As `QuoteSource.health`: quote the pool source's sample at the newest block."""

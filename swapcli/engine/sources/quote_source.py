@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from typing import TYPE_CHECKING, Protocol
 
 from swapcli.api.route_result import RouteResult
@@ -20,6 +20,8 @@ from swapcli.model.token import Token
 
 if TYPE_CHECKING:
     from swapcli.engine.health import Health
+    from swapcli.engine.pool_listing import PoolSelection
+    from swapcli.engine.sources.in_memory import InMemorySource
     from swapcli.model.transaction import UnsignedTransaction
 
 
@@ -68,6 +70,15 @@ class QuoteSource(Protocol):
     def known_market(self) -> MarketState | None:
         """Return all pools and tokens that the source knows, with their state before any reading; None for a service,
         which does not list its pools."""
+
+    def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
+        """Return the deepest pools that trade all of these tokens, by address, at most `limit` of them if it is given.
+
+        Raise `InvalidOption` for a service, `UpstreamError`.
+        """
+
+    def pricing_source(self, tokens: Collection[str]) -> InMemorySource:
+        """Return a source with the pools that give the prices of these tokens, by address. Raise as `select_pools`."""
 
     def health(self) -> Health:
         """Return the health of the source; an unhealthy source raises nothing."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
 from typing import TYPE_CHECKING
 
 from swapcli.api.fields import plain
@@ -37,6 +38,8 @@ if TYPE_CHECKING:
     import httpx
 
     from swapcli.config import Secret
+    from swapcli.engine.pool_listing import PoolSelection
+    from swapcli.engine.sources.in_memory import InMemorySource
 
 NO_ANSWER = 0
 """The health status of a service that did not respond."""
@@ -172,6 +175,21 @@ class RemoteSource:
 
     def known_market(self) -> None:
         """As `QuoteSource.known_market`."""
+
+    def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
+        """As `QuoteSource.select_pools`: raise `InvalidOption`."""
+        del tokens, limit
+        raise self._no_pools()
+
+    def pricing_source(self, tokens: Collection[str]) -> InMemorySource:
+        """As `QuoteSource.pricing_source`: raise `InvalidOption`."""
+        del tokens
+        raise self._no_pools()
+
+    def _no_pools(self) -> InvalidOption:
+        return InvalidOption(
+            "a service does not list its pools, so --api-url does not fit here", hint="leave it out, or add --offline"
+        )
 
     def health(self) -> Health:
         """As `QuoteSource.health`: the health that the service reports; status 0 if it does not respond."""

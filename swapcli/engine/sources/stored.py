@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping
+from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.clock import Clock
@@ -24,6 +25,9 @@ from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.store import Store
+
+if TYPE_CHECKING:
+    from swapcli.engine.pool_listing import PoolSelection
 
 _HEALTH_POOLS = 200
 
@@ -93,6 +97,19 @@ class StoreSource:
     def known_market(self) -> MarketState:
         """As `QuoteSource.known_market`."""
         return self.store.read_market()
+
+    def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
+        """As `QuoteSource.select_pools`."""
+        from swapcli.engine.pool_listing import PoolSelection
+
+        keys, count = self.store.find_pools(tokens, limit)
+        found = self.store.read_pools(keys)
+        source = self._source(self.store.read_priced(found.tokens, keys))
+        return PoolSelection(source, {key: found.pools[key] for key in keys}, count)
+
+    def pricing_source(self, tokens: Collection[str]) -> InMemorySource:
+        """As `QuoteSource.pricing_source`."""
+        return self._source(self.store.read_priced(tokens))
 
     def health(self) -> Health:
         """As `QuoteSource.health`: the sample is quoted over the deepest pools."""

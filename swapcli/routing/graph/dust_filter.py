@@ -14,6 +14,7 @@ from itertools import pairwise
 from math import floor, log
 from typing import NamedTuple, TypeVar
 
+from swapcli.model.pool import RateCurve
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices, amount_out_for_all
 
@@ -140,17 +141,19 @@ def _drop_low_paying(graph: MarketGraph, values: Mapping[int, float], slice_valu
             value_out = values.get(j)
             if not value_out:
                 continue
-            min_amount_out = _DUST_FRACTION * amount_in * value_in / value_out
-            paying = [
-                arc
-                for arc in arcs
-                # A pool at a bad price that pays enough for the whole order may still have to take its rest.
-                if arc.curve.amount_out(amount_in) >= min_amount_out
-                or arc.curve.amount_out(amount_in / SLICE_FRACTION) >= min_amount_out
-            ]
+            paying = [arc for arc in arcs if pays_for_slice(arc.curve, amount_in, value_in / value_out)]
             if len(paying) < len(arcs):
                 replacements[i, j] = (paying, paying[0].rate if paying else 0.0)
     return graph.with_arcs(replacements) if replacements else graph
+
+
+def pays_for_slice(curve: RateCurve, amount_in: float, rate: float) -> bool:
+    """Return whether a direction of a pool pays enough for a slice of an order; `rate` is that of reference values."""
+    min_amount_out = _DUST_FRACTION * amount_in * rate
+    # A pool at a bad price that pays enough for the whole order may still have to take its rest.
+    return (
+        curve.amount_out(amount_in) >= min_amount_out or curve.amount_out(amount_in / SLICE_FRACTION) >= min_amount_out
+    )
 
 
 def drop_dust(graph: MarketGraph, spot: SpotPrices) -> MarketGraph:

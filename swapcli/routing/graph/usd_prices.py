@@ -9,9 +9,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf, sqrt
+from typing import NamedTuple
 
 from swapcli.routing.graph.market_graph import MarketGraph
-from swapcli.routing.graph.widest_path_prices import widest_path_prices
+from swapcli.routing.graph.widest_path_prices import PathPrice, widest_path_prices
 
 _DEPTH_RATE_DROP = 1e-3
 """The depth of a pool is what it pays while its rate falls by this part. A steep slope at the first unit alone needs no
@@ -36,14 +37,18 @@ def reference_values(graph: MarketGraph, usd_values: Mapping[int, float]) -> dic
 
 def usd_prices(graph: MarketGraph, anchor_prices: Mapping[int, float]) -> dict[int, float]:
     """Return USD per base unit of every token that the anchors reach, from USD per base unit of the anchors."""
+    return {token: path.price for token, path in usd_price_paths(graph, anchor_prices).items()}
+
+
+def usd_price_paths(graph: MarketGraph, anchor_prices: Mapping[int, float]) -> dict[int, PathPrice]:
+    """Return the prices of `usd_prices` with the paths that give them; the width of a path is in USD."""
 
     def price_over(token: int, price: float, other: int) -> tuple[float, float]:
         rate, depth = mid_rate(graph, other, token)
         return rate * price, depth * price
 
     anchors = [(token, price, inf) for token, price in anchor_prices.items()]
-    paths = widest_path_prices(anchors, graph.neighbours, price_over)
-    return {token: path.price for token, path in paths.items()}
+    return widest_path_prices(anchors, graph.neighbours, price_over)
 
 
 def mid_rate(graph: MarketGraph, token: int, other: int) -> tuple[float, float]:
@@ -58,22 +63,39 @@ def mid_rate(graph: MarketGraph, token: int, other: int) -> tuple[float, float]:
     return known
 
 
+def mid_rate_pools(graph: MarketGraph, token: int, other: int) -> tuple[str, ...]:
+    """Return the keys of the pools whose mean `mid_rate` is, the deepest first."""
+    pools = sorted(_mid_rates(graph, token, other), key=lambda pool: -pool.depth)
+    return tuple(pool.key for pool in pools)
+
+
+class _PoolRate(NamedTuple):
+    """The mid rate of a pool and its depth, as in `mid_rate`."""
+
+    rate: float
+    depth: float
+    key: str
+
+
 def _compute_mid_rate(graph: MarketGraph, token: int, other: int) -> tuple[float, float]:
+    pools = _mid_rates(graph, token, other)
+    total = sum(pool.depth for pool in pools)
+    return (sum(pool.rate * pool.depth for pool in pools) / total, total) if pools else (0.0, 0.0)
+
+
+def _mid_rates(graph: MarketGraph, token: int, other: int) -> list[_PoolRate]:
+    """Return the pools between two tokens that trade in both directions at rates near the weighted median."""
     backward = {arc.pool.key: arc for arc in graph.arcs_by_pair[other].get(token, ())}
-    mids = []
+    pools = []
     for arc in graph.arcs_by_pair[token].get(other, ()):
         back = backward.get(arc.pool.key)
         depth = arc.trade_to_marginal_rate(arc.rate * (1.0 - _DEPTH_RATE_DROP))[1] / _DEPTH_RATE_DROP if back else 0.0
         if back and depth > 0.0:
-            mids.append((sqrt(arc.rate / back.rate), depth))
-    if not mids:
-        return 0.0, 0.0
-    median = _weighted_median(mids)
-    near = [
-        (rate, depth) for rate, depth in mids if median / _MAX_RATIO_TO_MEDIAN <= rate <= median * _MAX_RATIO_TO_MEDIAN
-    ]
-    total = sum(depth for _, depth in near)
-    return sum(rate * depth for rate, depth in near) / total, total
+            pools.append(_PoolRate(sqrt(arc.rate / back.rate), depth, arc.pool.key))
+    if not pools:
+        return []
+    median = _weighted_median([(pool.rate, pool.depth) for pool in pools])
+    return [pool for pool in pools if median / _MAX_RATIO_TO_MEDIAN <= pool.rate <= median * _MAX_RATIO_TO_MEDIAN]
 
 
 def _weighted_median(weighted: list[tuple[float, float]]) -> float:

@@ -109,3 +109,39 @@ def test_an_unknown_network_is_guessed() -> None:
     ran = run_swapcli("tokens", "bse", "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "UNKNOWN_NETWORK")
     assert "base" in ran.error["hint"]
+
+
+def symbols(*arguments: str) -> list[str]:
+    return [entry["symbol"] for entry in run_swapcli("tokens", *arguments, "--json").json]
+
+
+def test_tokens_match_symbol_name_and_address_in_any_case() -> None:
+    everything = run_swapcli("tokens", "base", "--json").json
+    for pattern in ("usd", "USD", "wrapped", "0xFDE4", "Coin", "e"):
+        typed = pattern.lower()
+        expected = [
+            token["symbol"]
+            for token in everything
+            if (token["address"].lower().startswith(typed) if typed.startswith("0x") else False)
+            or (not typed.startswith("0x") and typed in f"{token['symbol']}\n{token['name']}".lower())
+        ]
+        assert expected
+        assert sorted(symbols("base", pattern)) == sorted(expected)
+
+
+def test_the_very_symbol_is_listed_first() -> None:
+    assert symbols("base", "eth")[0] == "ETH"
+    assert symbols("base", "usdt")[0] == "USDT"
+
+
+def test_starknet_addresses_match_without_leading_zeros() -> None:
+    assert symbols("starknet", "0x49d36570") == symbols("starknet", "0x049d36570") == ["ETH"]
+
+
+@pytest.mark.parametrize("pattern", ["nosuchtoken", "0xdeadbeef", "", " ", "%", "\x1b[31m"])
+def test_a_pattern_without_a_match_is_an_error(pattern: str) -> None:
+    ran = run_swapcli("tokens", "base", pattern)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert ran.stderr.startswith("error: no token of base matches ")
+    assert "\x1b" not in ran.stderr
+    assert "did you mean USDC?" in run_swapcli("tokens", "base", "uscd").stderr

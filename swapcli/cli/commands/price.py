@@ -1,0 +1,78 @@
+"""`swapcli price`: the prices of tokens, from the mid prices of the pools."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from math import isfinite
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli.api.quote_fields import render_state_source
+from swapcli.cli import options
+from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
+from swapcli.cli.options import ROUTING, OutputOptions, SourceOptions, argument, option, with_option_groups
+from swapcli.cli.output import LIST_FORMATS, OutputFormat
+from swapcli.cli.quote_context import split_network
+from swapcli.cli.session import open_session
+from swapcli.engine.token_prices import PriceList, TokenPrice
+from swapcli.model.network import Network
+from swapcli.networks.address import display_address
+
+if TYPE_CHECKING:
+    from swapcli.api.document_types import PriceDocumentJson
+
+app = new_app()
+
+
+@app.command(cls=PanelCommand)
+@with_option_groups
+def price(
+    network: options.NetworkNameOrDefault = None,
+    tokens: Annotated[list[str] | None, argument("TOKEN...", "Tokens to price: symbols or addresses.")] = None,
+    *,
+    unit: Annotated[
+        str | None, option("--in", "Also price in this token.  [default: the native token]", ROUTING, "TOKEN")
+    ] = None,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Show the prices of tokens in USD and in the native token.
+
+    \b
+    Examples:
+      swapcli price base ETH cbBTC
+      swapcli price base AERO --in USDC --get prices.0.price
+
+    Prices are the mid prices of the pools along the path with the deepest pools to a dollar stablecoin, as quotes value
+    their amounts. An order gets less: `swapcli route` shows how much. A token that no pool prices has no price.
+    """
+    session = open_session(output, source.flags, rpc_url=source.rpc_url, offline=source.offline, formats=LIST_FORMATS)
+    network_name, names = split_network(session, [network, *(tokens or [])])
+    if not names:
+        raise UsageError("no token given: name one or more, as in swapcli price base ETH")
+    market = session.open_market(network_name, skip_bad_pools=source.skip_bad_pools)
+    found = market.prices(*names, unit=unit)
+    documents = [_document(each, found, market.network) for each in found.prices]
+    if session.output.format is OutputFormat.JSON:
+        state = render_state_source(found.state)
+        session.output.print_document({"network": market.network.name, "state": state, "prices": documents})
+        return
+    from swapcli.cli.render.market_views import build_price_view
+
+    view = build_price_view(found, market.network, documents)
+    if session.output.format is OutputFormat.CSV:
+        session.output.print_list(view.lists[0])
+    else:
+        session.output.print_details(view)
+
+
+def _document(found: TokenPrice, prices: PriceList, network: Network) -> "PriceDocumentJson":
+    basis = found.basis
+    return {
+        "symbol": found.token.symbol,
+        "address": display_address(found.token.address, network.kind),
+        "priceUsd": found.price_usd,
+        "price": found.price,
+        "in": prices.unit.symbol,
+        "depthUsd": basis.depth_usd if basis and isfinite(basis.depth_usd) else None,
+        "path": [token.symbol for token in found.path],
+        "pools": [display_address(key, network.kind) for hop in basis.pools for key in hop] if basis else [],
+    }
