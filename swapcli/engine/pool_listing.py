@@ -32,7 +32,7 @@ UnitPrices = Mapping[str, float]
 
 
 class PoolSelection(NamedTuple):
-    """The `total` pools with some tokens, of which `pools`, by key, are the deepest.
+    """The deepest `pools`, by key, of the `total` with some tokens.
 
     `source` has their state, as far as it could be read, and the pools that give the prices of their tokens. `pools`
     have the state before any reading, `placeholders` are the keys of those that cannot be read.
@@ -74,8 +74,8 @@ def select_in_memory(
     source: InMemorySource, market: MarketState, tokens: Iterable[str], limit: int | None
 ) -> PoolSelection:
     """Return the `limit` deepest pools of a market that trade all of `tokens`; all of them if it is None."""
-    wanted = set(tokens)
-    matching = {key: pool for key, pool in market.pools.items() if wanted.issubset(pool.tokens)}
+    required = set(tokens)
+    matching = {key: pool for key, pool in market.pools.items() if required.issubset(pool.tokens)}
     prices = source.unit_prices()
     by_depth = sorted(matching, key=lambda key: -(liquidity_usd(matching[key], prices) or 0.0))
     return PoolSelection(source, {key: matching[key] for key in by_depth[:limit]}, len(matching))
@@ -121,7 +121,7 @@ def list_skipped(store: Store, tokens: tuple[str, ...]) -> list[ListedPool]:
 
 
 def exclusion_rule(market: MarketState) -> Callable[[Pool], str]:
-    """Return a function that says why quotes of a market leave a pool out whatever its state; empty if they do not."""
+    """Return a function that says why quotes of a market leave a pool out in any state; empty if they do not."""
     unroutable = unroutable_reason(market)
     if market.network.router_dialect in INTERFACE_DIALECTS:
         return unroutable

@@ -41,8 +41,8 @@ def price_tokens(source: QuoteSource, tokens: Sequence[Token], unit: Token | Non
     """
     network = source.network
     unit = unit or network.native
-    wanted = [network.to_wrapped_token(token).address for token in (*tokens, unit)]
-    pricing = source.pricing_source(wanted)
+    addresses = [network.to_wrapped_token(token).address for token in (*tokens, unit)]
+    pricing = source.pricing_source(addresses)
     unit_basis = pricing.price_basis(unit)
     known = pricing.market.tokens
 
