@@ -55,13 +55,13 @@ def bash(script: str, *, folder: Path | None = None, stdin: str = "") -> str:
     return ran.stdout
 
 
-@pytest.mark.parametrize("order", [SELL_TOKEN, SELL_NATIVE])
+@pytest.mark.parametrize("order", [SELL_TOKEN, pytest.param(SELL_NATIVE, marks=pytest.mark.slow)])
 def test_web3_prints_the_transactions_of_the_json(build: Build, order: tuple[str, ...]) -> None:
     printed = [json.loads(line) for line in build(order, "--format", "web3").stdout.splitlines()]
     assert printed == transactions(build, order)
 
 
-@pytest.mark.parametrize("order", [SELL_TOKEN, SELL_NATIVE])
+@pytest.mark.parametrize("order", [SELL_TOKEN, pytest.param(SELL_NATIVE, marks=pytest.mark.slow)])
 def test_cast_lines_run_in_a_shell_with_exact_values(build: Build, order: tuple[str, ...], tmp_path: Path) -> None:
     fake = tmp_path / "cast"
     fake.write_text('#!/bin/sh\nprintf "%s\\n" "$*"\n')

@@ -43,7 +43,7 @@ def test_any_path_of_a_route_prints_its_value(run: Run) -> None:
     printed = run("route", "--get", "route").stdout
     paths = leaves(json.loads(printed))
     assert len(paths) > 20
-    for path, value in paths[::7]:
+    for path, value in paths[::20]:
         assert (
             run("route", "--get", f"route.{path}").stdout
             == f"{value if isinstance(value, str) else json.dumps(value)}\n"
