@@ -9,6 +9,7 @@ import signal
 import subprocess
 import sys
 from collections.abc import Iterator
+from contextlib import contextmanager
 from pathlib import Path
 
 import pytest
@@ -252,9 +253,12 @@ def test_an_unreadable_error_keeps_its_status() -> None:
     assert shell("swapcli tokens nowhere 2>&-").returncode == 2
 
 
-@pytest.fixture
+@contextmanager
 def full_disk() -> Iterator[None]:
-    """Let no file of this process grow beyond 8 bytes, as on a full disk. The limit's error is EFBIG."""
+    """Let no file of this process grow beyond 8 bytes, as on a full disk. The limit's error is EFBIG.
+
+    This includes a file that pytest prints to, so it must end before the test does.
+    """
     limits = resource.getrlimit(resource.RLIMIT_FSIZE)
     handler = signal.signal(signal.SIGXFSZ, signal.SIG_IGN)
     resource.setrlimit(resource.RLIMIT_FSIZE, (8, limits[1]))
@@ -266,10 +270,10 @@ def full_disk() -> Iterator[None]:
 
 
 @pytest.mark.parametrize("command", ["keys create x --keys-file", "config init --config", "market export base"])
-@pytest.mark.usefixtures("full_disk")
 def test_a_file_that_does_not_fit_leaves_nothing(command: str, tmp_path: Path) -> None:
     file = tmp_path / "file"
-    ran = run_swapcli(*command.split(), str(file))
+    with full_disk():
+        ran = run_swapcli(*command.split(), str(file))
     assert (ran.exit_code, ran.stderr) == (74, f"error: cannot write {file}: File too large\n")
     assert not file.exists()
 

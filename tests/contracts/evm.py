@@ -16,6 +16,7 @@ import json
 import os
 import re
 import subprocess
+import sys
 import tempfile
 from abc import ABC, abstractmethod
 from collections.abc import Callable, Iterator, Mapping, Sequence
@@ -25,9 +26,12 @@ from functools import cache
 from pathlib import Path
 from typing import Any
 
-import pyrevm
+import pytest
 from Crypto.Hash import keccak
 from eth_abi.abi import decode, encode
+
+if sys.version_info < (3, 13):
+    import pyrevm
 
 HERE = Path(__file__).parent
 NODE_MODULES = HERE / "node_modules"
@@ -109,6 +113,8 @@ class Chain(BaseChain):
     """An in-process EVM with its own state; gas is free and unlimited."""
 
     def __init__(self, timestamp: int = 1_700_000_000) -> None:
+        if sys.version_info >= (3, 13):
+            pytest.skip("pyrevm has no wheels for this Python")
         self._evm = pyrevm.EVM(gas_limit=_BLOCK_GAS, spec_id="CANCUN")
         self.fund(DEPLOYER, _ETHER_SUPPLY)
         self.set_time(timestamp)

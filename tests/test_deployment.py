@@ -1,0 +1,184 @@
+"""What runs the service elsewhere: the Dockerfile, and the systemd unit and compose file of `swapcli help deploy`."""
+
+from __future__ import annotations
+
+import os
+import re
+import shlex
+import shutil
+import subprocess
+import sys
+import time
+from collections.abc import Iterator
+from configparser import RawConfigParser
+from pathlib import Path
+from textwrap import dedent
+from typing import Any
+
+import pytest
+import yaml
+
+from swapcli.cli.commands.help import topic_text
+from swapcli.service.endpoint_table import READY
+from tests.support.command import run_swapcli
+from tests.support.dockerfile import (
+    Instruction,
+    Stage,
+    build,
+    is_namespace_available,
+    parse_dockerfile,
+    running,
+)
+
+ROOT = Path(__file__).parents[1]
+DOCKERFILE = parse_dockerfile((ROOT / "Dockerfile").read_text())
+PYTHON_VERSIONS = ("3.11", "3.12", "3.13")
+
+
+def example(first_line: str) -> str:
+    """Return the indented example of the topic that begins with this line."""
+    blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", topic_text("deploy"), re.MULTILINE)
+    (found,) = [dedent(block).strip() for block in blocks if dedent(block).strip().startswith(first_line)]
+    return found + "\n"
+
+
+def last(name: str) -> Instruction:
+    return [instruction for instruction in DOCKERFILE if instruction.name == name][-1]
+
+
+def test_the_base_image_is_a_build_argument() -> None:
+    assert DOCKERFILE[0].name == "ARG"
+    name, _, default = DOCKERFILE[0].text.partition("=")
+    assert default.removeprefix("python:").removesuffix("-slim") in PYTHON_VERSIONS
+    assert {each.text.partition(" AS ")[0] for each in DOCKERFILE if each.name == "FROM"} == {f"${{{name}}}"}
+
+
+def test_the_context_of_the_image_has_what_is_copied() -> None:
+    allowed = {line[1:] for line in (ROOT / ".dockerignore").read_text().splitlines() if line.startswith("!")}
+    copied = [each.text.split()[:-1] for each in DOCKERFILE if each.name == "COPY" and not each.flags]
+    assert {source for sources in copied for source in sources} == allowed
+    assert all((ROOT / source).exists() for source in allowed)
+
+
+def test_the_container_serves_as_an_unprivileged_user() -> None:
+    assert int(last("USER").text) >= 1_000
+    assert (last("ENTRYPOINT").command(), last("CMD").command()) == (["swapcli"], ["serve"])
+
+
+def test_the_health_check_follows_the_readiness(service_url: str) -> None:
+    _, *arguments = last("HEALTHCHECK").command()
+    assert f"'{READY}'" in arguments[-1]
+    for port, status in ((service_url.rpartition(":")[2], 0), ("1", 1)):
+        env = {"SWAPCLI_SERVICE_PORT": port, "http_proxy": "http://127.0.0.1:1"}
+        ran = subprocess.run([sys.executable, *arguments], env=env, capture_output=True, check=False)
+        assert ran.returncode == status, ran.stderr
+
+
+def test_the_settings_of_the_image_and_the_unit_exist() -> None:
+    known = {
+        f"SWAPCLI_{entry['key'].replace('.', '_').upper()}" for entry in run_swapcli("config", "show", "--json").json
+    }
+    named = set(re.findall(r"\b(SWAPCLI_\w+)=", (ROOT / "Dockerfile").read_text() + topic_text("deploy")))
+    assert len(named) > 4
+    assert named - known <= {"SWAPCLI_NETWORKS_BASE_RPC_URL"}
+
+
+def compose() -> dict[str, Any]:
+    return dict(yaml.safe_load(example("# compose.yaml")))
+
+
+@pytest.mark.parametrize("name", compose()["services"])
+def test_the_commands_of_the_compose_file_are_accepted(name: str) -> None:
+    ran = run_swapcli(*compose()["services"][name]["command"], "--help")
+    assert ran.exit_code == 0
+    unknown = run_swapcli(*compose()["services"][name]["command"], "--config", "/nonexistent/config.yaml")
+    assert "/nonexistent/config.yaml" in unknown.stderr
+
+
+def test_the_compose_file_fits_the_image() -> None:
+    services = compose()["services"]
+    assert services["serve"]["build"] == "."
+    port = re.search(r"SWAPCLI_SERVICE_PORT=(\d+)", last("ENV").text)
+    assert port is not None
+    assert services["serve"]["ports"] == [f"127.0.0.1:{port[1]}:{port[1]}"]
+    for service in services.values():
+        assert service["volumes"] == [f"state:{last('VOLUME').text}"]
+    assert set(compose()["volumes"]) == {"state"}
+
+
+def test_the_settings_of_the_topic_are_accepted(tmp_path: Path) -> None:
+    file = tmp_path / "config.yaml"
+    file.write_text(example("service:"))
+    shown = {entry["key"]: entry for entry in run_swapcli("config", "show", "--json", "--config", str(file)).json}
+    assert shown["service.trusted_proxies"]["value"] == "127.0.0.1/32"
+    assert shown["service.cors_origins"]["value"] == "https://app.example"
+
+
+def unit() -> RawConfigParser:
+    parser = RawConfigParser(strict=False, delimiters=("=",))
+    parser.optionxform = str  # type: ignore[assignment,method-assign]
+    parser.read_string(example("[Unit]"))
+    return parser
+
+
+def test_the_unit_runs_the_service() -> None:
+    program, *arguments = shlex.split(unit()["Service"]["ExecStart"])
+    assert (Path(program).name, arguments) == ("swapcli", ["serve"])
+    assert unit()["Service"]["ExecReload"].startswith("/bin/kill -HUP ")
+
+
+@pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
+def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
+    file = tmp_path / "swapcli.service"
+    file.write_text(example("[Unit]").replace("/opt/swapcli/bin/swapcli", shutil.which("true") or "/bin/true"))
+    ran = subprocess.run(["systemd-analyze", "verify", file], capture_output=True, text=True, check=False)
+    assert (ran.returncode, [line for line in ran.stderr.splitlines() if file.name in line]) == (0, [])
+    broken = file.with_name("broken.service")
+    broken.write_text(file.read_text().replace("ProtectSystem=strict", "ProtectSystem=perhaps"))
+    ran = subprocess.run(["systemd-analyze", "verify", broken], capture_output=True, text=True, check=False)
+    assert "perhaps" in ran.stderr
+
+
+@pytest.fixture(scope="module")
+def image(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Stage]:
+    """The image that the Dockerfile describes, built without Docker."""
+    if not is_namespace_available():
+        pytest.skip("it takes root and namespaces to run a container")
+    folder = tmp_path_factory.mktemp("image")
+    os.chmod(folder.parent, 0o711)  # the user of the image must be able to reach it
+    os.chmod(folder, 0o711)
+    yield build(DOCKERFILE[1:], ROOT, folder)
+    shutil.rmtree(folder)
+
+
+@pytest.mark.slow
+def test_the_container_becomes_healthy_and_stops(image: Stage) -> None:
+    # All of 127.0.0.0/8 is the loopback interface, so the second address shows that the service listens on any.
+    fetch = "import urllib.request as u; print(u.urlopen('http://127.0.0.2:8000/readyz').read().decode())"
+    with running(image) as container:
+        assert container.run(["id", "-un"]) == "swapcli\n"
+        deadline_s = time.monotonic() + 60
+        while not _passes(container.run, image.healthcheck):
+            assert time.monotonic() < deadline_s
+            time.sleep(0.2)
+        assert container.run(["python", "-c", fetch]).strip() == '{"ready":true,"missing":[]}'
+        assert container.run(["swapcli", "keys", "create", "Acme Wallet"]).startswith("swk_")
+        assert container.run(["stat", "-c", "%U %a", "keys.json", "."]).split() == ["swapcli", "600", "swapcli", "700"]
+        assert container.stop() == 0
+
+
+def _passes(run: Any, command: list[str]) -> bool:
+    try:
+        run(command)
+    except AssertionError:
+        return False
+    return True
+
+
+@pytest.mark.slow
+def test_the_image_runs_other_commands_and_has_no_sources(image: Stage) -> None:
+    assert (
+        image.run([*image.entrypoint, "route", "base", "ETH", "USDC", "1.5", "--get", "outputAmount"]).strip().isdigit()
+    )
+    assert not image.path("/src").exists()
+    assert not _passes(image.run, ["touch", "/opt/swapcli/file"])
