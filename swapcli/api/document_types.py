@@ -19,6 +19,7 @@ from swapcli.api.json_types import (
     ShortRouteJson,
     StateJson,
     SwapParameterJson,
+    WarningJson,
 )
 
 
@@ -437,6 +438,94 @@ class ErrorJson(TypedDict):
     exit_code: int
 
 
+class SwapTokenJson(TypedDict):
+    """A token that is sold or bought."""
+
+    symbol: str
+    address: str
+    decimals: int
+
+
+class AlternativeErrorJson(TypedDict):
+    """Why an alternative has no figures."""
+
+    code: str
+    message: str
+
+
+class AlternativeJson(TypedDict):
+    """One way to fill the order. Amounts are in base units of the output token.
+
+    `kind` is split, singlePath, direct, protocol (`name` alone) or service (at the URL `name`). `versusSplitBps` is how
+    much more it pays than the split route, `versusBestBps` the same of the best alternative, net of gas.
+    """
+
+    kind: str
+    name: str | None
+    outputAmount: str | None
+    versusSplitBps: float | None
+    gasUnits: str | None
+    gasUsd: float | None
+    outputNetOfGas: str | None
+    versusBestBps: float | None
+    timeS: float | None
+    block: int | None
+    state: StateJson | None
+    error: AlternativeErrorJson | None
+
+
+class ComparisonJson(TypedDict):
+    """`swapcli compare --json`: the alternatives for an order, the best first. `state` is that of the split route."""
+
+    network: str
+    inputToken: SwapTokenJson
+    outputToken: SwapTokenJson
+    inputAmount: str
+    state: StateJson | None
+    warnings: list[WarningJson]
+    alternatives: list[AlternativeJson]
+
+
+class DepthPointJson(TypedDict):
+    """A quote for one amount. Amounts are in base units; `priceImpact` is in percent.
+
+    `impactBasis` is what it is measured against: usd (with pool fees) or pools (without them).
+    """
+
+    inputAmount: str
+    inputUsd: float | None
+    outputAmount: str
+    priceImpact: float | None
+    impactBasis: str | None
+
+
+class DepthLevelJson(TypedDict):
+    """Where the price impact reaches `level` percent: a quote within it, and one for the next larger amount.
+
+    `within` is null if the smallest amount exceeds the level, `beyond` if the liquidity ends before.
+    """
+
+    level: float
+    within: DepthPointJson | None
+    beyond: DepthPointJson | None
+
+
+class DepthJson(TypedDict):
+    """`swapcli depth --json`: quotes over a ladder of amounts, smallest first, and the levels of price impact.
+
+    `liquidityEnds` says whether the next amount of the ladder has no route.
+    """
+
+    network: str
+    inputToken: SwapTokenJson
+    outputToken: SwapTokenJson
+    state: StateJson
+    warnings: list[WarningJson]
+    points: list[DepthPointJson]
+    liquidityEnds: bool
+    levels: list[DepthLevelJson]
+
+
 class DocumentJson(TypedDict):
     """A document that `swapcli schema DOCUMENT` describes, and what prints it."""
 
@@ -448,6 +537,8 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
     {
         "route": (RouteDocumentV1Json, RouteDocumentV2Json),
         "route-batch": (BatchLineJson,),
+        "compare": (ComparisonJson,),
+        "depth": (DepthJson,),
         "calldata": (CalldataDocumentV1Json, CalldataDocumentV2Json, EncodedCalldataDocumentJson),
         "execute": (ExecuteDocumentV1Json, ExecuteDocumentV2Json, EncodedExecuteDocumentJson),
         "health": (list[HealthDocumentJson],),

@@ -43,6 +43,17 @@ TokenIn = Annotated[str | None, argument("TOKEN_IN", "Token to sell: symbol or a
 TokenOut = Annotated[str | None, argument("TOKEN_OUT", "Token to buy: symbol or address.")]
 Amount = Annotated[str | None, argument("AMOUNT", "Amount in whole tokens, such as 1.5 or 2k; or $1000, 50%, all.")]
 
+MaxHops = Annotated[
+    str | None, option("--max-hops", f"Maximum number of hops.  [default: {DEFAULT_MAX_HOPS}]", ROUTING, "N")
+]
+ExcludedProtocols = Annotated[
+    list[str] | None,
+    option("--exclude-protocols", "Comma-separated ids or names; see `swapcli protocols`.", ROUTING, "LIST"),
+]
+GasPrice = Annotated[
+    str | None,
+    option("--gas-price", "In wei, or such as 0.01gwei; 0 ignores gas.  [default: the market's]", ROUTING, "PRICE"),
+]
 Slippage = Annotated[str | None, option("--slippage", "Such as 0.5, 0.5% or 50bps.  [default: 0.5]", ANSWER, "PERCENT")]
 RouterDialect = Annotated[
     str | None,
@@ -95,26 +106,13 @@ class OrderOptions(NamedTuple):
     raw: Annotated[bool, option("--raw", "AMOUNT is in the token's smallest unit, an integer.", ROUTING)] = False
     reverse: Annotated[bool, option("--reverse", "AMOUNT is the output to receive.", ROUTING)] = False
     direct: Annotated[bool, option("--direct", "Direct swaps only: one hop.", ROUTING)] = False
-    max_hops: Annotated[
-        str | None, option("--max-hops", f"Maximum number of hops.  [default: {DEFAULT_MAX_HOPS}]", ROUTING, "N")
-    ] = None
-    exclude_protocols: Annotated[
-        list[str] | None,
-        option("--exclude-protocols", "Comma-separated ids or names; see `swapcli protocols`.", ROUTING, "LIST"),
-    ] = None
+    max_hops: MaxHops = None
+    exclude_protocols: ExcludedProtocols = None
     shares: Annotated[
         str | None,
         option("--shares", "Steps of 0.01% or 1% for the shares of paths.  [default: fine]", ROUTING, "fine|whole"),
     ] = None
-    gas_price: Annotated[
-        str | None,
-        option(
-            "--gas-price",
-            "In wei, or such as 0.01gwei; 0 ignores gas.  [default: the market's]",
-            ROUTING,
-            "PRICE",
-        ),
-    ] = None
+    gas_price: GasPrice = None
     certify: Annotated[bool, option("--certify", "Prove how much better any route could be.", ROUTING)] = False
     slippage: Slippage = None
     destination: Destination = None
@@ -175,6 +173,48 @@ class SourceOptions(NamedTuple):
             "state": self.state,
             "api_url": self.api_url,
             "api_key_file": self.api_key_file,
+            "timeout_s": flag("--timeout", self.timeout),
+        }
+
+
+class LimitOptions(NamedTuple):
+    """How to route the orders of a command that quotes one order in several ways."""
+
+    raw: Annotated[bool, option("--raw", "Amounts are in the token's smallest unit, integers.", ROUTING)] = False
+    max_hops: MaxHops = None
+    exclude_protocols: ExcludedProtocols = None
+    gas_price: GasPrice = None
+
+    @property
+    def flags(self) -> dict[str, object]:
+        """Return the options that are also settings, by key."""
+        return {
+            "max_hops": self.max_hops,
+            "exclude_protocols": self.exclude_protocols or None,
+            "gas_price": self.gas_price,
+        }
+
+
+class LocalSourceOptions(NamedTuple):
+    """Where the pools of quotes in this process come from: a market file, a store or a node."""
+
+    market: MarketFile = None
+    skip_bad_pools: SkipBadPools = False
+    store: StoreDir = None
+    rpc_url: RpcUrl = None
+    max_age: MaxAge = None
+    state: State = None
+    offline: Offline = False
+    timeout: Timeout = None
+
+    @property
+    def flags(self) -> dict[str, object]:
+        """Return the options that are also settings, by key."""
+        return {
+            "market": self.market,
+            "store_dir": flag("--store", self.store),
+            "max_age_s": flag("--max-age", self.max_age),
+            "state": self.state,
             "timeout_s": flag("--timeout", self.timeout),
         }
 

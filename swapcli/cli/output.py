@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Iterable, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
 from typing import TYPE_CHECKING, NamedTuple
@@ -153,15 +153,20 @@ class Output(NamedTuple):
 
             print_payload(view, new_console(self.color))
 
+    @staticmethod
+    def print_rows(documents: Sequence[Mapping[str, object]]) -> None:
+        """Print JSON objects as CSV."""
+        from swapcli.cli.render.csv_text import csv_columns, csv_lines
+
+        print(csv_lines(csv_columns(documents), documents))
+
     def print_list(self, listing: ListView) -> None:
         """Print a list."""
         self.end_waiting()
         if self.format is OutputFormat.JSON:
             self.print_document(list(listing.documents))
         elif self.format is OutputFormat.CSV:
-            from swapcli.cli.render.csv_text import csv_columns, csv_lines
-
-            print(csv_lines(csv_columns(listing.documents), listing.documents))
+            self.print_rows(listing.documents)
         elif self.format is OutputFormat.PLAIN:
             from swapcli.cli.render.plain import list_text
 

@@ -9,7 +9,11 @@ from swapcli.cli.render.columns import lay_out, wrap_words
 
 PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
-        "Quote": {"route": "Find the best route for a swap."},
+        "Quote": {
+            "route": "Find the best route for a swap.",
+            "compare": "Compare ways and services to fill an order.",
+            "depth": "Show price impact over a range of amounts.",
+        },
         "Build": {
             "calldata": "Find the best route and build its transaction.",
             "execute": "Build the transaction of a route.",

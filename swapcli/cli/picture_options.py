@@ -15,6 +15,11 @@ from swapcli.pictures.picture_width import parse_width
 _SHAPES = "|".join(RouteShape)
 
 
+SvgWidth = Annotated[
+    str | None, option("--svg-width", "Width of the picture in pixels.  [default: 720]", OUTPUT, "PIXELS")
+]
+
+
 class PictureOptions(NamedTuple):
     """How the route is shown besides as a table or JSON."""
 
@@ -24,9 +29,7 @@ class PictureOptions(NamedTuple):
     svg: Annotated[
         str | None, option("--svg", "Also draw the route to this file; - draws to stdout only.", OUTPUT, "FILE")
     ] = None
-    svg_width: Annotated[
-        str | None, option("--svg-width", "Width of the picture in pixels.  [default: 720]", OUTPUT, "PIXELS")
-    ] = None
+    svg_width: SvgWidth = None
     mermaid: Annotated[bool, option("--mermaid", "Print the route as a Mermaid flowchart.", OUTPUT)] = False
 
     @property

@@ -47,7 +47,7 @@ class QuoteContext(NamedTuple):
 
         Raises `InvalidInput`, also for a part of a balance, and for dollars as `quote`.
         """
-        return self._parse_amount(self._parse_tokens(token_in, token_out), amount)
+        return self.parse_amount(self.parse_tokens(token_in, token_out), amount)
 
     def answer_order(
         self,
@@ -65,14 +65,15 @@ class QuoteContext(NamedTuple):
             return ask(self.parse_order(token_in, token_out, amount))
         from swapcli.cli.balance_amounts import answer_balance_part
 
-        order = self._parse_tokens(token_in, token_out)
+        order = self.parse_tokens(token_in, token_out)
         return answer_balance_part(self.session, amount, order, open_sender(), ask, quote_of)
 
-    def _parse_tokens(self, token_in: str, token_out: str) -> Order:
+    def parse_tokens(self, token_in: str, token_out: str) -> Order:
         """Return the order without its amount. Raises `InvalidInput`."""
         return self.options.build_order(self.market.token(token_in), self.market.token(token_out), 0)
 
-    def _parse_amount(self, order: Order, text: str) -> Order:
+    def parse_amount(self, order: Order, text: str) -> Order:
+        """Return the order with an amount, and note what a friendly amount means. Raises as `parse_order`."""
         if self.raw and not is_balance_part(text):
             return replace(order, amount=parse_raw_amount(text))
         amount, note = self.market.resolve_amount(text, order, self.options)
@@ -106,6 +107,12 @@ def open_quote_context(session: Session, network: str, order: OrderOptions, sour
         certify=order.certify,
     )
     return QuoteContext(session, market, options, order.raw)
+
+
+def open_local_context(session: Session, network: str, *, raw: bool, skip_bad_pools: bool) -> QuoteContext:
+    """Open the market that quotes in this process, also if the settings name a service. Raises `InvalidInput`."""
+    market = session.open_local_market(network, skip_bad_pools=skip_bad_pools)
+    return QuoteContext(session, market, resolve_options(session.settings, market.network, session.api_key), raw)
 
 
 def split_words(session: Session, words: Sequence[str | None]) -> tuple[str, list[str]]:

@@ -75,6 +75,12 @@ class Session(QuoteSources):
 
         return Market(self.open(network, skip_bad_pools=skip_bad_pools, retries=retries), self)
 
+    def open_local_market(self, network: str, *, skip_bad_pools: bool = False) -> Market:
+        """Return the market that quotes in this process. Raises as `QuoteSources.open_local`."""
+        from swapcli.library.market import Market
+
+        return Market(self.open_local(network, skip_bad_pools=skip_bad_pools), self)
+
     def network_name(self, name: str | None) -> str:
         """Return `name`, else the network of the settings. Raises `InvalidOption` if there is neither."""
         name = name or self.settings.network

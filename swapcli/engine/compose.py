@@ -189,7 +189,7 @@ class QuoteSources:
         with the pools of an order read from the node if one is set. Raises `InvalidInput`, `UnknownNetwork`.
         """
         if self.service_url is None:
-            return self._open_local(name, skip_bad_pools)
+            return self.open_local(name, skip_bad_pools=skip_bad_pools)
         if skip_bad_pools:
             raise InvalidOption("a service quotes on its own market, so --skip-bad-pools does not fit --api-url")
         if self.rpc_url is not None:
@@ -198,14 +198,19 @@ class QuoteSources:
             raise InvalidOption("--state has no effect with --api-url: the service uses its own node")
         return self.open_service(name, retries=retries)
 
-    def open_service(self, name: str, *, retries: int = REMOTE_RETRIES) -> QuoteSource:
-        """Return the source of the remote service of the settings. Raises as `open`, and without a service."""
+    def open_service(
+        self, name: str, url: str | None = None, *, retries: int = REMOTE_RETRIES, sends_key: bool = True
+    ) -> QuoteSource:
+        """Return the source of the remote service at `url`, by default that of the settings.
+
+        The API key of the settings goes with its requests if it `sends_key`. Raises as `open`, and without a service.
+        """
         from swapcli.engine.sources.remote import RemoteSource
 
-        url = self.settings.api_url
+        url = url or self.settings.api_url
         if url is None:
             raise InvalidOption("no service is set", hint="give --api-url URL")
-        key, timeout_s = self.api_key(), self.settings.timeout_s
+        key, timeout_s = self.api_key() if sends_key else None, self.settings.timeout_s
         network = self.network(name)
         return RemoteSource(url, network, SYSTEM_CLOCK, api_key=key, timeout_s=timeout_s, retries=retries)
 
@@ -223,7 +228,8 @@ class QuoteSources:
             )
         return live
 
-    def _open_local(self, name: str, skip_bad_pools: bool) -> QuoteSource:
+    def open_local(self, name: str, *, skip_bad_pools: bool = False) -> QuoteSource:
+        """Return the source that quotes in this process, also if a service is set. Raises as `open`."""
         settings = self.settings
         if settings.market is not None:
             if self.rpc_url is not None:

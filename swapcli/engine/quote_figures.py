@@ -37,8 +37,8 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
         gas_wei=gas_wei,
         l1_fee_wei=quote.l1_fee_wei if quote else None,
         gas_usd=result.gas_usd,
-        output_net_of_gas=_subtract_gas(amount_out_after_fee, answer, gas_wei),
-        single_path=_single_path(answer),
+        output_net_of_gas=_subtract_gas(amount_out_after_fee, answer, gas_wei, result.gas_usd),
+        single_path=_single_path(answer, fee_bps),
         quoted_at_s=answer.timestamp_ms // 1000,
         expires_at_s=_expiry(answer.timestamp_ms // 1000, answer.state_source, terms),
         state=answer.state_source,
@@ -83,7 +83,7 @@ def compute_payload_figures(
     )
 
 
-def _subtract_gas(amount_out: int, answer: QuoteResult, gas_wei: int | None) -> int | None:
+def _subtract_gas(amount_out: int, answer: QuoteResult, gas_wei: int | None, gas_usd: float | None) -> int | None:
     """Return an output less the gas cost, which is rounded up; None if the cost or a price is unknown.
 
     The native token pays for its gas exactly; any other output pays at the prices of the quote in USD.
@@ -93,20 +93,30 @@ def _subtract_gas(amount_out: int, answer: QuoteResult, gas_wei: int | None) -> 
     if gas_wei is not None and network.to_wrapped_token(token).address == native.address:
         return amount_out - gas_wei
     price_usd = result.output_token.price_usd
-    if result.gas_usd is None or not price_usd:
+    if gas_usd is None or not price_usd:
         return None
-    cost: int = ceil(result.gas_usd / price_usd * 10**token.decimals)
+    cost: int = ceil(gas_usd / price_usd * 10**token.decimals)
     return amount_out - cost
 
 
-def _single_path(answer: QuoteResult) -> SinglePath | None:
+def _single_path(answer: QuoteResult, fee_bps: int) -> SinglePath | None:
     if not isinstance(answer, LocalQuote):
         return None
-    best, amount_out = answer.quote.best_single_path_out, answer.quote.amount_out
+    quote = answer.quote
+    best, amount_out, gas_units = quote.best_single_path_out, quote.amount_out, quote.best_single_path_gas_units
     if best is None:
         return SinglePath(None, None)
     # An order of an output needs less input on a better route, and its single path has no figure for that.
-    return SinglePath(best, round(BPS * (amount_out - best) / best, 4)) if best and not answer.order.reverse else None
+    if not best or answer.order.reverse:
+        return None
+    gain_bps = round(BPS * (amount_out - best) / best, 4)
+    if gas_units is None:
+        return SinglePath(best, gain_bps)
+    gas_wei = gas_units * quote.gas_price_wei + quote.l1_fee_wei
+    gas_usd = None if quote.wei_usd is None else gas_wei * quote.wei_usd
+    return SinglePath(
+        best, gain_bps, gas_units, gas_usd, _subtract_gas(after_fee(best, fee_bps), answer, gas_wei, gas_usd)
+    )
 
 
 def _expiry(quoted_at_s: int, state: StateSource, terms: SwapTerms) -> int:

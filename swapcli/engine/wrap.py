@@ -61,6 +61,7 @@ def wrap_quote(
         price_out_usd=price_usd,
         price_impact=0.0,
         best_single_path_out=replayed.amount_out,
+        best_single_path_gas_units=WRAP_GAS_UNITS if order.token_in.address == ZERO_ADDRESS else UNWRAP_GAS_UNITS,
         time_s=0.0,
         certificate=_one_to_one_certificate(order.amount) if certify else None,
     )

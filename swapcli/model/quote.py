@@ -84,9 +84,10 @@ class Quote(NamedTuple):
     rollup charges on top for the data of the transaction: 0 if it charges nothing or the fee is unknown. `wei_usd` is
     the worth of a wei of the native token.
     `price_impact` is the part of the worth at mid prices that is lost, a fraction, pool fees included.
-    `best_single_path_out` is the exact output of the route with one pool per hop that is best after gas. `time_s` is
-    the core's time. `is_search_complete` is False where the search ran out of time: the route is the best found until
-    then. Prices, `wei_usd` and `price_impact` are None where unknown.
+    `best_single_path_out` is the exact output of the route with one pool per hop that is best after gas, and
+    `best_single_path_gas_units` its gas. `time_s` is the core's time. `is_search_complete` is False where the search
+    ran out of time: the route is the best found until then. Prices, `wei_usd` and `price_impact` are None where
+    unknown.
     """
 
     order: Order
@@ -105,6 +106,7 @@ class Quote(NamedTuple):
     certificate: Certificate | None = None
     l1_fee_wei: int = 0
     is_search_complete: bool = True
+    best_single_path_gas_units: int | None = None
 
     @property
     def gas_wei(self) -> int:

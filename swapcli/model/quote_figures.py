@@ -14,11 +14,15 @@ class SinglePath(NamedTuple):
     """The best route with one pool per hop.
 
     `amount_out` is its exact output, and `gain_bps` how much more the quote pays; negative if the quote pays less and
-    saves more than that in gas. Both are None if no single path can fill the order.
+    saves more than that in gas. Both are None if no single path can fill the order. `gas_units`, `gas_usd` and
+    `output_net_of_gas` are as in `QuoteFigures`, None if unknown, with the quote's fee for L1 data.
     """
 
     amount_out: int | None
     gain_bps: float | None
+    gas_units: int | None = None
+    gas_usd: float | None = None
+    output_net_of_gas: int | None = None
 
 
 class QuoteFigures(NamedTuple):

@@ -6,7 +6,6 @@ Colors follow the light or dark mode of the reader. Screen readers get a title a
 from __future__ import annotations
 
 from collections.abc import Iterator
-from html import escape
 
 from swapcli.encoding.text import printable
 from swapcli.pictures.flow_graph import SINK, SOURCE, Band
@@ -22,26 +21,24 @@ from swapcli.pictures.sankey_layout import (
     TokenBar,
     lay_out,
 )
+from swapcli.pictures.svg_elements import (
+    BAR,
+    FONT,
+    HUES,
+    MUTED,
+    NOTE_SIZE,
+    SURFACE,
+    TEXT,
+    escape_text,
+    px,
+    text_element,
+)
 from swapcli.pictures.text_width import fit_text
 
-NOTE_SIZE = 11.0
-"""The smallest text, and the smallest size that reads well on a telephone."""
 BASELINE = 11.0
 """From the upper edge of a line of text to its baseline."""
 MAX_TOOLTIP_POOLS = 12
 
-SURFACE, TEXT, MUTED, BAR = (
-    ("#ffffff", "#131a24"),
-    ("#18202b", "#eef2f7"),
-    ("#4a5565", "#b4bfcc"),
-    ("#18202b", "#eef2f7"),
-)
-"""Colors in light and in dark mode."""
-HUES = (
-    ("#2a6df0", "#6ea1ff"), ("#0d9488", "#3ccfbb"), ("#b7791f", "#f0b357"), ("#c0418d", "#f08cc6"),
-    ("#7450d6", "#ac8fff"), ("#4d8f27", "#8bd06a"), ("#cf4a3f", "#ff9186"), ("#1583b0", "#5cc4ee"),
-)  # fmt: skip
-"""One color for each protocol, in the order of their appearance."""
 GROUP_HUE = ("#69758a", "#95a3b8")
 RIBBON_OPACITY = (0.26, 0.34)
 
@@ -54,13 +51,13 @@ def render_svg(flow: RouteFlow, width: int = DEFAULT_WIDTH) -> str:
         line
         for line in [
             '<svg xmlns="http://www.w3.org/2000/svg" class="swapcli-route" role="img"'
-            f' aria-label="{_text(_label(flow))}"'
-            f' width="{_n(layout.width)}" height="{_n(layout.height)}"'
-            f' viewBox="0 0 {_n(layout.width)} {_n(layout.height)}">',
-            f"<title>{_text(_label(flow))}</title>",
-            f"<desc>{_text(_describe(layout))}</desc>",
+            f' aria-label="{escape_text(_label(flow))}"'
+            f' width="{px(layout.width)}" height="{px(layout.height)}"'
+            f' viewBox="0 0 {px(layout.width)} {px(layout.height)}">',
+            f"<title>{escape_text(_label(flow))}</title>",
+            f"<desc>{escape_text(_describe(layout))}</desc>",
             f"<style>{_STYLE}</style>",
-            f'<rect class="surface" width="{_n(layout.width)}" height="{_n(layout.height)}" rx="8"/>',
+            f'<rect class="surface" width="{px(layout.width)}" height="{px(layout.height)}" rx="8"/>',
             *_titles(layout),
             *(_ribbon(row, hues[_hue_key(row.band)]) for row in layout.rows),
             *(_bar(token) for token in layout.tokens),
@@ -101,7 +98,7 @@ def _hues(layout: RouteLayout) -> dict[str, str]:
 def _titles(layout: RouteLayout) -> Iterator[str]:
     ends = ((MARGIN, 1, "start"), (layout.width - MARGIN, 1 if layout.has_one_title_line else 2, "end"))
     for title, (x, line, anchor) in zip(layout.titles, ends, strict=True):
-        yield _label_text("title", x, line * TITLE_LINE, anchor, title)
+        yield text_element("title", x, line * TITLE_LINE, anchor, title)
 
 
 def _ribbon(row: BandRow, hue: str) -> str:
@@ -109,11 +106,11 @@ def _ribbon(row: BandRow, hue: str) -> str:
     upper = _edge(row, -half)
     lower = _edge(row, half, is_reversed=True)
     tick = (
-        f'<rect class="{hue} tick" x="{_n(row.x_start)}" y="{_n(row.y - max(half, 1))}" width="3"'
-        f' height="{_n(max(row.thickness, 2))}"/>'
+        f'<rect class="{hue} tick" x="{px(row.x_start)}" y="{px(row.y - max(half, 1))}" width="3"'
+        f' height="{px(max(row.thickness, 2))}"/>'
     )
     path = f'<path class="{hue} ribbon" d="M{upper}L{lower}Z"/>'
-    return f"<g><title>{_text(_tooltip(row.band))}</title>{path}{tick}</g>"
+    return f"<g><title>{escape_text(_tooltip(row.band))}</title>{path}{tick}</g>"
 
 
 def _edge(row: BandRow, offset: float, *, is_reversed: bool = False) -> str:
@@ -124,8 +121,8 @@ def _edge(row: BandRow, offset: float, *, is_reversed: bool = False) -> str:
     (x0, y0), (x1, y1), (x2, y2), (x3, y3) = reversed(points) if is_reversed else points
     first, last = (x0 + x1) / 2, (x2 + x3) / 2
     return (
-        f"{_n(x0)} {_n(y0)}C{_n(first)} {_n(y0)} {_n(first)} {_n(y1)} {_n(x1)} {_n(y1)}"
-        f"L{_n(x2)} {_n(y2)}C{_n(last)} {_n(y2)} {_n(last)} {_n(y3)} {_n(x3)} {_n(y3)}"
+        f"{px(x0)} {px(y0)}C{px(first)} {px(y0)} {px(first)} {px(y1)} {px(x1)} {px(y1)}"
+        f"L{px(x2)} {px(y2)}C{px(last)} {px(y2)} {px(last)} {px(y3)} {px(x3)} {px(y3)}"
     )
 
 
@@ -147,8 +144,8 @@ def _pool_line(use: PoolSwap, band: Band) -> str:
 def _bar(token: TokenBar) -> str:
     bar, title = token.bar, f"{format_symbol(token.node.token)}: {format_flow(token.node.flow)} of the order"
     return (
-        f'<g><title>{_text(title)}</title><rect class="bar" x="{_n(bar.x)}" y="{_n(bar.y)}" width="{_n(bar.width)}"'
-        f' height="{_n(max(bar.height, 2))}" rx="2"/></g>'
+        f'<g><title>{escape_text(title)}</title><rect class="bar" x="{px(bar.x)}" y="{px(bar.y)}"'
+        f' width="{px(bar.width)}" height="{px(max(bar.height, 2))}" rx="2"/></g>'
     )
 
 
@@ -157,38 +154,20 @@ def _symbol(token: TokenBar) -> str:
     box = token.label
     if token.node.key in (SOURCE, SINK):
         return ""
-    return _label_text("symbol", box.x + box.width / 2, box.y + BASELINE, "middle", token.symbol)
+    return text_element("symbol", box.x + box.width / 2, box.y + BASELINE, "middle", token.symbol)
 
 
 def _row_label(row: BandRow) -> Iterator[str]:
     box = row.label
     for number, line in enumerate(row.lines):
-        yield _label_text("name", box.x, box.y + LINE * number + BASELINE, "start", line)
-    yield _label_text("share", box.x + box.width, box.y + LINE * (len(row.lines) - 1) + BASELINE, "end", row.share)
-
-
-def _label_text(name: str, x: float, y: float, anchor: str, text: str) -> str:
-    return f'<text class="{name}" x="{_n(x)}" y="{_n(y)}" text-anchor="{anchor}">{_text(text)}</text>' if text else ""
+        yield text_element("name", box.x, box.y + LINE * number + BASELINE, "start", line)
+    yield text_element("share", box.x + box.width, box.y + LINE * (len(row.lines) - 1) + BASELINE, "end", row.share)
 
 
 def _footer(flow: RouteFlow, layout: RouteLayout) -> str:
     text = f"{count(len(flow.pool_keys), 'pool')} on {flow.network}. Widths and bold figures: share of the order."
     shown = fit_text(text, layout.width - 2 * MARGIN, NOTE_SIZE)
-    return f'<text class="note" x="{_n(MARGIN)}" y="{_n(layout.height - 8)}">{_text(shown)}</text>'
-
-
-def _n(number: float) -> str:
-    """Format a length with at most two decimals."""
-    return f"{number:.2f}".rstrip("0").rstrip(".")
-
-
-def _text(text: str) -> str:
-    """Escape text for XML in ASCII, so that any stream can encode it.
-
-    Characters that XML cannot contain are unprintable, and replaced before.
-    """
-    escaped = escape("\n".join(printable(line) for line in text.split("\n")), quote=True)
-    return escaped.encode("ascii", "xmlcharrefreplace").decode()
+    return f'<text class="note" x="{px(MARGIN)}" y="{px(layout.height - 8)}">{escape_text(shown)}</text>'
 
 
 def _rules(mode: int) -> str:
@@ -209,8 +188,7 @@ def _rules(mode: int) -> str:
 
 
 _STYLE = (
-    ".swapcli-route{color-scheme:light dark;max-width:100%;height:auto;"
-    'font:12px system-ui,-apple-system,"Segoe UI",Roboto,"Helvetica Neue",Arial,sans-serif}'
+    f".swapcli-route{{color-scheme:light dark;max-width:100%;height:auto;{FONT}}}"
     ".swapcli-route text{stroke:none;unicode-bidi:isolate}"
     ".swapcli-route .title{font-size:15px;font-weight:600}"
     ".swapcli-route .symbol{font-weight:600;stroke-width:3px;stroke-linejoin:round;paint-order:stroke}"

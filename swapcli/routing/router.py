@@ -273,6 +273,7 @@ class Router:
             time_s=0.0,
             certificate=certificate,
             is_search_complete=result.is_complete,
+            best_single_path_gas_units=single.gas_units if single else None,
         )
 
     def usd_prices(self, *tokens: Token) -> tuple[float | None, ...]:

@@ -17,7 +17,9 @@ ORDER = ("base", "ETH", "USDC", "1")
 
 JSON_COMMANDS = {
     "calldata": ("calldata", *ORDER, "--destination", WALLET),
+    "compare": ("compare", *ORDER),
     "config show": ("config", "show"),
+    "depth": ("depth", "base", "ETH", "USDC", "--amounts", "1,5"),
     "execute": ("execute", "ROUTE", "--destination", WALLET),
     "health": ("health", "base"),
     "keys create": ("keys", "create", "Acme", "--keys-file", "KEYS"),

@@ -42,6 +42,12 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row(("starknet", "STRK", "USDC", "5", "--table", "--destination", "0x1234")),
         Row(("base", "ETH", "USDQ", "1"), exit_code=2),
     ),
+    "compare": (
+        Row(("base", "ETH", "USDC", "25", "--table")),
+        Row(("base", "cbBTC", "DAI", "2", "--table")),
+        Row(("base", "ETH", "USDQ", "1"), exit_code=2),
+    ),
+    "depth": (Row(("base", "ETH", "USDC", "--table")), Row(("starknet", "STRK", "USDC", "--table", "--amounts", "9"))),
     "calldata": (
         Row(("base", "USDC", "ETH", "1500", "--table", "--destination", ME, "--with-approval")),
         Row(("starknet", "STRK", "USDC", "5", "--table", "--destination", "0x1234")),
@@ -138,7 +144,7 @@ def test_the_output_of_a_command_fits_any_width(path: str, places: dict[str, str
             if not row.is_code:
                 assert too_wide(ran.stdout, width) == []
                 check(ran.stdout + ran.stderr)
-        if path not in ("keys create", "health"):  # a new key each time, and the time it took
+        if path not in ("compare", "keys create", "health"):  # a new key each time, and the time it took
             assert facts(results[50].stdout) == facts(results[80].stdout) == facts(results[120].stdout)
 
 

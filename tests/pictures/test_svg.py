@@ -9,7 +9,7 @@ from xml.etree import ElementTree
 import pytest
 from hypothesis import given, settings
 
-from swapcli.pictures import svg
+from swapcli.pictures import svg, svg_elements
 from swapcli.pictures.route_flow import RouteFlow
 from swapcli.pictures.sankey_layout import lay_out
 from tests.pictures.strategies import route_flows
@@ -79,19 +79,19 @@ def contrast(one: tuple[float, ...], other: tuple[float, ...]) -> float:
 
 @pytest.mark.parametrize("mode", [LIGHT, DARK])
 def test_colors_have_the_contrast_of_level_aa(mode: int) -> None:
-    surface, opacity = _parts(svg.SURFACE[mode]), svg.RIBBON_OPACITY[mode]
-    for text in (svg.TEXT, svg.MUTED):
+    surface, opacity = _parts(svg_elements.SURFACE[mode]), svg.RIBBON_OPACITY[mode]
+    for text in (svg_elements.TEXT, svg_elements.MUTED):
         assert contrast(_parts(text[mode]), surface) >= AA_TEXT
-    for hue in (*svg.HUES, svg.GROUP_HUE):
+    for hue in (*svg_elements.HUES, svg.GROUP_HUE):
         color = _parts(hue[mode])
         assert contrast(color, surface) >= AA_GRAPHICS
         ribbon = tuple(opacity * above + (1 - opacity) * below for above, below in zip(color, surface, strict=True))
-        assert contrast(_parts(svg.TEXT[mode]), ribbon) >= AA_TEXT
+        assert contrast(_parts(svg_elements.TEXT[mode]), ribbon) >= AA_TEXT
 
 
 def test_no_text_is_smaller_than_eleven_pixels() -> None:
     sizes = [float(size) for size in re.findall(r"font(?:-size)?:(\d+)px", README_PICTURE.read_text(encoding="utf-8"))]
-    assert min(sizes) == svg.NOTE_SIZE == 11
+    assert min(sizes) == svg_elements.NOTE_SIZE == 11
 
 
 def test_the_picture_of_the_readme_is_what_the_command_draws() -> None:

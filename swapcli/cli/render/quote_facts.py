@@ -17,7 +17,7 @@ from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token, whole_tokens
 
-_IMPACT_NOTES = {
+IMPACT_NOTES = {
     ImpactBasis.USD: "from USD prices",
     ImpactBasis.POOLS: "compared with a small order in the same pools",
     ImpactBasis.SERVICE: "as reported by the service",
@@ -88,7 +88,7 @@ def _impact(figures: QuoteFigures) -> Fact:
     impact = figures.price_impact
     if impact is None:
         return Fact("Price impact", "unknown")
-    return Fact("Price impact", format_percentage(impact.fraction), _IMPACT_NOTES[impact.basis])
+    return Fact("Price impact", format_percentage(impact.fraction), IMPACT_NOTES[impact.basis])
 
 
 def _single_path(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]:

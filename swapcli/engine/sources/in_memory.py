@@ -348,7 +348,12 @@ class InMemorySource:
         )
         swap_type = SwapType.of(order.token_in.address, order.token_out.address)
         native_gas = self._execution.gas.of_swap_type(swap_type)
-        return quote._replace(gas_units=quote.gas_units + native_gas), self._executable.pools
+        single_gas = quote.best_single_path_gas_units
+        quote = quote._replace(
+            gas_units=quote.gas_units + native_gas,
+            best_single_path_gas_units=None if single_gas is None else single_gas + native_gas,
+        )
+        return quote, self._executable.pools
 
     def _deadline(self, solve_time_s: float | None) -> Callable[[], bool] | None:
         """Return a function that says whether the time of a search that starts now is up; None without a limit."""
