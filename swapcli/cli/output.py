@@ -153,11 +153,11 @@ class Output(NamedTuple):
 
             print_payload(view, new_console(self.color))
 
-    @staticmethod
-    def print_rows(documents: Sequence[Mapping[str, object]]) -> None:
+    def print_rows(self, documents: Sequence[Mapping[str, object]]) -> None:
         """Print JSON objects as CSV."""
         from swapcli.cli.render.csv_text import csv_columns, csv_lines
 
+        self.end_waiting()
         print(csv_lines(csv_columns(documents), documents))
 
     def print_list(self, listing: ListView) -> None:

@@ -45,7 +45,7 @@ def compare(
     Compares the split route, the best single path, the best direct swap, each protocol alone, and services, all at the
     same moment; those computed here share one state. The best output net of gas comes first. Without --api-url the
     service of the settings answers too, if there is one. An API key goes to a service that is alone, and otherwise only
-    to that of the settings. The exit status is 0 if this process found a route, whatever the services answer.
+    to that of the settings. The exit status is 0 if this process found a route, even if services fail.
     """
     session = open_session(
         output,
