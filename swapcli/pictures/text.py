@@ -2,20 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
+from itertools import product
 from typing import NamedTuple
 
 from swapcli.api.segments import format_segment_share
-from swapcli.model.number_format import format_share, format_short_amount
+from swapcli.model.number_format import format_share
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE
-from swapcli.model.token import whole_tokens
 from swapcli.pictures.route_flow import Hop, PoolSwap, RouteFlow, RoutePath
-from swapcli.pictures.route_words import count, format_symbol
+from swapcli.pictures.route_words import count, format_amount, format_exact_amount, format_symbol
 
 SHARE_WIDTH = len("100.00%")
-_SHOWN_POOLS = (None, 3, 2, 1)
-"""How many pools of each hop a line shows, from all of them to the largest one."""
-
+_NAMED_POOLS = (None, 3, 2, 1)
+"""How many pools of each hop a line names, from all of them to the largest one."""
 
 ARROW = "→"
 BRANCH, LAST_BRANCH, TRUNK, BLANK = "├─ ", "└─ ", "│  ", "   "
@@ -73,25 +72,24 @@ def _tokens(path: RoutePath) -> str:
 def _amount(use: PoolSwap, *, is_short: bool) -> str:
     if use.amount_out is None:
         return ""
-    written = (format_short_amount if is_short else whole_tokens)(use.amount_out, use.token_out.decimals)
-    return f"{written} {format_symbol(use.token_out)}"
+    return (format_amount if is_short else format_exact_amount)(use.amount_out, use.token_out)
 
 
-def format_line(flow: RouteFlow, width: int | None = None) -> str:
+def format_line(flow: RouteFlow, width: int | None = None, cell_width: Callable[[str], int] = len) -> str:
     """Return a route on one line: "ETH →[Uniswap V3 0.05% 60.00%, Curve 40.00%]→ USDC", with several paths joined by +.
 
-    With a `width`, small pools and then small paths are counted instead of named until the line fits; the shortest form
-    may still be wider.
+    With a `width`, small pools, small paths and at last all pools are counted instead of named until the line fits; the
+    shortest form may still be wider. `cell_width` measures text.
     """
     paths = sorted(flow.paths, key=lambda path: -path.share)
     line = _line(paths, len(paths), None)
-    if width is None or len(line) <= width:
+    if width is None or cell_width(line) <= width:
         return line
-    for shown_paths in range(len(paths), 0, -1):
-        for shown_pools in _SHOWN_POOLS:
-            line = _line(paths, shown_paths, shown_pools)
-            if len(line) <= width:
-                return line
+    path_counts = range(len(paths), 0, -1)
+    for shown_paths, shown_pools in (*product(path_counts, _NAMED_POOLS), *product(path_counts, (0,))):
+        line = _line(paths, shown_paths, shown_pools)
+        if cell_width(line) <= width:
+            break
     return line
 
 
@@ -113,6 +111,8 @@ def _path(path: RoutePath, shown_pools: int | None) -> str:
 def _pools(hop: Hop, shown: int | None) -> str:
     if len(hop) == 1 and hop[0].share == SHARES_PER_HOP:
         return hop[0].name
+    if shown == 0:
+        return count(len(hop), "pool")
     pools = [f"{use.name} {format_share(use.share)}" for use in hop[:shown]]
     hidden = hop[len(pools) :]
     if hidden:

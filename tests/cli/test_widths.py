@@ -27,12 +27,16 @@ CODE = re.compile(
 
 
 class Row(NamedTuple):
-    """How to run a command: its arguments, its exit code, its input, and whether it prints code for a program."""
+    """How to run a command: its arguments, its exit code, and its input.
+
+    `is_code` if it prints code for a program, `is_shortened` if it shows less on a narrow terminal.
+    """
 
     arguments: tuple[str, ...]
     exit_code: int = 0
     stdin: tuple[str, ...] = ()
     is_code: bool = False
+    is_shortened: bool = False
 
 
 ROWS: dict[str, tuple[Row, ...]] = {

@@ -52,23 +52,27 @@ def symbol(token: Token) -> str:
     return printable(token.symbol)
 
 
+def exact_amount(amount: int, token: Token) -> str:
+    """Format an amount in base units in whole tokens, exactly, with the symbol."""
+    return f"{whole_tokens(amount, token.decimals)} {symbol(token)}"
+
+
 def _amount_fact(name: str, amount: int, token: Token, price_usd: float | None) -> Fact:
     value = "" if price_usd is None else f", {format_usd(price_usd * amount / 10**token.decimals)}"
-    return Fact(name, f"{whole_tokens(amount, token.decimals)} {symbol(token)}", f"{amount} raw{value}")
+    return Fact(name, exact_amount(amount, token), f"{amount} raw{value}")
 
 
 def _integrator(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) -> Iterator[Fact]:
     integrator, out = terms.integrator, answer.order.token_out
     if integrator and integrator.fee_bps:
-        shown = f"{whole_tokens(figures.amount_out_after_fee, out.decimals)} {symbol(out)}"
+        shown = exact_amount(figures.amount_out_after_fee, out)
         yield Fact("After fee", shown, f"the integrator receives {integrator.fee_bps} bps")
     if integrator and integrator.surplus_bps:
         yield Fact("Surplus fee", f"{integrator.surplus_bps} bps", "of any surplus, to the integrator")
 
 
 def _min_received(answer: QuoteResult, figures: QuoteFigures) -> Fact:
-    out = answer.order.token_out
-    shown = f"{whole_tokens(figures.min_received, out.decimals)} {symbol(out)}"
+    shown = exact_amount(figures.min_received, answer.order.token_out)
     return Fact("At least", shown, f"with {format_percent(figures.slippage_ppm)}% slippage")
 
 
@@ -98,8 +102,7 @@ def _single_path(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]:
     if path.amount_out is None:
         yield Fact("Single path", "none", "no single path can fill the order")
     else:
-        shown = f"{whole_tokens(path.amount_out, out.decimals)} {symbol(out)}"
-        yield Fact("Single path", shown, _split_gain(path.gain_bps or 0.0))
+        yield Fact("Single path", exact_amount(path.amount_out, out), _split_gain(path.gain_bps or 0.0))
 
 
 def _split_gain(gain_bps: float) -> str:
@@ -116,16 +119,15 @@ def _gas(answer: QuoteResult, figures: QuoteFigures) -> Fact:
         costs = [*_gas_costs(figures, native), value_usd]
         return Fact("Gas", f"{figures.gas_units or 0:,} units", ", ".join(filter(None, costs)))
     if figures.gas_wei is not None:
-        return Fact("Gas", f"{whole_tokens(figures.gas_wei, native.decimals)} {symbol(native)}", value_usd)
+        return Fact("Gas", exact_amount(figures.gas_wei, native), value_usd)
     return Fact("Gas", "unknown" if figures.gas_units is None else f"{figures.gas_units:,} units", value_usd)
 
 
 def _gas_costs(figures: QuoteFigures, native: Token) -> Iterator[str]:
     gas_wei, price_wei, l1_fee_wei = figures.gas_wei or 0, figures.gas_price_wei or 0, figures.l1_fee_wei or 0
-    cost = whole_tokens(gas_wei - l1_fee_wei, native.decimals)
-    yield f"{cost} {symbol(native)} at {whole_tokens(price_wei, 9)} gwei"
+    yield f"{exact_amount(gas_wei - l1_fee_wei, native)} at {whole_tokens(price_wei, 9)} gwei"
     if l1_fee_wei:
-        yield f"{whole_tokens(l1_fee_wei, native.decimals)} {symbol(native)} for L1 data"
+        yield f"{exact_amount(l1_fee_wei, native)} for L1 data"
 
 
 def _certificate(figures: QuoteFigures) -> Iterator[Fact]:

@@ -6,7 +6,7 @@ from collections.abc import Callable, Iterator
 from dataclasses import dataclass
 
 from swapcli.api.segments import format_segment_share
-from swapcli.cli.render.quote_facts import Fact, build_facts, symbol
+from swapcli.cli.render.quote_facts import Fact, build_facts, exact_amount, symbol
 from swapcli.cli.render.state_wording import describe_origin
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.warnings import PLACEHOLDER_MARK
@@ -63,7 +63,7 @@ class RouteView:
 def build_route_view(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) -> RouteView:
     """Build the view of a quote and its figures."""
     order, result, flow = answer.order, answer.result, build_route_flow(answer)
-    amount_in = f"{whole_tokens(result.input_amount, order.token_in.decimals)} {symbol(order.token_in)}"
+    amount_in = exact_amount(result.input_amount, order.token_in)
     return RouteView(
         title=f"{amount_in} → {symbol(order.token_out)} on {answer.network.name}",
         origin=describe_origin(answer.state_source),

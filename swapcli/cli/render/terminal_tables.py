@@ -5,6 +5,7 @@ from __future__ import annotations
 import os
 import sys
 from collections.abc import Collection, Mapping, Sequence
+from itertools import groupby
 from typing import TextIO
 
 from rich.cells import cell_len
@@ -33,7 +34,7 @@ _NO_LINKS = ("", "dumb", "linux")
 def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShape.TABLE) -> None:
     """Print a route: title, hops with their pools, addresses. The facts come last, next to the prompt."""
     if shape is RouteShape.LINE:
-        console.print(Text(format_line(view.flow, console.width)), soft_wrap=True)
+        _print_words(format_line(view.flow, console.width, cell_len), "", console)
         return
     _print_title(view, console)
     if shape is RouteShape.TREE:
@@ -52,14 +53,17 @@ def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShap
 
 
 def _print_tree(flow: RouteFlow, console: Console) -> None:
-    """Print a tree. Amounts are shortened, and put on lines of their own, if the terminal is too narrow for them."""
-    for row in tree_rows(flow, has_short_amounts=True):
-        text = Text.assemble((row.branches, QUIET), (row.share, NAME), " " if row.share else "", row.name)
-        amount = Text(row.amount, QUIET)
-        if amount and text.cell_len + 2 + amount.cell_len > console.width:
-            console.print(text, soft_wrap=True)
-            text = Text(f"{row.below}  ", QUIET)
-        console.print(Text.assemble(text, "  ", amount) if amount else text, soft_wrap=True)
+    """Print a tree with shortened amounts. The pools of a hop are aligned in columns."""
+    for _, siblings in groupby(tree_rows(flow, has_short_amounts=True), lambda row: len(row.branches)):
+        rows = list(siblings)
+        _print_columns(
+            [(row.share, row.name, row.amount) for row in rows],
+            console,
+            right=(0, 2),
+            styles={0: NAME, 2: QUIET},
+            gap=2,
+            branches=[(row.branches, row.below) for row in rows],
+        )
 
 
 def print_payload(view: PayloadView, console: Console) -> None:
@@ -192,14 +196,24 @@ def _print_columns(
     row_styles: Mapping[int, str] | None = None,
     cell_styles: Mapping[tuple[int, int], str] | None = None,
     links: Mapping[tuple[int, int], str] | None = None,
+    branches: Sequence[tuple[str, str]] = (),
     gap: int = 1,
     indent: int = 2,
     first_width: int = 0,
 ) -> None:
-    """Print rows in columns that fit the console. `styles` are by column, `row_styles` by row; `links` are URLs."""
+    """Print rows in columns that fit the console.
+
+    `styles` are by column, `row_styles` by row; `links` are URLs. `branches` go before the first line and before the
+    other lines of each row; all have the same length.
+    """
     has_links = bool(links) and _shows_links(console)
-    for line in lay_out(rows, console.width, cell_len, right=right, gap=gap, indent=indent, first_width=first_width):
+    width = console.width - len(branches[0][0]) if branches else console.width
+    first_lines: set[int] = set()
+    for line in lay_out(rows, width, cell_len, right=right, gap=gap, indent=indent, first_width=first_width):
         text = Text()
+        if branches:
+            text.append(branches[line.row][line.row in first_lines], QUIET)
+        first_lines.add(line.row)
         for column, blanks, cell in line.cells:
             place = line.row, column
             style = Style.parse(
