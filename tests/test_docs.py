@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 import os
 import re
+import shutil
 import subprocess
 import sys
 from collections.abc import Iterator
@@ -18,7 +19,7 @@ import pytest
 
 from swapcli.cli.app import Root
 from swapcli.cli.commands.help import ORDER, TOPICS, topic_text
-from swapcli.cli.completion.command_tree import command_nodes
+from swapcli.cli.completion.command_tree import SHELLS, command_nodes
 from swapcli.cli.exit_codes import INTERRUPTED, MEANING
 from swapcli.config.display import example_config
 from swapcli.engine.open_market import open_market
@@ -48,17 +49,20 @@ def commands() -> list[str]:
     return list(dict.fromkeys([*readme, *topics]))
 
 
-def pictures() -> list[tuple[str, str]]:
-    """The commands whose output the README shows, and that output."""
+def picture() -> tuple[str, str]:
+    """The command whose output the README shows, a route, and that output."""
     parts = [block.partition("\n") for block in BLOCK.findall(README)]
-    return [
+    (found,) = [
         (command.removeprefix("$ "), shown) for command, _, shown in parts if not COMMAND.search("\n" + shown) and shown
     ]
+    return found
 
 
-def picture() -> tuple[str, str]:
-    """The first of them: a route."""
-    return pictures()[0]
+def payload_picture() -> tuple[str, str]:
+    """The command whose output the topic `transactions` shows, and that output, indented."""
+    found = re.search(r"^  \$ (.+)\n\n((?:    .*\n|\n(?=    ))+)", topic_text("transactions"), re.MULTILINE)
+    assert found is not None
+    return found[1], found[2]
 
 
 def shell(command: str, *, columns: int = 80) -> subprocess.CompletedProcess[str]:
@@ -114,6 +118,21 @@ def test_the_readme_opens_with_the_two_set_up_commands() -> None:
     assert shell("swapcli route base ETH USDC 1.5").returncode == 0
 
 
+@pytest.mark.parametrize("name", SHELLS)
+def test_the_line_for_completion_works_in_its_shell(name: str) -> None:
+    (line,) = re.findall(rf"^(.*swapcli completion {name}\b[^#\n]*)", README, re.MULTILINE)
+    program = shutil.which(name)
+    assert program is not None, f"install {name}"
+    shown = {"bash": "complete -p swapcli", "zsh": "echo $_comps[swapcli]", "fish": "complete -c swapcli"}[name]
+    set_up = "autoload -U compinit && compinit -u -d /dev/null\n" if name == "zsh" else ""
+    env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": HOME.name, "TERM": "dumb"}
+    ran = subprocess.run(
+        [program, "-c", f"{set_up}{line}\n{shown}"], capture_output=True, text=True, env=env, check=False
+    )
+    assert (ran.returncode, ran.stderr) == (0, "")
+    assert "swapcli" in ran.stdout
+
+
 @pytest.fixture(scope="module")
 def node() -> Iterator[str]:
     """The address of a node of base, a chain on which nothing has happened."""
@@ -145,13 +164,14 @@ def test_the_picture_shows_what_the_command_prints_today() -> None:
 
 def test_the_picture_of_a_payload_shows_what_is_printed_today() -> None:
     """Which pools are called, and so how long the calldata is, follows market and router."""
-    command, shown = pictures()[1]
-    printed = "".join(f"{line.rstrip()}\n" for line in on_terminal(command).splitlines())
+    command, shown = payload_picture()
+    printed = "".join(f"    {line}".rstrip() + "\n" for line in on_terminal(command).splitlines())
     if os.environ.get("UPDATE_SNAPSHOTS"):
-        (ROOT / "README.md").write_text((ROOT / "README.md").read_text().replace(shown, printed))
+        page = TOPICS / "transactions.txt"
+        page.write_text(page.read_text().replace(shown, printed))
         shown = printed
     assert masked(shown) == masked(printed)
-    assert max(map(len, shown.splitlines())) <= 80
+    assert max(map(len, shown.splitlines())) <= 84
 
 
 def masked(text: str) -> list[str]:
@@ -203,7 +223,7 @@ def test_the_readme_lists_every_command_with_its_summary() -> None:
 
 
 def test_the_readme_is_short() -> None:
-    assert len(README.splitlines()) <= 220
+    assert len(README.splitlines()) <= 200
 
 
 def test_help_lists_every_topic() -> None:

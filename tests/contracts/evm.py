@@ -114,7 +114,7 @@ class Chain(BaseChain):
 
     def __init__(self, timestamp: int = 1_700_000_000) -> None:
         if sys.version_info >= (3, 13):
-            pytest.skip("pyrevm has no wheels for this Python")
+            pytest.skip("pyrevm has no wheels for this Python", allow_module_level=True)
         self._evm = pyrevm.EVM(gas_limit=_BLOCK_GAS, spec_id="CANCUN")
         self.fund(DEPLOYER, _ETHER_SUPPLY)
         self.set_time(timestamp)
