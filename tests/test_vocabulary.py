@@ -107,6 +107,7 @@ ALLOWED_IDENTIFIERS: dict[str, str] = {
     "swapcli/api/document_types.py:inventedPools": "a former field of the JSON, until 0.2",
     "swapcli/api/document_types.py:drifted": "a field of the JSON of sync --watch",
     "swapcli/cli/options.py:destination": "Typer passes the option --destination by this name",
+    "swapcli/cli/commands/decode.py:destination": "Typer passes the option --destination by this name",
     "swapcli/cli/options.py:Destination": "the declaration of the option --destination",
     "swapcli/library/market.py:destination": "the library names the recipient as the command line does",
     "swapcli/cli/commands/execute.py:destination": "Typer passes the option --destination by this name",

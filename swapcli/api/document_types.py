@@ -317,6 +317,80 @@ class PricesJson(TypedDict):
     prices: list[PriceDocumentJson]
 
 
+class DecodedTokenJson(TypedDict):
+    """A token of a call; the native one has the zero address. Null where it is unknown."""
+
+    address: str
+    symbol: str | None
+    decimals: int | None
+
+
+class DecodedOrderJson(TypedDict):
+    """The order that a call carries out; amounts in base units, `deadline` in Unix seconds."""
+
+    tokenIn: DecodedTokenJson
+    tokenOut: DecodedTokenJson
+    amountIn: str
+    amountOut: str | None
+    minReceived: str
+    recipient: str
+    deadline: int | None
+
+
+class DecodedSwapJson(TypedDict):
+    """A swap of a call: `share` is its percentage of all that is sold of the token, or `amountIn` its amount."""
+
+    tokenIn: DecodedTokenJson
+    tokenOut: DecodedTokenJson | None
+    pool: str | None
+    amm_name: str | None
+    fee_ppm: int | None
+    share: float | None
+    amountIn: str | None
+
+
+class DecodedFeeJson(TypedDict):
+    """What an integrator receives, in basis points."""
+
+    recipient: str
+    feeBps: int
+    surplusBps: int
+
+
+class DecodedApprovalJson(TypedDict):
+    """A permission to take tokens, by a transaction or by a permit; times in Unix seconds."""
+
+    token: DecodedTokenJson | None
+    spender: str | None
+    amount: str
+    expiration: int | None
+    deadline: int | None
+
+
+class DecodedDocumentJson(TypedDict):
+    """What a payload says, and what a fresh quote of the same order says; null where unknown or absent.
+
+    `minimumBelowFresh` is in percent of the fresh quote.
+    """
+
+    network: str | None
+    dialect: str | None
+    function: str | None
+    selector: str | None
+    to: str | None
+    value: str | None
+    order: DecodedOrderJson | None
+    swaps: list[DecodedSwapJson]
+    fee: DecodedFeeJson | None
+    permit: DecodedApprovalJson | None
+    approval: DecodedApprovalJson | None
+    trailingBytes: int
+    freshAmountOut: str | None
+    minimumBelowFresh: float | None
+    state: StateJson | None
+    warnings: list[WarningJson]
+
+
 class KeyJson(TypedDict):
     """An API key of the service, without the key itself; times in UTC."""
 
@@ -540,6 +614,7 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "compare": (ComparisonJson,),
         "depth": (DepthJson,),
         "calldata": (CalldataDocumentV1Json, CalldataDocumentV2Json, EncodedCalldataDocumentJson),
+        "decode": (DecodedDocumentJson,),
         "execute": (ExecuteDocumentV1Json, ExecuteDocumentV2Json, EncodedExecuteDocumentJson),
         "health": (list[HealthDocumentJson],),
         "networks": (list[NetworkDocumentJson],),

@@ -17,6 +17,7 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         "Build": {
             "calldata": "Find the best route and build its transaction.",
             "execute": "Build the transaction of a route.",
+            "decode": "Say what a payload does before you sign it.",
             "router": "Print the transaction that deploys your own router contract.",
         },
         "Data": {

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Set
+from collections.abc import Callable, Mapping, Set
 from itertools import combinations
 from math import exp
 from typing import TYPE_CHECKING, NamedTuple
@@ -70,12 +70,8 @@ class _PairFigures(NamedTuple):
     depth_usd: float | None
 
 
-def select_in_memory(
-    source: InMemorySource, market: MarketState, tokens: Iterable[str], limit: int | None
-) -> PoolSelection:
-    """Return the `limit` deepest pools of a market that trade all of `tokens`; all of them if it is None."""
-    required = set(tokens)
-    matching = {key: pool for key, pool in market.pools.items() if required.issubset(pool.tokens)}
+def select_in_memory(source: InMemorySource, matching: Mapping[str, Pool], limit: int | None) -> PoolSelection:
+    """Return the `limit` deepest of the `matching` pools; all of them if it is None."""
     prices = source.unit_prices()
     by_depth = sorted(matching, key=lambda key: -(liquidity_usd(matching[key], prices) or 0.0))
     return PoolSelection(source, {key: matching[key] for key in by_depth[:limit]}, len(matching))

@@ -75,24 +75,11 @@ def decode_call(calldata: str) -> RouterCall:
     Raises `InvalidInput` for anything else, naming what is wrong. Time and memory grow with the length of the input.
     """
     selector, reader = _open(calldata)
-    route = _read_route(reader)
-    if selector == SWAP:
-        reader.offset((_ROUTE_WORDS + 1) * WORD, "swaps")
-        swaps = _read_list(reader)
-        reader.end("calldata")
-        return RouterCall(route, swaps)
-    if selector != SWAP_INTEGRATOR:
+    if selector not in (SWAP, SWAP_INTEGRATOR):
         _refuse_selector(selector, {SWAP: "swap", SWAP_INTEGRATOR: "swapIntegrator"})
-    reader.offset((_ROUTE_WORDS + 2) * WORD, "swaps")
-    integrator_offset = reader.uint(256, "integrator_data offset")
-    swaps = _read_list(reader)
-    if integrator_offset != reader.position:
-        raise invalid_field("integrator_data offset", f"expected {reader.position}, not {integrator_offset}")
-    integrator_data = reader.content("integrator_data")
-    if not integrator_data:
-        raise invalid_field("integrator_data", "empty, although the call is swapIntegrator")
+    call = _read_call(selector, reader)
     reader.end("calldata")
-    return RouterCall(route, swaps, integrator_data)
+    return call
 
 
 def encode_permit_call(call: RouterCall, permit: Permit) -> str:
@@ -108,12 +95,57 @@ def decode_permit_call(calldata: str) -> tuple[RouterCall, Permit]:
     selector, reader = _open(calldata)
     if selector != SWAP_WITH_PERMIT:
         _refuse_selector(selector, {SWAP_WITH_PERMIT: "swapWithPermit"})
+    decoded = _read_permit_call(reader)
+    reader.end("calldata")
+    return decoded
+
+
+class DecodedRouterCall(NamedTuple):
+    """A call of the router with the number of bytes after its end."""
+
+    call: RouterCall
+    permit: Permit | None
+    trailing_bytes: int
+
+
+def decode_any_call(calldata: str) -> DecodedRouterCall:
+    """Decode any of the three functions, also with bytes after the end. Raises `InvalidInput` as `decode_call` does."""
+    selector, reader = _open(calldata)
+    permit = None
+    if selector == SWAP_WITH_PERMIT:
+        call, permit = _read_permit_call(reader)
+    elif selector in (SWAP, SWAP_INTEGRATOR):
+        call = _read_call(selector, reader)
+    else:
+        _refuse_selector(
+            selector, {SWAP: "swap", SWAP_INTEGRATOR: "swapIntegrator", SWAP_WITH_PERMIT: "swapWithPermit"}
+        )
+    return DecodedRouterCall(call, permit, reader.remaining)
+
+
+def _read_call(selector: str, reader: AbiReader) -> RouterCall:
+    """Read the arguments of `swap` or `swapIntegrator`."""
+    route = _read_route(reader)
+    if selector == SWAP:
+        reader.offset((_ROUTE_WORDS + 1) * WORD, "swaps")
+        return RouterCall(route, _read_list(reader))
+    reader.offset((_ROUTE_WORDS + 2) * WORD, "swaps")
+    integrator_offset = reader.uint(256, "integrator_data offset")
+    swaps = _read_list(reader)
+    if integrator_offset != reader.position:
+        raise invalid_field("integrator_data offset", f"expected {reader.position}, not {integrator_offset}")
+    integrator_data = reader.content("integrator_data")
+    if not integrator_data:
+        raise invalid_field("integrator_data", "empty, although the call is swapIntegrator")
+    return RouterCall(route, swaps, integrator_data)
+
+
+def _read_permit_call(reader: AbiReader) -> tuple[RouterCall, Permit]:
+    """Read the arguments of `swapWithPermit`."""
     route = _read_route(reader)
     reader.offset((_ROUTE_WORDS + 5) * WORD, "swaps")
     permit = Permit(reader.uint(256, "deadline"), reader.uint(8, "v"), reader.word("r"), reader.word("s"))
-    swaps = _read_list(reader)
-    reader.end("calldata")
-    return RouterCall(route, swaps), permit
+    return RouterCall(route, _read_list(reader)), permit
 
 
 def _offset(words: int) -> str:

@@ -52,13 +52,19 @@ def deserialise_call(felts: Sequence[int], *, amount_out: int = 0) -> RouterCall
     The felts do not contain `amount_out`, so the caller gives it; every swap is from token to token. Raises
     `InvalidInput` with the field for a number out of range, felts that end early, and felts left over.
     """
+    call, left = deserialise_call_with_rest(felts, amount_out=amount_out)
+    if left:
+        raise InvalidInput(f"{left} felts are left over after the last swap")
+    return call
+
+
+def deserialise_call_with_rest(felts: Sequence[int], *, amount_out: int = 0) -> tuple[RouterCall, int]:
+    """Return the call of `deserialise_call`, and the number of felts after its end. Raises `InvalidInput`."""
     reader = _Reader(felts)
     route = _read_route(reader, amount_out)
     count = check_range("swaps", reader.next("swaps"), 1, reader.left // _FELTS_PER_SWAP + 1)
     swaps = tuple(_read_swap(reader, f"swaps[{number}]") for number in range(count))
-    if reader.left:
-        raise InvalidInput(f"{reader.left} felts are left over after the last swap")
-    return RouterCall(route, swaps)
+    return RouterCall(route, swaps), reader.left
 
 
 def _route_felts(route: RouterRouteParam) -> Iterator[int]:

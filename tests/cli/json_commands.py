@@ -15,11 +15,15 @@ from tests.support.testnet import write_market_file
 WALLET = "0x1111111111111111111111111111111111111111"
 ORDER = ("base", "ETH", "USDC", "1")
 
+APPROVAL = f"0x095ea7b3{WALLET[2:]:0>64}{1:064x}"
+"""The approval of one base unit."""
+
 JSON_COMMANDS = {
     "calldata": ("calldata", *ORDER, "--destination", WALLET),
     "compare": ("compare", *ORDER),
     "config show": ("config", "show"),
     "depth": ("depth", "base", "ETH", "USDC", "--amounts", "1,5"),
+    "decode": ("decode", APPROVAL, "--network", "base", "--to", "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"),
     "execute": ("execute", "ROUTE", "--destination", WALLET),
     "health": ("health", "base"),
     "keys create": ("keys", "create", "Acme", "--keys-file", "KEYS"),

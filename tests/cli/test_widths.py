@@ -20,6 +20,8 @@ from tests.support.testnet import write_market_file
 WIDTHS = (50, 80, 120)
 ME = "0x" + "1" * 40
 EMPTY = "{folder}/no-such-folder"
+BASE_ORDER = ("base", "ETH", "USDC", "25", "--destination", ME)
+STARKNET_ORDER = ("STRK", "USDC", "5", "--destination", "0x1234")
 CODE = re.compile(
     r" *(?:Example: )?(?:\$ |[A-Z_]+=\S+ |eval |echo |cast |export |swapcli |--)|    |calldata [ 0-9]+$|.*\\$"
 )
@@ -57,6 +59,16 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row(("starknet", "STRK", "USDC", "5", "--table", "--destination", "0x1234")),
     ),
     "execute": (Row(("-", "--destination", ME, "--table"), stdin=("route", "base", "ETH", "USDC", "1", "--json")),),
+    "decode": (
+        Row(
+            ("-", "--from", ME, "--table"),
+            stdin=("calldata", "base", "ETH", "USDC", "25", "--destination", ME, "--json"),
+        ),
+        Row(("-", "--value", "7", "--table"), stdin=("calldata", "starknet", *STARKNET_ORDER, "--json")),
+        Row((f"0x095ea7b3{ME[2:]:0>64}{'f' * 64}", "--network", "base", "--table")),
+        Row(("0xdeadbeef", "--table")),
+        Row(("0x8619b04e",), exit_code=2),
+    ),
     "router deploy-payload": (Row(("base", "--table")), Row(("starknet", "--table"), exit_code=2)),
     "sync": (Row(("starknet", "--table"), exit_code=2),),
     "market import": (Row(("{market}", "--store", "{folder}", "--replace", "--table")),),

@@ -172,11 +172,15 @@ class InMemorySource:
         """Return the addresses of an order's tokens in pools: wrapped instead of native."""
         return frozenset(self.network.to_wrapped_token(token).address for token in (order.token_in, order.token_out))
 
+    def known_pools(self, tokens: Collection[str]) -> Mapping[str, Pool]:
+        """As `QuoteSource.known_pools`."""
+        return {key: pool for key, pool in self.market.pools.items() if set(tokens).issubset(pool.tokens)}
+
     def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
         """As `QuoteSource.select_pools`."""
         from swapcli.engine.pool_listing import select_in_memory
 
-        return select_in_memory(self, self.market, tokens, limit)
+        return select_in_memory(self, self.known_pools(tokens), limit)
 
     def pricing_source(self, tokens: Collection[str]) -> InMemorySource:
         """As `QuoteSource.pricing_source`: return itself for all tokens."""

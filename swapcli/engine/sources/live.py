@@ -135,6 +135,10 @@ class LiveSource:
         """As `QuoteSource.known_market`."""
         return self._pool_source.known_market()
 
+    def known_pools(self, tokens: Collection[str]) -> Mapping[str, Pool] | None:
+        """As `QuoteSource.known_pools`."""
+        return self._pool_source.known_pools(tokens)
+
     def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
         """As `QuoteSource.select_pools`, with the state of the block."""
         selected = self._pool_source.select_pools(tokens, limit)

@@ -71,6 +71,12 @@ class QuoteSource(Protocol):
         """Return all pools and tokens that the source knows, with their state before any reading; None for a service,
         which does not list its pools."""
 
+    def known_pools(self, tokens: Collection[str]) -> Mapping[str, Pool] | None:
+        """Return the known pools that trade all of these tokens, by key, with their state before any reading.
+
+        None for a service.
+        """
+
     def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
         """Return the deepest pools that trade all of these tokens, by address, at most `limit` of them if it is given.
 

@@ -176,6 +176,10 @@ class RemoteSource:
     def known_market(self) -> None:
         """As `QuoteSource.known_market`."""
 
+    def known_pools(self, tokens: Collection[str]) -> None:
+        """As `QuoteSource.known_pools`."""
+        del tokens
+
     def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
         """As `QuoteSource.select_pools`: raise `InvalidOption`."""
         del tokens, limit

@@ -98,6 +98,11 @@ class StoreSource:
         """As `QuoteSource.known_market`."""
         return self.store.read_market()
 
+    def known_pools(self, tokens: Collection[str]) -> Mapping[str, Pool]:
+        """As `QuoteSource.known_pools`."""
+        keys, _ = self.store.find_pools(tokens, None)
+        return self.store.read_pools(keys).pools
+
     def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
         """As `QuoteSource.select_pools`."""
         from swapcli.engine.pool_listing import PoolSelection

@@ -1,0 +1,137 @@
+"""`swapcli decode`: say what a payload does, and warn of what differs from a fresh quote."""
+
+# No `from __future__ import annotations`: see `swapcli.startup`.
+
+from contextlib import suppress
+from typing import TYPE_CHECKING, Annotated
+
+from swapcli.cli.account_options import RECIPIENT, SENDER, parse_account_option
+from swapcli.cli.files import STDIN, is_stdin_terminal, read_bounded_file
+from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
+from swapcli.cli.options import ROUTING, OutputOptions, SourceOptions, argument, option, with_option_groups
+from swapcli.cli.output import OutputFormat
+from swapcli.cli.session import Session, open_session
+from swapcli.config import network_names_from, override_settings
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.payload_input import (
+    MAX_BYTES,
+    PayloadInput,
+    decode_payload,
+    describes_other,
+    guess_network,
+    parse_payload,
+    parse_value,
+)
+from swapcli.engine.payload_review import Signing, review_payload
+from swapcli.engine.quote_options import parse_address_option
+from swapcli.errors import InvalidInput, InvalidOption
+from swapcli.model.decoded_call import DecodedCall
+from swapcli.model.network import INTERFACE_DIALECTS, Network
+
+if TYPE_CHECKING:
+    from swapcli.library.market import Market
+
+app = new_app()
+
+
+@app.command(cls=PanelCommand)
+@with_option_groups
+def decode(
+    calldata: Annotated[
+        str, argument("[CALLDATA]", "Calldata in hex, felts, or the JSON of a transaction; - or none is stdin.")
+    ] = STDIN,
+    *,
+    network: Annotated[
+        str | None, option("--network", "Network of the transaction.  [default: guessed]", ROUTING, "NETWORK")
+    ] = None,
+    to: Annotated[str | None, option("--to", "Contract that the transaction calls.", ROUTING, "ADDRESS")] = None,
+    value: Annotated[str | None, option("--value", "Value of the transaction, in wei.", ROUTING, "WEI")] = None,
+    sender: Annotated[str | None, option("--from", "Sender or its ENS name.", ROUTING, "ADDRESS")] = None,
+    destination: Annotated[
+        str | None, option("--destination", "Who shall receive the output.  [default: --from]", ROUTING, "ADDRESS")
+    ] = None,
+    source: SourceOptions,
+    output: OutputOptions,
+) -> None:
+    """Say what a payload does before you sign it.
+
+    \b
+    Example:
+      swapcli calldata base ETH USDC 1 --json \\
+        --destination 0x1111111111111111111111111111111111111111 | swapcli decode -
+
+    It reads calls of all router dialects, approvals and permits, and compares them with a fresh quote of the same
+    order: recipient, minimum, deadline, value, router, tokens and pools. Each difference is a warning.
+    """
+    session = open_session(output, source.flags, rpc_url=source.rpc_url, offline=source.offline)
+    if calldata == STDIN:
+        if is_stdin_terminal():
+            raise UsageError("no calldata given: give it, or pipe it in")
+        if str(session.settings.market) == STDIN:
+            raise InvalidOption("calldata and --market cannot both be read from stdin")
+        calldata = read_bounded_file(STDIN, 4 * MAX_BYTES).decode(errors="replace")
+    given = parse_payload(calldata)
+    wei = value if value is not None else given.value
+    value_wei = None if wei is None else parse_value(wei)
+    given = given._replace(to=to or given.to, sender=sender or given.sender)
+    name = _choose_network(session, given, network)
+    market = None if name is None else session.open_market(name, skip_bad_pools=source.skip_bad_pools)
+    found = market.network if market else None
+    if found is not None and describes_other(found, given):
+        raise InvalidInput(f"this is no payload of {found.name}", hint="name its own network with --network")
+    call = decode_payload(given, found.wrapped_native_address if found else None)
+    if market is not None:
+        market = _for_dialect(session, market, call, skip_bad_pools=source.skip_bad_pools)
+        found = market.network
+    signing = Signing(value=value_wei)
+    if found is not None:
+        signing = _parse_signing(session, given, destination, found)._replace(value=value_wei)
+    review = review_payload(
+        call, market.source if market else None, signing, SYSTEM_CLOCK.now_s(), session.settings.impact_warning_ppm
+    )
+    if session.output.format is OutputFormat.JSON:
+        from swapcli.cli.render.decode_json import review_document
+
+        session.output.print_document(review_document(review))
+        return
+    from swapcli.cli.render.decode_view import build_decode_view
+
+    session.output.warn(review.warnings)
+    session.output.print_details(build_decode_view(review, SYSTEM_CLOCK.now_s()))
+
+
+def _for_dialect(session: Session, market: "Market", call: DecodedCall, *, skip_bad_pools: bool) -> "Market":
+    """Return the market as the router of the call trades it; the same if that router is not known there."""
+    network = market.network
+    is_same = call.dialect in (None, network.router_dialect)
+    if is_same or {call.dialect, network.router_dialect} == {*INTERFACE_DIALECTS} or session.service_url is not None:
+        return market
+    session.settings = override_settings(session.settings, {"router_dialect": call.dialect})
+    with suppress(InvalidOption):
+        return session.open_market(network.name, skip_bad_pools=skip_bad_pools)
+    return market
+
+
+def _choose_network(session: Session, given: PayloadInput, option: str | None) -> str | None:
+    """Return the network of the option, else of the transaction, the settings, or the one that fits; None if unknown.
+
+    A market file has one network, which is meant.
+    """
+    if session.settings.market is not None and option is None:
+        market = session.file_market()
+        return market.network.name if market else None
+    name = option or given.network or session.settings.network
+    if name is not None:
+        return name
+    guessed = guess_network(given, network_names_from(session.settings), session.market)
+    if guessed is not None:
+        session.output.note(f"this looks like a payload for {guessed}; --network names another one")
+    return guessed
+
+
+def _parse_signing(session: Session, given: PayloadInput, destination: str | None, network: Network) -> Signing:
+    """Parse the addresses of a transaction. Raises `InvalidAddress`."""
+    to = None if given.to is None else parse_address_option(given.to, network, "--to")
+    sender = None if given.sender is None else parse_account_option(given.sender, network, session, SENDER)
+    recipient = None if destination is None else parse_account_option(destination, network, session, RECIPIENT)
+    return Signing(to, None, sender, recipient)

@@ -1,0 +1,119 @@
+"""The JSON of `swapcli decode`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
+from swapcli.api.quote_fields import render_state_source, render_warning_list
+from swapcli.engine.payload_review import PayloadReview, ReviewedSwap
+from swapcli.model.decoded_call import DecodedApproval
+from swapcli.model.network import Kind
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.token import Token
+from swapcli.networks.address import display_address
+
+if TYPE_CHECKING:
+    from swapcli.api.document_types import (
+        DecodedApprovalJson,
+        DecodedDocumentJson,
+        DecodedOrderJson,
+        DecodedSwapJson,
+        DecodedTokenJson,
+    )
+
+
+def review_document(review: PayloadReview) -> DecodedDocumentJson:
+    """Render a review. Amounts are text, in base units; what is unknown or does not apply is null."""
+    return _Renderer(review).document()
+
+
+class _Renderer:
+    def __init__(self, review: PayloadReview) -> None:
+        self._review = review
+        self._kind = review.network.kind if review.network else Kind.EVM
+
+    def document(self) -> DecodedDocumentJson:
+        """Render the whole review."""
+        review, call = self._review, self._review.call
+        fee, gap = call.fee, review.minimum_gap
+        return {
+            "network": review.network.name if review.network else None,
+            "dialect": call.dialect,
+            "function": call.function or None,
+            "selector": call.selector or None,
+            "to": self._address(review.signing.to),
+            "value": None if review.signing.value is None else str(review.signing.value),
+            "order": self._order(),
+            "swaps": [self._swap(swap) for swap in review.swaps],
+            "fee": None
+            if fee is None
+            else {
+                "recipient": self._required(fee.recipient),
+                "feeBps": fee.fee_bps,
+                "surplusBps": fee.surplus_bps,
+            },
+            "permit": self._approval(call.permit),
+            "approval": self._approval(call.approval),
+            "trailingBytes": max(call.trailing_bytes, 0),
+            "freshAmountOut": None if review.fresh_amount_out is None else str(review.fresh_amount_out),
+            "minimumBelowFresh": None if gap is None else round(gap * 100, 4),
+            "state": None if review.state is None else render_state_source(review.state),
+            "warnings": render_warning_list(review.warnings),
+        }
+
+    def _order(self) -> DecodedOrderJson | None:
+        order = self._review.call.order
+        if order is None:
+            return None
+        return {
+            "tokenIn": self._token(order.token_in, is_native=order.is_native_in),
+            "tokenOut": self._token(order.token_out, is_native=order.is_native_out),
+            "amountIn": str(order.amount_in),
+            "amountOut": None if order.amount_out is None else str(order.amount_out),
+            "minReceived": str(order.min_received),
+            "recipient": self._required(order.recipient),
+            "deadline": order.deadline_s,
+        }
+
+    def _swap(self, reviewed: ReviewedSwap) -> DecodedSwapJson:
+        swap, pool = reviewed.swap, reviewed.pool
+        key = pool.key if pool else swap.pool.key
+        return {
+            "tokenIn": self._token(reviewed.token_in),
+            "tokenOut": None if reviewed.token_out is None else self._token(reviewed.token_out),
+            "pool": self._address(key),
+            "amm_name": pool.protocol if pool else None,
+            "fee_ppm": pool.fee_ppm if pool else None,
+            "share": None if reviewed.share_ppm is None else reviewed.share_ppm / 10_000,
+            "amountIn": None if swap.amount_in is None else str(swap.amount_in),
+        }
+
+    def _approval(self, approval: DecodedApproval | None) -> DecodedApprovalJson | None:
+        if approval is None:
+            return None
+        token = approval.token or self._review.signing.to
+        return {
+            "token": None if token is None else self._token(token),
+            "spender": self._address(approval.spender),
+            "amount": str(approval.amount),
+            "expiration": approval.expiration_s,
+            "deadline": approval.deadline_s,
+        }
+
+    def _token(self, address: str, *, is_native: bool = False) -> DecodedTokenJson:
+        network = self._review.network
+        known: Mapping[str, Token] = self._review.tokens
+        token = network.native if is_native and network else known.get(address)
+        shown = ZERO_ADDRESS if is_native else address
+        return {
+            "address": self._required(shown),
+            "symbol": token.symbol if token else None,
+            "decimals": token.decimals if token else None,
+        }
+
+    def _address(self, address: str | None) -> str | None:
+        return None if address is None else display_address(address, self._kind)
+
+    def _required(self, address: str) -> str:
+        return display_address(address, self._kind)

@@ -1,0 +1,1 @@
+"""Calls of routers and tokens as bytes, read back: what anybody is about to sign, of any dialect."""

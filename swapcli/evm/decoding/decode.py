@@ -1,0 +1,162 @@
+"""Decodes a call by its selector: routers of every dialect, approvals of tokens and of Permit2."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from types import MappingProxyType
+from typing import Final
+
+from swapcli.encoding.abi import WORD, parse_hex
+from swapcli.errors import InvalidInput
+from swapcli.evm import permit2_allowance, settler_actions, transactions
+from swapcli.evm.calldata import SWAP, SWAP_INTEGRATOR, SWAP_WITH_PERMIT, decode_any_call
+from swapcli.evm.decoding.arguments import Arguments
+from swapcli.evm.integrator import decode_integrator_data
+from swapcli.evm.universal_router import commands
+from swapcli.model.decoded_call import (
+    DecodedApproval,
+    DecodedCall,
+    DecodedFee,
+    DecodedOrder,
+    DecodedSwap,
+    PoolHint,
+)
+from swapcli.model.network import FIBROUS, SETTLER, UNIVERSAL_ROUTER
+from swapcli.model.swap_type import SwapType
+from swapcli.model.transaction import RouterSwapParam
+from swapcli.networks.pool_addresses import v4_pool_id
+
+_SELECTOR_BYTES: Final = 4
+_POOL_KEY_BYTES: Final = 5 * WORD
+_APPROVE_WORDS, _PERMIT2_WORDS = 2, 4
+
+
+def decode_calldata(calldata: str, wrapped: str | None) -> DecodedCall:
+    """Decode hex with 0x; `wrapped` is the wrapped native token of the network, None if it is unknown.
+
+    An unknown function gives a call without a name. Raises `InvalidInput` for less than a selector, and for arguments
+    that do not fit their function. Time and memory grow with the length of the input.
+    """
+    raw = parse_hex(calldata, "calldata")
+    if len(raw) < _SELECTOR_BYTES:
+        raise InvalidInput(f"calldata begins with a selector of {_SELECTOR_BYTES} bytes, and this has {len(raw)}")
+    selector, arguments = raw[:_SELECTOR_BYTES].hex(), raw[_SELECTOR_BYTES:]
+    decode = DECODERS.get(selector)
+    if decode is None:
+        return DecodedCall("", f"0x{selector}")
+    try:
+        return decode(raw, arguments, wrapped)._replace(selector=f"0x{selector}")
+    except InvalidInput as error:
+        raise InvalidInput(
+            f"this is not a whole call of {_NAMES[selector]}: {error.message}",
+            hint="check that all of it was copied",
+            details={**error.details, "function": _NAMES[selector]},
+        ) from None
+
+
+def _decode_router_call(raw: bytes, arguments: bytes, wrapped: str | None) -> DecodedCall:
+    del arguments, wrapped
+    decoded = decode_any_call(f"0x{raw.hex()}")
+    call, permit, trailing = decoded
+    route = call.route
+    order = DecodedOrder(
+        token_in=route.token_in,
+        token_out=route.token_out,
+        amount_in=route.amount_in,
+        min_received=route.min_received,
+        recipient=route.recipient,
+        is_native_in=route.swap_type is SwapType.NATIVE_TO_TOKEN,
+        is_native_out=route.swap_type is SwapType.TOKEN_TO_NATIVE,
+        amount_out=route.amount_out,
+        deadline_s=permit.deadline if permit else None,
+        has_deadline=permit is not None,
+    )
+    oddities = [
+        f"swap {number + 1} has another type than the order"
+        for number, swap in enumerate(call.swaps)
+        if swap.swap_type is not route.swap_type
+    ]
+    shares = decode_integrator_data(call.integrator_data)
+    allowed = None
+    if permit:
+        allowed = DecodedApproval(route.token_in, None, route.amount_in, deadline_s=permit.deadline)
+    return DecodedCall(
+        _NAMES[raw[:_SELECTOR_BYTES].hex()],
+        dialect=FIBROUS,
+        order=order,
+        swaps=tuple(map(_router_swap, call.swaps)),
+        fee=DecodedFee(*shares) if shares else None,
+        permit=allowed,
+        oddities=tuple(oddities),
+        trailing_bytes=trailing,
+    )
+
+
+def _router_swap(swap: RouterSwapParam) -> DecodedSwap:
+    key = swap.pool_address
+    if len(swap.extra_data) == _POOL_KEY_BYTES:
+        key_words = Arguments(swap.extra_data)
+        fee_ppm, spacing = key_words.uint(2, "fee", 24), key_words.signed(3, "tick spacing")
+        currencies = key_words.address(0, "currency0"), key_words.address(1, "currency1")
+        if spacing >= 0:
+            key = v4_pool_id(*currencies, fee_ppm, spacing, key_words.address(4, "hooks"))
+    return DecodedSwap(swap.token_in, swap.token_out, PoolHint(key, protocol_id=swap.protocol_id), swap.rate)
+
+
+def _decode_approve(raw: bytes, arguments: bytes, wrapped: str | None) -> DecodedCall:
+    del raw, wrapped
+    words = Arguments(arguments)
+    approval = DecodedApproval(None, words.address(0, "spender"), words.uint(1, "amount"))
+    return DecodedCall("approve", approval=approval, trailing_bytes=len(arguments) - _APPROVE_WORDS * WORD)
+
+
+def _decode_permit2_approve(raw: bytes, arguments: bytes, wrapped: str | None) -> DecodedCall:
+    del raw, wrapped
+    words = Arguments(arguments)
+    approval = DecodedApproval(
+        words.address(0, "token"),
+        words.address(1, "spender"),
+        words.uint(2, "amount", permit2_allowance.AMOUNT_BITS),
+        words.uint(3, "expiration", permit2_allowance.TIME_BITS),
+    )
+    trailing = len(arguments) - _PERMIT2_WORDS * WORD
+    return DecodedCall("approve of Permit2", approval=approval, trailing_bytes=trailing)
+
+
+def _decode_universal_router(raw: bytes, arguments: bytes, wrapped: str | None) -> DecodedCall:
+    from swapcli.evm.decoding.universal_router import decode_execute
+
+    del raw
+    return decode_execute(arguments, wrapped)._replace(dialect=UNIVERSAL_ROUTER)
+
+
+def _decode_settler(raw: bytes, arguments: bytes, wrapped: str | None) -> DecodedCall:
+    from swapcli.evm.decoding.settler import decode_exec, decode_settler
+
+    is_exec = raw[:_SELECTOR_BYTES].hex() == settler_actions.EXEC
+    return (decode_exec if is_exec else decode_settler)(arguments, wrapped)._replace(dialect=SETTLER)
+
+
+_NAMES: Final[Mapping[str, str]] = MappingProxyType(
+    {
+        SWAP: "swap",
+        SWAP_INTEGRATOR: "swapIntegrator",
+        SWAP_WITH_PERMIT: "swapWithPermit",
+        transactions.APPROVE: "approve",
+        permit2_allowance.APPROVE: "approve of Permit2",
+        commands.EXECUTE: "execute",
+        settler_actions.EXECUTE: "execute",
+        settler_actions.EXEC: "exec",
+    }
+)
+DECODERS: Final[Mapping[str, Callable[[bytes, bytes, str | None], DecodedCall]]] = MappingProxyType(
+    {
+        **dict.fromkeys((SWAP, SWAP_INTEGRATOR, SWAP_WITH_PERMIT), _decode_router_call),
+        transactions.APPROVE: _decode_approve,
+        permit2_allowance.APPROVE: _decode_permit2_approve,
+        commands.EXECUTE: _decode_universal_router,
+        settler_actions.EXECUTE: _decode_settler,
+        settler_actions.EXEC: _decode_settler,
+    }
+)
+"""Every function that is decoded, by its selector."""

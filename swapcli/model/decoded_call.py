@@ -1,0 +1,99 @@
+"""What a call says: the swap, the approval or the permit that its bytes encode, without any market."""
+
+from __future__ import annotations
+
+from typing import NamedTuple
+
+from swapcli.model.units import PPM
+
+SENDER = "0x0000000000000000000000000000000000000001"
+"""The recipient by which Universal Routers mean the sender (`ActionConstants.MSG_SENDER`)."""
+
+
+class PoolHint(NamedTuple):
+    """How a call names a pool.
+
+    `key` is its address, or its id if one contract has many pools, None if the router derives the pool from its tokens
+    and `tier`: the fee in ppm, or the tick spacing of some forks. `kind` is the router's word for the kind of pool,
+    `fork` its number of the fork. `coin_out` is the position of the bought token among those of the pool.
+    """
+
+    key: str | None = None
+    kind: str = ""
+    tier: int | None = None
+    fork: int | None = None
+    protocol_id: int | None = None
+    coin_out: int | None = None
+
+
+class DecodedSwap(NamedTuple):
+    """One swap of a call. It sells `amount_in` base units, or `share_ppm` of what the router then has of `token_in`.
+
+    `token_out` is None if only the pool knows it. The native token has the zero address.
+    """
+
+    token_in: str
+    token_out: str | None
+    pool: PoolHint
+    share_ppm: int | None = PPM
+    amount_in: int | None = None
+
+
+class DecodedApproval(NamedTuple):
+    """A permission for `spender` to take `amount` of a token, until `expiration_s` (Unix) if Permit2 records it.
+
+    `token` is None if it is the called contract. `deadline_s` is that of the signature of a permit, None for an
+    approval by transaction.
+    """
+
+    token: str | None
+    spender: str | None
+    amount: int
+    expiration_s: int | None = None
+    deadline_s: int | None = None
+
+
+class DecodedFee(NamedTuple):
+    """What an integrator receives, in basis points of the output or of the surplus."""
+
+    recipient: str
+    fee_bps: int
+    surplus_bps: int = 0
+
+
+class DecodedOrder(NamedTuple):
+    """The order and the terms of a swap; amounts in base units.
+
+    `amount_out` is the quoted output where the call has it. `deadline_s` is None if the router enforces none.
+    """
+
+    token_in: str
+    token_out: str
+    amount_in: int
+    min_received: int
+    recipient: str
+    is_native_in: bool = False
+    is_native_out: bool = False
+    amount_out: int | None = None
+    deadline_s: int | None = None
+    has_deadline: bool = False
+
+
+class DecodedCall(NamedTuple):
+    """A call of a router of `dialect`, or of a token (no dialect), by the name of its function; empty if unknown.
+
+    `router` is the router that the call itself names, if it goes to another contract. `oddities` are sentences about
+    what no call of ours has; `trailing_bytes` counts the bytes, or on Starknet the felts, after its end.
+    """
+
+    function: str
+    selector: str = ""
+    dialect: str | None = None
+    order: DecodedOrder | None = None
+    swaps: tuple[DecodedSwap, ...] = ()
+    fee: DecodedFee | None = None
+    permit: DecodedApproval | None = None
+    approval: DecodedApproval | None = None
+    router: str | None = None
+    oddities: tuple[str, ...] = ()
+    trailing_bytes: int = 0
