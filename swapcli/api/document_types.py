@@ -57,6 +57,44 @@ class RouteDocumentV2Json(RouteV2Json, QuoteFieldsJson):
     market: MarketJson
 
 
+class ChangeJson(TypedDict):
+    """The change since the first quote, made at `since` (Unix seconds), in base units.
+
+    `bps` is that of the output, or of the input if the order names the output.
+    """
+
+    input: str
+    output: str
+    bps: float
+    since: int
+
+
+class WatchedRouteV1Json(RouteDocumentV1Json):
+    """A line of `swapcli route --watch`, first generation: a route with the change since the first one."""
+
+    change: ChangeJson
+
+
+class WatchedRouteV2Json(RouteDocumentV2Json):
+    """A line of `swapcli route --watch`, second generation: a route with the change since the first one."""
+
+    change: ChangeJson
+
+
+class FailureJson(TypedDict):
+    """Why there are no figures."""
+
+    code: str
+    message: str
+
+
+class FailedRefreshJson(TypedDict):
+    """A line of `swapcli route --watch` after a failed refresh, with the age of the last good quote in seconds."""
+
+    error: FailureJson
+    lastQuoteAgeS: float
+
+
 class FailedRouteJson(TypedDict):
     """Takes the place of the route of an order of a batch that failed."""
 
@@ -520,13 +558,6 @@ class SwapTokenJson(TypedDict):
     decimals: int
 
 
-class AlternativeErrorJson(TypedDict):
-    """Why an alternative has no figures."""
-
-    code: str
-    message: str
-
-
 class AlternativeJson(TypedDict):
     """One way to fill the order. Amounts are in base units of the output token.
 
@@ -545,7 +576,7 @@ class AlternativeJson(TypedDict):
     timeS: float | None
     block: int | None
     state: StateJson | None
-    error: AlternativeErrorJson | None
+    error: FailureJson | None
 
 
 class ComparisonJson(TypedDict):
@@ -611,6 +642,7 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
     {
         "route": (RouteDocumentV1Json, RouteDocumentV2Json),
         "route-batch": (BatchLineJson,),
+        "route-watch": (WatchedRouteV1Json, WatchedRouteV2Json, FailedRefreshJson),
         "compare": (ComparisonJson,),
         "depth": (DepthJson,),
         "calldata": (CalldataDocumentV1Json, CalldataDocumentV2Json, EncodedCalldataDocumentJson),

@@ -121,6 +121,19 @@ class Output(NamedTuple):
         self.warn(view.warnings)
         self._print_route_view(view, shape)
 
+    def format_route(self, view: RouteView, shape: RouteShape) -> str:
+        """Return what `print_route` prints, without its warnings."""
+        if self.format is OutputFormat.PLAIN:
+            from swapcli.cli.render.plain import route_text
+
+            return route_text(view, shape)
+        from swapcli.cli.render.terminal_tables import new_console, print_route
+
+        console = new_console(self.color)
+        with console.capture() as captured:
+            print_route(view, console, shape)
+        return captured.get()
+
     def _print_route_view(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
         self.end_waiting()
         if self.format is OutputFormat.PLAIN:

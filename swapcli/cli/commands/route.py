@@ -8,7 +8,15 @@ from typing import TYPE_CHECKING, Annotated
 from swapcli.cli import exit_codes, options
 from swapcli.cli.files import STDIN, read_lines, write_atomically
 from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
-from swapcli.cli.options import OrderOptions, OutputOptions, PayloadOptions, SourceOptions, option, with_option_groups
+from swapcli.cli.options import (
+    OUTPUT,
+    OrderOptions,
+    OutputOptions,
+    PayloadOptions,
+    SourceOptions,
+    option,
+    with_option_groups,
+)
 from swapcli.cli.output import COMMON_FORMATS, LIST_FORMATS, Output, OutputFormat
 from swapcli.cli.picture_options import PictureOptions
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
@@ -18,12 +26,27 @@ from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import InvalidOption
 
 if TYPE_CHECKING:
+    from typer._click import Context
+
     from swapcli.engine.payload_checker import PayloadChecker
 
 app = new_app()
 
 
-@app.command(cls=PanelCommand)
+class WatchableCommand(PanelCommand):
+    """A command whose option --watch has an optional value: the next word if it is a number."""
+
+    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
+        """Join --watch and its value, which is empty without SECONDS, since the next word may be an argument."""
+        end = args.index("--") if "--" in args else len(args)
+        if "--watch" in args[:end]:
+            place = args.index("--watch")
+            seconds = [word for word in args[place + 1 : place + 2] if word.replace(".", "", 1).isdecimal()]
+            args[place : place + 1 + len(seconds)] = [f"--watch={''.join(seconds)}"]
+        return super().parse_args(ctx, args)
+
+
+@app.command(cls=WatchableCommand)
 @with_option_groups
 def route(
     network: options.NetworkNameOrDefault = None,
@@ -41,6 +64,10 @@ def route(
         str | None,
         option("--batch", "Quote the orders in this file; - is stdin.", options.SOURCE, "FILE"),
     ] = None,
+    watch: Annotated[
+        str | None,
+        option("--watch", "Quote at every block, or every so many SECONDS, until Ctrl-C.", OUTPUT, "[SECONDS]"),
+    ] = None,
     picture: PictureOptions,
     output: OutputOptions,
 ) -> int:
@@ -55,6 +82,10 @@ def route(
     A batch file has one JSON order per line, {"id", "token_in", "token_out", "amount_in"}, with amounts in the token's
     smallest unit. The output is one line {"id", "result"} per order; --format csv prints the main figures. A malformed
     line stops the batch; the error gives its number. The exit status is the lowest one other than 0 of all orders.
+
+    --watch draws each quote over the last one, with the change since the first; into a pipe it writes one JSON object
+    per line. It needs a node, a service or a store that swapcli sync --watch follows. It waits for at least the time of
+    a block, and goes on after a failed refresh. Ctrl-C ends it with status 0.
     """
     session = open_session(
         output,
@@ -64,6 +95,10 @@ def route(
         formats=COMMON_FORMATS if batch is None else LIST_FORMATS,
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
+    if watch is not None:
+        words = require_order(words)
+        _check_watch_alone(words, batch, sender, picture, session)
+        return _watch(open_quote_context(session, network, order, source), words, watch, picture, output)
     if batch is None:
         words = require_order(words, hint=", or --batch")
         picture.check(session.output.format)
@@ -72,6 +107,38 @@ def route(
         raise InvalidOption("--batch prints JSON and excludes views and pictures")
     _check_batch_alone(words, output, batch, session)
     return _route_batch(open_quote_context(session, network, order, source), batch)
+
+
+def _check_watch_alone(
+    words: list[str], batch: str | None, sender: str | None, picture: PictureOptions, session: Session
+) -> None:
+    """Raise an error if the command line has options that do not fit --watch."""
+    others = {"--batch": batch, "--from": sender, "--svg": picture.svg, "--mermaid": picture.mermaid or None}
+    for name, value in others.items():
+        if value is not None:
+            raise InvalidOption(f"--watch and {name} exclude each other")
+    if is_balance_part(words[-1]):
+        raise InvalidOption(f"--watch needs a fixed amount, not {words[-1]}", hint="write an amount, such as 1.5")
+    picture.check(session.output.format)
+
+
+def _watch(context: QuoteContext, words: list[str], watch: str, picture: PictureOptions, output: OutputOptions) -> int:
+    from swapcli.cli.quote_watch import WatchDisplay, parse_watch_seconds, watch_interval_s, watch_quotes
+    from swapcli.cli.render.watch_view import WatchLines, WatchScreen
+    from swapcli.startup import enable_garbage_collection
+
+    enable_garbage_collection()
+    seconds = parse_watch_seconds(watch)
+    interval_s = watch_interval_s(context, seconds)
+    order, printed = context.parse_order(*words), context.session.output
+    is_piped = printed.format is OutputFormat.PLAIN and not (output.plain or output.format)
+    pace = f"every {interval_s:g} s" if seconds is not None else f"every block, looked for every {interval_s:g} s"
+    display: WatchDisplay
+    if printed.format is OutputFormat.JSON or is_piped:
+        display = WatchLines(printed._replace(format=OutputFormat.JSON))
+    else:
+        display = WatchScreen(printed, picture.shape, pace)
+    return watch_quotes(context, order, display, interval_s, every_block=seconds is None)
 
 
 def _check_batch_alone(order: list[str], output: OutputOptions, batch: str, session: Session) -> None:

@@ -15,6 +15,7 @@ from swapcli.encoding.text import printable, truncate
 from swapcli.errors import InvalidOption
 
 _PRINTED_BY = {
+    "route-watch": "each line of swapcli route --watch",
     "route-batch": "each line of swapcli route --batch",
     "sync-watch": "each line of swapcli sync --watch --json",
     "serve": "swapcli serve, when it accepts connections",
