@@ -60,6 +60,7 @@ def test_a_pipe_gets_a_json_line_for_each_block(scene: Scene) -> None:
     check_secrets_hidden(json.dumps(failed) + err)
 
 
+@pytest.mark.slow
 @pytest.mark.parametrize("term", ["xterm", "dumb"])
 def test_a_terminal_shows_quotes_in_place_until_ctrl_c(scene: Scene, term: str) -> None:
     scene.sync()
@@ -89,6 +90,7 @@ def read_until(terminal: int, text: str, process: subprocess.Popen[str]) -> str:
     return shown
 
 
+@pytest.mark.slow
 def test_a_watch_whose_first_quote_fails_is_an_error(scene: Scene) -> None:
     scene.sync()
     ran = run_swapcli("route", "anvil", "TKN", "NOSUCH", "1", "--watch", env=scene.env)
