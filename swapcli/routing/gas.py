@@ -15,9 +15,6 @@ from swapcli.model.execution import OWN_ROUTER_GAS, RouterGas
 from swapcli.model.pool import Pool
 from swapcli.routing.replay import Replay
 
-BASE_GAS, TOKEN_BETWEEN_GAS = OWN_ROUTER_GAS.base, OWN_ROUTER_GAS.token_between
-"""Those of this project's router, for estimates before a route is replayed."""
-
 
 def before_refunds(gas_units: int) -> int:
     """Return the gas that a transaction needs at its peak, if it uses `gas_units` after the highest refund: a fifth."""

@@ -17,7 +17,7 @@ from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
 from swapcli.routing.competing_routes import is_better
-from swapcli.routing.gas import BASE_GAS, fits_block
+from swapcli.routing.gas import fits_block
 from swapcli.routing.search.route_search import ScoredRoute, SearchResult
 
 _FIRST_SHARE: Final = 1e-6
@@ -96,7 +96,7 @@ def fit_into_transaction(
         return True
 
     low = max(true_value, found.best.replay.amount_out * _FIRST_SHARE / found.best.gas_units)
-    high, highest = low * _STEP, found.best.replay.amount_out * _STEP / BASE_GAS
+    high, highest = low * _STEP, found.best.replay.amount_out * _STEP / found.problem.spec.router_gas.base
     while not try_value(high) and high < highest:
         low, high = high, high * _STEP
     for _ in range(_BISECTIONS):

@@ -18,7 +18,6 @@ from swapcli.model.price_basis import PriceBasis
 from swapcli.model.quote import WHOLE_PERCENTS, Certificate, Quote
 from swapcli.model.token import Token
 from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
-from swapcli.routing.gas import BASE_GAS
 from swapcli.routing.graph.dust_filter import DustFilter, drop_oldest
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.graph.usd_prices import mid_rate_pools, reference_values, usd_price_paths
@@ -168,7 +167,8 @@ class Router:
 
         def search_for(amount: int, gas_value: float = gas_value) -> RouteSearch:
             market = dust_filter.filtered_market(source, target, float(amount), max_hops)
-            spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step)
+            router_gas = self._execution.gas
+            spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step, router_gas)
             return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self.market.pools, self._execution)
 
         path = dust_filter.spot_prices(target, max_hops).path(source)
@@ -249,7 +249,7 @@ class Router:
         number = dust_filter.graph.token_index.get(wrapped.address) if wrapped else None
         if number is None or not gas_price_wei:
             return 0.0
-        return dust_filter.token_value(number, target, float(gas_price_wei * BASE_GAS), max_hops)
+        return dust_filter.token_value(number, target, float(gas_price_wei * self._execution.gas.base), max_hops)
 
     def _quote(self, order: Order, result: SearchResult, gas_price_wei: int, certificate: Certificate | None) -> Quote:
         best, single = result.best, result.best_single_path

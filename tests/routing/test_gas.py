@@ -15,7 +15,7 @@ from swapcli.model.quote import SHARES_PER_HOP, Route, Segment, Swap
 from swapcli.model.swap_type import SwapType
 from swapcli.pools import family
 from swapcli.pools.concentrated import CROSSING_GAS
-from swapcli.routing.gas import BASE_GAS, TOKEN_BETWEEN_GAS, route_gas
+from swapcli.routing.gas import route_gas
 from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.replay import replay
 from swapcli.routing.router import Router
@@ -60,7 +60,7 @@ def test_a_quote_tells_the_base_each_swap_and_each_token_between(seed: int, amou
     except NoRoute:
         return
     after = replay(market.pools, quote.route, quote.amount_in).pools_after
-    expected, seen = BASE_GAS, set[str]()
+    expected, seen = OWN_ROUTER_GAS.base, set[str]()
     for step in quote.steps:
         pool = market.pools[step.pool]
         expected += (
@@ -70,7 +70,7 @@ def test_a_quote_tells_the_base_each_swap_and_each_token_between(seed: int, amou
         )
         seen.add(step.pool)
     between = {step.token_in for step in quote.steps} - {A.address}
-    assert quote.gas_units == expected + len(between) * TOKEN_BETWEEN_GAS
+    assert quote.gas_units == expected + len(between) * OWN_ROUTER_GAS.token_between
     assert quote.gas_wei == quote.gas_units * gas_price_wei
 
 
@@ -103,7 +103,7 @@ def test_pools_that_were_not_touched_cost_nothing() -> None:
     pools = {pool.key: pool for pool in (build_constant_product(k, A, B, 10**24, 10**24) for k in range(3))}
     used = next(iter(pools.values()))
     done = replay(pools, Route((Segment(10_000, one_way(used, A.address, B.address)),)), UNIT)
-    assert route_gas(pools, done) == BASE_GAS + used.swap_gas
+    assert route_gas(pools, done) == OWN_ROUTER_GAS.base + used.swap_gas
     assert route_gas(pools, done, RouterGas(5, 3, 100, 100, 0, 0)) == 5 + used.swap_gas + 3
 
 
@@ -113,8 +113,12 @@ def test_a_second_step_in_the_same_pool_costs_less_gas() -> None:
     straight, round_about = one_way(pool, A.address, B.address), one_way(pool, A.address, C.address, B.address)
     done = replay({pool.key: pool}, Route((Segment(3_300, straight), Segment(6_700, round_about))), 1_000 * UNIT)
     assert len(done.steps) == 3
+    router = OWN_ROUTER_GAS
     assert route_gas({pool.key: pool}, done) == (
-        BASE_GAS + pool.swap_gas + 2 * (pool.swap_gas + OWN_ROUTER_GAS.repeated_swap) + TOKEN_BETWEEN_GAS
+        OWN_ROUTER_GAS.base
+        + pool.swap_gas
+        + 2 * (pool.swap_gas + OWN_ROUTER_GAS.repeated_swap)
+        + OWN_ROUTER_GAS.token_between
     )
     assert -pool.swap_gas < OWN_ROUTER_GAS.repeated_swap < 0
 
@@ -134,5 +138,5 @@ def test_every_tick_on_the_way_costs_the_same_on_top() -> None:
 
 @pytest.mark.parametrize("swap_type", SwapType)
 def test_every_type_of_swap_has_its_own_gas(swap_type: SwapType) -> None:
-    assert abs(OWN_ROUTER_GAS.of_swap_type(swap_type)) < BASE_GAS
+    assert abs(OWN_ROUTER_GAS.of_swap_type(swap_type)) < OWN_ROUTER_GAS.base
     assert (OWN_ROUTER_GAS.of_swap_type(swap_type) == 0) == (swap_type is SwapType.TOKEN_TO_TOKEN)

@@ -14,7 +14,6 @@ from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from math import inf
 
-from swapcli.routing.gas import BASE_GAS, TOKEN_BETWEEN_GAS
 from swapcli.routing.graph.digraph import TokenPair, edge_distances
 from swapcli.routing.graph.market_graph import Arc, Prices
 from swapcli.routing.search.problem import ROUGH, CandidateSolution, RoutingProblem
@@ -57,9 +56,9 @@ def prune_for_gas(
 
 def estimated_net_output(problem: RoutingProblem, candidate: CandidateSolution) -> float:
     """Return the output of a solution minus the gas of a transaction with its trades, in units of the target."""
-    trades = candidate.solution.trades
+    trades, router = candidate.solution.trades, problem.spec.router_gas
     between = {trade.arc.token_in for trade in trades} - {problem.spec.source}
-    units = BASE_GAS + TOKEN_BETWEEN_GAS * len(between)
+    units = router.base + router.token_between * len(between)
     gas = sum(_gas_cost(problem, trade) for trade in trades) + units * problem.spec.gas_value
     return candidate.solution.value - gas
 
@@ -100,7 +99,7 @@ def _gas_cost(problem: RoutingProblem, trade: Trade) -> float:
     arc, addresses = trade.arc, problem.graph.addresses
     rate = arc.curve.rate(trade.amount_in)
     units = arc.pool.gas_units_to(addresses[arc.token_in], addresses[arc.token_out], rate)
-    return units * problem.spec.gas_value
+    return (units + problem.spec.router_gas.each_swap) * problem.spec.gas_value
 
 
 def _connects(arcs: Sequence[Arc], endpoints: TokenPair) -> bool:

@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from math import inf
 from typing import NamedTuple
 
+from swapcli.model.execution import OWN_ROUTER_GAS, RouterGas
 from swapcli.model.quote import WHOLE_PERCENTS
 from swapcli.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.routing.graph.digraph import TokenPair
@@ -22,9 +23,9 @@ within 0.1 basis points of the optimum, less than rounding to whole percents los
 class SwapSpec(NamedTuple):
     """One swap on a graph. Tokens are numbers; `gas_value` is the value of a unit of gas in base units of the target.
 
-    `check` is called regularly. It raises `Cancelled` when the caller cancels, and `SearchTimeUp` when the best route
-    so far must do. `share_step` is what the shares of segments are multiples of, in hundredths of a percent; it divides
-    100.
+    `router_gas` is the gas that the router takes beside the swaps of pools. `check` is called regularly. It raises
+    `Cancelled` when the caller cancels, and `SearchTimeUp` when the best route so far must do. `share_step` is what the
+    shares of segments are multiples of, in hundredths of a percent; it divides 100.
     """
 
     source: int
@@ -34,6 +35,7 @@ class SwapSpec(NamedTuple):
     gas_value: float = 0.0
     check: CancelCheck = no_cancellation
     share_step: int = WHOLE_PERCENTS
+    router_gas: RouterGas = OWN_ROUTER_GAS
 
     @property
     def endpoints(self) -> tuple[int, int]:

@@ -15,7 +15,7 @@ from swapcli.model.execution import RATES, Execution
 from swapcli.model.pool import Pool
 from swapcli.model.quote import WHOLE_PERCENTS, Route, has_whole_percents
 from swapcli.routing.cancellation import SearchTimeUp
-from swapcli.routing.gas import BASE_GAS, route_gas
+from swapcli.routing.gas import route_gas
 from swapcli.routing.graph.best_paths import extend_prices
 from swapcli.routing.graph.market_graph import Arc, Prices
 from swapcli.routing.graph.spot_prices import SpotPrices
@@ -247,7 +247,7 @@ class RouteSearch:
     def _find_better_single_path(self, found: ScoredRoute | None) -> ScoredRoute | None:
         """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none."""
         spec, rejected_pools = self.spec, set[str]()
-        min_net = found.net + BASE_GAS * spec.gas_value if found else -inf
+        min_net = found.net + spec.router_gas.base * spec.gas_value if found else -inf
         for _ in range(_MAX_REJECTED_POOLS):
             spec.check()
             path = better_single_path(self.problem, min_net, rejected_pools)
@@ -307,7 +307,7 @@ class RouteSearch:
     def _score(self, route: Route, amount_in: int) -> ScoredRoute:
         """Return `route` with its exact amounts. Raises `PoolError` if a pool rejects its amount."""
         done = replay(self.pools, route, amount_in, self.execution)
-        gas = route_gas(self.pools, done, self.execution.gas)
+        gas = route_gas(self.pools, done, self.spec.router_gas)
         return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
 
 

@@ -13,7 +13,6 @@ from math import inf
 from typing import NamedTuple
 
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
-from swapcli.routing.gas import TOKEN_BETWEEN_GAS
 from swapcli.routing.graph.best_paths import best_labels, relax_layers
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.search.problem import RoutingProblem
@@ -43,6 +42,7 @@ class _PathExtender:
 
     def __init__(self, problem: RoutingProblem) -> None:
         self._spot, self._target, self._gas_value = problem.spot, problem.spec.target, problem.spec.gas_value
+        self._router_gas = problem.spec.router_gas
         self.start = _PathState(float(problem.spec.amount))
         self._token_values: dict[int, float] = {}
 
@@ -71,7 +71,9 @@ class _PathExtender:
         if not self._gas_value:
             return 0.0, 0.0
         token = arc.token_out
-        units = arc.pool.gas_units(arc.pool) + (TOKEN_BETWEEN_GAS if token != self._target else 0)
+        router = self._router_gas
+        units = arc.pool.gas_units(arc.pool) + router.each_swap
+        units += router.token_between if token != self._target else 0
         gas_cost += units * self._gas_value
         value = self._token_values.get(token)
         if value is None:

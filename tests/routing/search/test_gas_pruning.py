@@ -10,9 +10,9 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from swapcli.errors import NoRoute
+from swapcli.model.execution import OWN_ROUTER_GAS, Execution, RouterGas
 from swapcli.model.market import MarketState
 from swapcli.model.quote import Quote
-from swapcli.routing.gas import BASE_GAS, TOKEN_BETWEEN_GAS
 from swapcli.routing.router import Router
 from swapcli.routing.search.gas_pruning import estimated_net_output, prune_for_gas
 from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
@@ -32,10 +32,11 @@ parts = st.floats(-5, -1).map(lambda digits: 10**digits)
 amounts = st.floats(15, 18.5).map(lambda digits: int(10**digits))
 MOST = 4
 A, B, C = build_token(0), build_token(1), build_token(2)
+ROUTERS = st.sampled_from([OWN_ROUTER_GAS, RouterGas(30_000, 7_000, 500, 0, 0, 0)])
 
 
 def gas_price(amount: int, part: float) -> int:
-    return int(amount * part / (BASE_GAS + 200_000))
+    return int(amount * part / (OWN_ROUTER_GAS.base + 200_000))
 
 
 @st.composite
@@ -45,6 +46,7 @@ def problems(draw: st.DrawFn) -> tuple[RoutingProblem, CandidateSolution]:
     market = build_random_market(draw(seeds), pools=18, every_family=True)
     value = problem_of(market, amount).spot.value(0)
     problem = problem_of(market, amount, gas_value=gas_price(amount, draw(parts)) * value)
+    problem = problem._replace(spec=problem.spec._replace(router_gas=draw(ROUTERS)))
     found = solved(problem)
     assume(found is not None and value > 0.0)
     assert found is not None
@@ -71,9 +73,10 @@ def test_an_estimate_is_the_value_less_the_gas_of_its_hops(
     drawn: tuple[RoutingProblem, CandidateSolution],
 ) -> None:
     problem, found = drawn
-    trades = found.solution.trades
+    trades, router = found.solution.trades, problem.spec.router_gas
     between = {trade.arc.token_in for trade in trades} - {0}
-    least = BASE_GAS + TOKEN_BETWEEN_GAS * len(between) + sum(t.arc.pool.gas_units(t.arc.pool) for t in trades)
+    least = router.base + router.token_between * len(between)
+    least += sum(t.arc.pool.gas_units(t.arc.pool) + router.each_swap for t in trades)
     gas = found.solution.value - estimated_net_output(problem, found)
     assert gas >= least * problem.spec.gas_value * (1 - 1e-9) - found.solution.value * 1e-12
 
@@ -95,6 +98,16 @@ def test_gas_limits_the_number_of_similar_pools() -> None:
         for price in (0, 10**13, 10**14, 10**15)
     ]
     assert counts[0] == 16 > counts[1] > counts[2] > counts[3] == 1, counts
+
+
+def test_a_router_with_costly_swaps_uses_fewer_pools() -> None:
+    pools = [build_constant_product(k, A, B, 10**24 >> k // 2, 10**24 >> k // 2) for k in range(16)]
+    market = build_market(pools, [A, B])
+    counts = []
+    for each_swap in (0, 10**6, 10**8):
+        router = Router(market, Execution(gas=OWN_ROUTER_GAS._replace(each_swap=each_swap)))
+        counts.append(len(router.quote(build_order(market, 0, 1, 10**22), gas_price_wei=10**13).steps))
+    assert counts[0] > counts[1] > counts[2] == 1, counts
 
 
 def test_two_pools_that_cannot_pay_their_gas_are_pruned_together() -> None:

@@ -11,7 +11,6 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
-from swapcli.routing.gas import TOKEN_BETWEEN_GAS
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.replay import replay
 from swapcli.routing.search.problem import RoutingProblem
@@ -48,7 +47,8 @@ def delivered(path: tuple[Arc, ...] | list[Arc], amount: float) -> float:
 
 def left(problem: RoutingProblem, path: tuple[Arc, ...] | list[Arc]) -> float:
     """What a path pays less the gas of its pools; nothing, and the gas all the same, where a pool cannot take it."""
-    gas = sum(arc.pool.gas_units(arc.pool) for arc in path) + TOKEN_BETWEEN_GAS * (len(path) - 1)
+    router = problem.spec.router_gas
+    gas = sum(arc.pool.gas_units(arc.pool) + router.each_swap for arc in path) + router.token_between * (len(path) - 1)
     return delivered(path, float(problem.spec.amount)) - gas * problem.spec.gas_value
 
 
