@@ -12,11 +12,11 @@ from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ChainHead, Node
 from swapcli.chain.pool_ref import ref_of_pool
 from swapcli.chain.settler_registry import RegisteredRouter, read_registered_router
-from swapcli.errors import InvalidOption, InvalidUpstreamResponse
+from swapcli.errors import InvalidUpstreamResponse
 from swapcli.evm.l1_fee import L1FeeParams
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import MarketState, Provenance
-from swapcli.model.network import FIBROUS, Network
+from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.router_reading import DEFAULT_READING
 
@@ -64,7 +64,7 @@ class BlockSnapshot:
     def with_router(self, network: Network) -> Network:
         """Return a network with the router that its registry names, which is read if it has not been.
 
-        Raise `UpstreamError` if it cannot be read, `InvalidOption` if the registry names none.
+        Raise `UpstreamError` if it cannot be read.
         """
         registry = network.router_registry
         if registry is None:
@@ -78,13 +78,7 @@ class BlockSnapshot:
                     details={"registry": registry},
                 )
             self.registered_router = result
-        if self.registered_router.address is None:
-            raise InvalidOption(
-                f"swaps by {network.router_dialect} are paused on {network.name}: its registry names no router",
-                hint=f"try again later, or use --router-dialect {FIBROUS}",
-                details={"dialect": network.router_dialect},
-            )
-        return replace(network, router=self.registered_router.address)
+        return network.with_registered_router(self.registered_router.address)
 
     def _read(self, reads: Sequence[tuple[str, BatchRead[_ReadValue]]]) -> list[_ReadValue | SkippedItem]:
         reader = BlockReader(self.node, self.head.block, self.network.multicall)
@@ -95,8 +89,7 @@ class BlockSnapshot:
     def market(self, known: MarketState, keys: Collection[str]) -> MarketState:
         """Return `known` with only the pools of these keys, and the router, as they are at the block."""
         pools = {key: pool for key in keys if (pool := self.pools.get(key))}
-        router = self.registered_router
-        network = self.with_router(known.network) if router and router.address else known.network
+        network = self.with_router(known.network) if self.registered_router else known.network
         if self.has_router_changed:
             network = replace(network, router_reading=DEFAULT_READING, router_code_hash=None)
         unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""

@@ -16,10 +16,11 @@ from typing import NamedTuple
 
 from swapcli.chain.head_source import HeadSource
 from swapcli.chain.node import Node
+from swapcli.engine.block_snapshot import BlockSnapshot
 from swapcli.engine.clock import Clock
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import Progress, follow, import_pools
-from swapcli.errors import ConfigError, MarketError, MarketUnavailable
+from swapcli.errors import ConfigError, MarketError, MarketUnavailable, UpstreamError
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
@@ -96,11 +97,14 @@ def _temporary_store(followed: Followed) -> Iterator[Store]:
 
 
 class _Latest(NamedTuple):
-    """The source that was returned last, its block, and the time when its pools were selected."""
+    """The source that was returned last, its block, and the time when its pools were selected.
+
+    `has_router` is false if the registry that names the network's router has not been read."""
 
     source: InMemorySource
     head: StoredBlock | None
     selected_s: float
+    has_router: bool
 
 
 class MarketFollower:
@@ -113,12 +117,13 @@ class MarketFollower:
 
     def read(self) -> InMemorySource:
         """Return the store's market of any age. Raises `MarketError`, and `MarketUnavailable` if it has no pools."""
-        with self._store.snapshot():
-            head, market = self._store.inventory.head(), self._store.read_deepest(self._max_pools)
-        if not market.pools:
-            raise MarketUnavailable(f"there are no pools of {market.network.name} to quote on yet")
-        source = InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
-        return self._set_latest(source, head, self._clock.monotonic_s())
+        head, market = self._read_deepest()
+        has_router = True
+        try:
+            market = self._with_router(market)
+        except UpstreamError:  # the market can be quoted without its router, which `advance` reads
+            has_router = False
+        return self._set_latest(_Latest(self._new_source(market), head, self._clock.monotonic_s(), has_router))
 
     def advance(self) -> InMemorySource | None:
         """Bring the store to the newest block and return its market; None if it is the one returned before.
@@ -131,14 +136,34 @@ class MarketFollower:
         self._follow(latest)
         with self._store.snapshot():
             head = self._store.inventory.head()
-            if head == latest.head:
+            if head == latest.head and latest.has_router:
                 return None
             changed = self._changed_since(latest)
             part = None if changed is None else self._store.read_pools(changed)
         if changed is None or part is None:
-            return self.read()
-        market = _with_changes(latest.source.market, part, changed, self._max_pools)
-        return self._set_latest(latest.source.with_changes(market, changed), head, latest.selected_s)
+            head, market = self._read_deepest()
+            source, selected_s = self._new_source(self._with_router(market)), self._clock.monotonic_s()
+        else:
+            market = self._with_router(_with_changes(latest.source.market, part, changed, self._max_pools))
+            source, selected_s = latest.source.with_changes(market, changed), latest.selected_s
+        return self._set_latest(_Latest(source, head, selected_s, has_router=True))
+
+    def _read_deepest(self) -> tuple[StoredBlock | None, MarketState]:
+        with self._store.snapshot():
+            head, market = self._store.inventory.head(), self._store.read_deepest(self._max_pools)
+        if not market.pools:
+            raise MarketUnavailable(f"there are no pools of {market.network.name} to quote on yet")
+        return head, market
+
+    def _with_router(self, market: MarketState) -> MarketState:
+        """Return the market with the router that its registry, if there is one, names at the newest block."""
+        if self._node is None or market.network.router_registry is None:
+            return market
+        snapshot = BlockSnapshot(self._node, market.network, self._node.read_head(), self._clock.monotonic_s())
+        return replace(market, network=snapshot.with_router(market.network))
+
+    def _new_source(self, market: MarketState) -> InMemorySource:
+        return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
     def _follow(self, latest: _Latest) -> None:
         if self._node is None:
@@ -156,10 +181,10 @@ class MarketFollower:
             return None
         return self._store.inventory.changed_since(latest.head)
 
-    def _set_latest(self, source: InMemorySource, head: StoredBlock | None, selected_s: float) -> InMemorySource:
-        source.warm()
-        self._latest = _Latest(source, head, selected_s)
-        return source
+    def _set_latest(self, latest: _Latest) -> InMemorySource:
+        latest.source.warm()
+        self._latest = latest
+        return latest.source
 
 
 def _with_changes(market: MarketState, part: MarketState, changed: frozenset[str], max_pools: int) -> MarketState:

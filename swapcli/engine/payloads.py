@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from swapcli.api.route_result import ResultSwap, RouteResult
 from swapcli.engine.dialects import execution_of, router_dialect
 from swapcli.engine.wrap import wrapper_pool
-from swapcli.errors import ConfigError, InvalidRoute, RouteExpired, SlippageExceeded, SwapcliError
+from swapcli.errors import ConfigError, InvalidOption, InvalidRoute, RouteExpired, SlippageExceeded, SwapcliError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState
 from swapcli.model.network import FIBROUS, Kind, Network
@@ -137,8 +137,8 @@ def build_transaction(
     """Return the transaction to the network's router.
 
     `steps` and `amount_out` are those of the replay; of the amounts of `result`, only the input is used. Raise
-    `ConfigError` if the router is unknown, `InvalidRoute` if the router cannot execute the steps, or not in one
-    transaction.
+    `ConfigError` if the router is unknown, `InvalidOption` if its swaps are paused, `InvalidRoute` if the router cannot
+    execute the steps, or not in one transaction.
     """
     from swapcli.model.router_dialect import ReplayedSwap
     from swapcli.model.transaction import RouterRouteParam
@@ -162,6 +162,12 @@ def build_transaction(
 
 
 def _router(network: Network) -> str:
+    if network.dialect_router.is_paused:
+        raise InvalidOption(
+            f"swaps by {network.router_dialect} are paused on {network.name}: its registry names no router",
+            hint=f"try again later, or use --router-dialect {FIBROUS}",
+            details={"dialect": network.router_dialect},
+        )
     if network.router_registry is not None:
         raise ConfigError(
             f"a payload for {network.router_dialect} on {network.name} needs the address of its router, which commands "

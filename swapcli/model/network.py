@@ -61,6 +61,7 @@ INTERFACE_DIALECTS = (FIBROUS, OWN)
 class DialectRouter(NamedTuple):
     """The router of one dialect on a network: its address, or the registry contract that names it.
 
+    `is_paused` says that the registry names none at present, so that the dialect cannot swap.
     `spender` is the contract that takes the sender's tokens, None if that is the router. `version` distinguishes the
     encodings of different releases. `protocols` maps the `amm_name` of each protocol that the router executes to the
     router's own name for it; empty if the router executes every protocol.
@@ -71,6 +72,7 @@ class DialectRouter(NamedTuple):
     spender: str | None = None
     version: str | None = None
     protocols: Mapping[str, str] = MappingProxyType({})
+    is_paused: bool = False
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,6 +130,11 @@ class Network:
     def router_registry(self) -> str | None:
         """The registry that names the router; None if the router's address is known, or there is no registry."""
         return None if self.router else self.dialect_router.registry
+
+    def with_registered_router(self, address: str | None) -> Network:
+        """Return the network with the router that its registry names; None if the registry names none."""
+        router = self.dialect_router._replace(address=address, is_paused=address is None)
+        return replace(self, router=address, routers={**self.routers, self.router_dialect: router})
 
     def for_dialect(self, dialect: str) -> Network:
         """Return the network with the router of another dialect, whose address may be unknown."""

@@ -3,15 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import replace
 
 import pytest
 
 from swapcli.chain.rpc_node import RpcNode
-from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.clock import SYSTEM_CLOCK, Clock
+from swapcli.engine.market_follower import FollowedMarket, MarketFollower, open_follower
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live import LiveSource
-from swapcli.errors import ConfigError, InvalidOption, InvalidUpstreamResponse
+from swapcli.errors import ConfigError, InvalidOption, InvalidUpstreamResponse, UpstreamError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import SETTLER
@@ -20,11 +22,16 @@ from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfer_behaviour import ORDINARY
+from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import WETH
 from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.node.server import hangs_up
+from tests.chain.proxy import Proxy, open_proxy
 from tests.chain.settler_fixture import SettlerTrader
 from tests.chain.trader import USER
+from tests.store.build import only
 from tests.support.chain import connected
+from tests.support.service import FakeClock, InProcessService
 
 MAX_ROUND_TRIPS = 3
 OTHER_SETTLER = "0x" + "77" * 20
@@ -123,3 +130,77 @@ def test_a_router_of_the_settings_is_used_as_it_is(trader: SettlerTrader, market
     trader.world.registry.send("set", ZERO_ADDRESS)
     _, payload = live(verified, node).quote_and_build(request(market), SwapTerms(0, USER))
     assert settler_of(payload) == OTHER_SETTLER
+
+
+@contextmanager
+def following(market: MarketState, node: RpcNode, clock: Clock = SYSTEM_CLOCK) -> Iterator[MarketFollower]:
+    """Follow the market as `swapcli serve` does."""
+    followed = FollowedMarket(market.network, only(market.network), lambda: market, node)
+    with open_follower(followed, clock, lambda _: None) as follower:
+        yield follower
+
+
+@contextmanager
+def connected_to(proxy: Proxy) -> Iterator[RpcNode]:
+    node = RpcNode(proxy.url, redacted_url="the proxy", chain_id=CHAIN_ID, pause=lambda _: None)
+    try:
+        yield node
+    finally:
+        node.close()
+
+
+def built(source: InMemorySource) -> UnsignedTransaction:
+    return source.quote_and_build(request(source.market), SwapTerms(0, USER))[1]
+
+
+def test_a_service_uses_the_settler_of_each_block(trader: SettlerTrader, market: MarketState, node: RpcNode) -> None:
+    with following(market, node) as follower:
+        answer, payload = follower.read().quote_and_build(request(market), SwapTerms(0, USER))
+        assert settler_of(payload) == trader.world.router.address
+        outcome = trader.execute(trader.build_trade(answer.result, payload, answer.pools, "served"))
+        assert outcome.received == answer.result.output_amount
+        for settler in (OTHER_SETTLER, trader.world.router.address):
+            trader.world.registry.send("set", settler)
+            source = follower.advance()
+            assert source is not None
+            assert settler_of(built(source)) == settler
+        assert follower.advance() is None
+
+
+def test_a_service_says_that_settler_is_paused(trader: SettlerTrader, market: MarketState, node: RpcNode) -> None:
+    trader.world.registry.send("set", ZERO_ADDRESS)
+    clock = FakeClock(node.read_head().block.timestamp)
+    with following(market, node, clock.clock) as follower:
+        served = InProcessService({"anvil": lambda: market}, clock=clock)
+        served.registry.set_source(follower.read())
+        order = request(market).order
+        addresses = {"tokenInAddress": order.token_in.address, "tokenOutAddress": order.token_out.address}
+        query = {**addresses, "amount": order.amount, "slippage": 1, "destination": USER, "dialect": SETTLER}
+        assert served.get_json("/anvil/v2/route", query)["success"]
+        paused = served.get("/anvil/v2/routeAndCalldata", query)
+        trader.world.registry.send("set", OTHER_SETTLER)
+        resumed = follower.advance()
+        assert resumed is not None
+        served.registry.set_source(resumed)
+        calldata = served.get_json("/anvil/v2/routeAndCalldata", query)["calldata"]["calldata"]
+        served.close()
+    assert paused.status_code == 400
+    assert paused.json()["message"] == "swaps by settler are paused on anvil: its registry names no router"
+    assert calldata[2 + 8 + 24 : 2 + 8 + 64] == OTHER_SETTLER[2:]
+
+
+def test_a_service_starts_without_its_node(trader: SettlerTrader, market: MarketState) -> None:
+    """It quotes, and has the router as soon as the node answers, also without a new block."""
+    with open_proxy(trader.chain.node.port) as proxy, connected_to(proxy) as node, following(market, node) as first:
+        proxy.always = hangs_up
+        source = first.read()
+        assert source.quote(request(market)).result.output_amount > 0
+        with pytest.raises(ConfigError, match="read from its registry each time"):
+            built(source)
+        with pytest.raises(UpstreamError):
+            first.advance()
+        proxy.always = None
+        advanced = first.advance()
+        assert advanced is not None
+        assert settler_of(built(advanced)) == trader.world.router.address
+        assert first.advance() is None

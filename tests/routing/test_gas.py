@@ -114,13 +114,9 @@ def test_a_second_step_in_the_same_pool_costs_less_gas() -> None:
     done = replay({pool.key: pool}, Route((Segment(3_300, straight), Segment(6_700, round_about))), 1_000 * UNIT)
     assert len(done.steps) == 3
     router = OWN_ROUTER_GAS
-    assert route_gas({pool.key: pool}, done) == (
-        OWN_ROUTER_GAS.base
-        + pool.swap_gas
-        + 2 * (pool.swap_gas + OWN_ROUTER_GAS.repeated_swap)
-        + OWN_ROUTER_GAS.token_between
-    )
-    assert -pool.swap_gas < OWN_ROUTER_GAS.repeated_swap < 0
+    expected = router.base + 3 * pool.swap_gas + 2 * router.repeated_swap + router.token_between
+    assert route_gas({pool.key: pool}, done) == expected
+    assert -pool.swap_gas < router.repeated_swap < 0
 
 
 def test_every_tick_on_the_way_costs_the_same_on_top() -> None:

@@ -249,7 +249,7 @@ class LiveSource:
         return source
 
     def _with_router(self, source: InMemorySource) -> InMemorySource:
-        """Return a source with the address of the router, which a registry may name. Raise as its `with_router`."""
+        """Return a source with the address of the router, which a registry may name. Raise `UpstreamError`."""
         market = source.market
         if market.network.router_registry is None:
             return source
