@@ -40,7 +40,7 @@ def run(*arguments: str | Path, cwd: Path, env: Mapping[str, str] | None = None)
     return ran.stdout
 
 
-def test_the_pythons_of_the_classifiers_begin_with_the_required_one() -> None:
+def test_the_classifiers_begin_with_the_required_python() -> None:
     named = [each.rpartition(" ")[2] for each in PROJECT["classifiers"] if re.search(r":: 3\.\d+$", each)]
     assert f">={named[0]}" == PROJECT["requires-python"]
     assert named == ["3.11", "3.12", "3.13"]
@@ -70,7 +70,7 @@ def packages(tools: Path, tmp_path_factory: pytest.TempPathFactory) -> tuple[Pat
 
 
 @pytest.mark.slow
-def test_the_packages_have_all_that_is_needed_and_nothing_else(packages: tuple[Path, Path]) -> None:
+def test_the_packages_have_what_is_needed_and_no_more(packages: tuple[Path, Path]) -> None:
     tracked = run("git", "ls-files", "swapcli", cwd=ROOT).split()
     with zipfile.ZipFile(packages[0]) as wheel:
         inside = {name for name in wheel.namelist() if not name.startswith(f"swapcli-{PROJECT['version']}.")}
@@ -85,7 +85,7 @@ def test_the_packages_have_all_that_is_needed_and_nothing_else(packages: tuple[P
 
 
 @pytest.mark.slow
-def test_the_wheel_works_without_the_checkout_or_a_compiler(packages: tuple[Path, Path], tmp_path: Path) -> None:
+def test_the_wheel_works_without_checkout_or_compiler(packages: tuple[Path, Path], tmp_path: Path) -> None:
     run(sys.executable, "-m", "venv", "venv", cwd=tmp_path)
     programs = tmp_path / "venv" / "bin"
     env = {"CC": "/bin/false", "CXX": "/bin/false", "HOME": str(tmp_path)}
