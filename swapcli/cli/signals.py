@@ -24,15 +24,19 @@ class GracefulInterrupt:
             yield
         finally:
             self._is_deferring = False
-            if self._is_pending:
-                raise KeyboardInterrupt
+            self.check()
 
     def handle_signal(self, number: int, frame: FrameType | None) -> None:
         """Handle a signal as a handler of `signal.signal`."""
         del number, frame
-        if self._is_pending or not self._is_deferring:
+        is_first, self._is_pending = not self._is_pending, True
+        if not (is_first and self._is_deferring):
             raise KeyboardInterrupt
-        self._is_pending = True
+
+    def check(self) -> None:
+        """Raise `KeyboardInterrupt` if a signal came whose own exception was lost, as in a finalizer or a callback."""
+        if self._is_pending:
+            raise KeyboardInterrupt
 
 
 @contextmanager

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import sys
 import time
 from collections.abc import Iterator
 
@@ -119,6 +120,24 @@ def test_who_is_told_twice_does_not_wait() -> None:
     with graceful_interrupts() as interruption, pytest.raises(KeyboardInterrupt):
         stretch.run(interruption)
     assert stretch.done == 1
+
+
+class Finalizer:
+    """Sends a signal to this process when it is collected, where Python cannot raise."""
+
+    def __del__(self) -> None:
+        os.kill(os.getpid(), signal.SIGTERM)
+
+
+def test_a_signal_whose_exception_was_lost_still_stops(monkeypatch: pytest.MonkeyPatch) -> None:
+    lost: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", lost.append)
+    with graceful_interrupts() as interruption:
+        interruption.check()
+        Finalizer()
+        assert len(lost) == 1
+        with pytest.raises(KeyboardInterrupt):
+            interruption.check()
 
 
 def test_signals_are_what_they_were_afterwards() -> None:

@@ -115,7 +115,8 @@ def sync(
                 session.output.note(difference)
             with session.create_store(target_network) as target:
                 target.check_can_append()
-                _print(session, _fill(session, target, node, sync_filter, accept_losses), is_watching=watch)
+                filled = _fill(session, target, node, sync_filter, interruption, accept_losses=accept_losses)
+                _print(session, filled, is_watching=watch)
                 if watch:
                     _follow(session, target, node, heads, interruption)
     return exit_codes.OK
@@ -137,12 +138,21 @@ def _check_from_block(sync_filter: SyncFilter, node: Node) -> None:
         )
 
 
-def _fill(session: Session, target: Store, node: Node, sync_filter: SyncFilter, accept_losses: bool) -> SyncResult:
+def _fill(
+    session: Session,
+    target: Store,
+    node: Node,
+    sync_filter: SyncFilter,
+    interruption: GracefulInterrupt,
+    *,
+    accept_losses: bool,
+) -> SyncResult:
     started_s, (before, _) = SYSTEM_CLOCK.monotonic_s(), target.inventory.count_pools_and_tokens()
     try:
         with _progress_display(session) as show:
             for progress in fill(target, node, sync_filter, SYSTEM_CLOCK, accept_losses=accept_losses):
                 show(progress)
+                interruption.check()
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted; {_describe_store(target)}", hint="run the same command again to continue"
