@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.errors import InvalidInput, NoRoute, PoolError, SwapcliError
-from swapcli.evm.permit2_allowance import AMOUNT_BITS, PERMIT2, TIME_BITS
+from swapcli.evm.permit2_allowance import PERMIT2, TIME_BITS
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.decoded_call import SENDER, DecodedApproval, DecodedCall, DecodedOrder, DecodedSwap, PoolHint
 from swapcli.model.network import INTERFACE_DIALECTS, SETTLER, DialectRouter, Kind, Network
@@ -28,10 +28,6 @@ from swapcli.networks.address import display_address
 if TYPE_CHECKING:
     from swapcli.engine.sources.quote_source import QuoteSource
 
-_UNLIMITED = 1 << 255
-"""No token has such a supply: an approval of as much or more is one of all tokens."""
-_UNLIMITED_PERMIT2 = (1 << AMOUNT_BITS) - 1
-"""Permit2 never lowers this allowance."""
 _NEVER_EXPIRES = (1 << TIME_BITS) - 1
 
 
@@ -341,8 +337,7 @@ class _Reviewer:
 
     def _of_approval(self, approval: DecodedApproval) -> Iterator[QuoteWarning]:
         name = self._symbol(approval.token or self._signing.to or "")
-        limit = _UNLIMITED_PERMIT2 if approval.expiration_s is not None else _UNLIMITED
-        if approval.amount >= limit:
+        if approval.is_unlimited:
             yield QuoteWarning(
                 WarningCode.ALLOWANCE_UNLIMITED,
                 f"the approval has no limit: the spender may take all {name or 'tokens'} at any time",
@@ -361,7 +356,7 @@ class _Reviewer:
         order = call_order = self._call.order
         if call_order is None and self._signing.value:
             yield QuoteWarning(WarningCode.VALUE_DIFFERS, "an approval needs no value, and what is sent may be lost")
-        if order is not None and approval.amount > order.amount_in and approval.amount < limit:
+        if order is not None and approval.amount > order.amount_in and not approval.is_unlimited:
             yield QuoteWarning(WarningCode.CALL_UNUSUAL, "the permit allows more than the swap sells")
         if order is not None and approval.token is not None and approval.token != order.token_in:
             yield QuoteWarning(WarningCode.CALL_UNUSUAL, "the permit is for another token than the swap sells")

@@ -9,6 +9,9 @@ from swapcli.model.units import PPM
 SENDER = "0x0000000000000000000000000000000000000001"
 """The recipient by which Universal Routers mean the sender (`ActionConstants.MSG_SENDER`)."""
 
+_UNLIMITED = 1 << 128
+"""Far more base units than any token has: the largest supplies, of meme coins, are around 2^110."""
+
 
 class PoolHint(NamedTuple):
     """How a call names a pool.
@@ -51,6 +54,11 @@ class DecodedApproval(NamedTuple):
     amount: int
     expiration_s: int | None = None
     deadline_s: int | None = None
+
+    @property
+    def is_unlimited(self) -> bool:
+        """Whether it is one of all tokens, now and later."""
+        return self.amount >= _UNLIMITED
 
 
 class DecodedFee(NamedTuple):

@@ -22,6 +22,7 @@ from tests.chain.settings import url_of
 from tests.chain.test_checks_commands import BOB, POOR, Client, address_of
 from tests.chain.trader import KEY, USER, Trader
 from tests.support.chain import restored
+from tests.support.command import run_swapcli
 
 ORDERS = [("ETH", "USDC", "1.5"), ("USDC", "ETH", "2000"), ("USDT", "WBTC", "60000"), ("ETH", "WETH", "1")]
 
@@ -137,3 +138,35 @@ def test_a_store_quotes_without_the_node_and_checks_with_it(client: Client, url:
         quote = market.quote("ETH", "USDC", "1")
         assert quote.state.provenance is not Provenance.LIVE
         assert quote.transaction(destination=BOB, sender=USER)["nonce"] == 0
+
+
+def test_pools_and_prices_follow_the_state_of_the_node(client: Client, url: str) -> None:
+    options = ("--rpc-url", url, "--store", str(client.folder / "stores"), "--json")
+    env = {"SWAPCLI_CONFIG": str(client.settings)}
+
+    def read(*words: str) -> Any:
+        ran = run_swapcli(*words, *options, env=env)
+        assert ran.exit_code == 0, ran.stderr
+        return ran.json
+
+    pools, prices = (read(command, client.name, "ETH") for command in ("pools", "price"))
+    assert (pools["state"]["kind"], prices["state"]["kind"]) == ("live", "live")
+    assert pools["pools"]
+    assert prices["prices"][0]["priceUsd"] > 0
+    with Market.live(client.name, rpc_url=url, settings={"store_dir": str(client.folder / "stores")}) as market:
+        quote = market.quote("ETH", "USDC", "3")
+        send(client, quote.transactions(destination=BOB, sender=USER))
+    later = read("price", client.name, "ETH")
+    assert later["state"]["block"] > prices["state"]["block"]
+    assert later["prices"][0]["priceUsd"] < prices["prices"][0]["priceUsd"]
+
+
+def test_a_payload_on_the_state_of_a_node_has_no_warnings(client: Client, url: str) -> None:
+    options = ("--rpc-url", url, "--store", str(client.folder / "stores"), "--json")
+    env = {"SWAPCLI_CONFIG": str(client.settings)}
+    for sold, bought, amount in ORDERS:
+        built = run_swapcli("calldata", client.name, sold, bought, amount, "--destination", BOB, *options, env=env)
+        assert built.exit_code == 0, built.stderr
+        ran = run_swapcli("decode", "-", "--destination", BOB, *options, env=env, stdin=built.stdout.encode())
+        assert (ran.exit_code, ran.json["warnings"]) == (0, [])
+        assert ran.json["order"]["minReceived"] == built.json["minReceived"]

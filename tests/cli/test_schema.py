@@ -88,6 +88,13 @@ def test_payloads_of_another_router_fit_the_schema() -> None:
     check("execute", run_swapcli("execute", *PAYING, *options, stdin=route).json)
 
 
+@pytest.mark.parametrize("options", [(), DIALECTS])
+def test_decoded_swaps_fit_the_schema(options: tuple[str, ...]) -> None:
+    built = run_swapcli("calldata", "base", "USDC", "AERO", "100", *PAYING, *options, "--json").stdout.encode()
+    check("decode", run_swapcli("decode", "-", "--json", stdin=built).json)
+    check("decode", run_swapcli("decode", "0xdeadbeef", "--json").json)
+
+
 def test_lines_of_a_batch_fit_the_schema() -> None:
     orders = [
         {"id": each, "token_in": "ETH", "token_out": each, "amount_in": "10000000000000"} for each in ("USDC", "?")

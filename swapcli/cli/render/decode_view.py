@@ -20,7 +20,6 @@ from swapcli.networks.address import display_address
 from swapcli.networks.explorer import contract_page
 
 ABSENT = "-"
-_UNLIMITED = 1 << 159
 
 
 def build_decode_view(review: PayloadReview, now_s: float) -> DetailView:
@@ -102,7 +101,7 @@ class _Words:
     def _approval(self, name: str, approval: DecodedApproval, now_s: float) -> Iterator[Fact]:
         address = approval.token or self._review.signing.to
         token = self._token(address) if address else None
-        is_unlimited = approval.amount >= _UNLIMITED
+        is_unlimited = approval.is_unlimited
         shown = f"all {symbol(token) if token else 'tokens'}" if is_unlimited else self._amount(approval.amount, token)
         yield Fact(name, shown, "without limit" if is_unlimited else f"{approval.amount} raw")
         if address and token is None:

@@ -64,7 +64,7 @@ def codes(ran: CommandResult) -> list[str]:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_new_payloads_have_no_warnings_and_say_their_quote(dialect: str, config: str) -> None:
-    for built in random_payloads(dialect, config, examples(6, full=60)):
+    for built in random_payloads(dialect, config, examples(4, full=60)):
         ran = decode(built, "--from", ME)
         assert codes(ran) == []
         order, decoded = ran.json["order"], ran.json
@@ -78,7 +78,7 @@ def test_new_payloads_have_no_warnings_and_say_their_quote(dialect: str, config:
 
 @pytest.mark.parametrize("dialect", DIALECTS)
 def test_each_change_of_a_payload_has_its_warning(dialect: str, config: str) -> None:
-    for built in random_payloads(dialect, config, 3):
+    for built in random_payloads(dialect, config, examples(2, full=30)):
         calldata, swap = built.calldata, decode(built).json
         order = swap["order"]
         minimum, changed = int(order["minReceived"]), {}
