@@ -133,7 +133,7 @@ class SingleRpcNode:
             others = [each for each in BlockTag if each is not tag]
             raise UpstreamRejected(
                 f"{self.redacted_url} does not know the {tag} block",
-                hint=f"use --state {', '.join(others[:-1])} or {others[-1]}, or set another node",
+                hint=f"use the state {', '.join(others[:-1])} or {others[-1]}, or set another node",
                 details={"tag": str(tag)},
             )
         if tag is not BlockTag.PENDING:

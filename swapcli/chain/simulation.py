@@ -132,7 +132,7 @@ def _balance(node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: 
     slot = find_balance_slot(node, at, swap.token_in, sender, balance, swap.amount_in)
     if slot is None:
         raise SimulationError(
-            "to simulate takes a sender who holds the input: how its token keeps balances is not known",
-            hint="--from ADDRESS names one who holds it",
+            "a simulation needs a sender who holds the input, because its token stores balances in an unknown way",
+            hint="name a sender who holds it",
         )
     return StateOverride(swap.token_in, slots=((slot, swap.amount_in),))

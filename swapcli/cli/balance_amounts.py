@@ -24,13 +24,14 @@ def answer_balance_part(
     session: Session,
     amount: str,
     order: Order,
-    checker: PayloadChecker | None,
+    open_sender: Callable[[], PayloadChecker | None],
     ask: Callable[[Order], T],
     quote_of: Callable[[T], QuoteResult],
 ) -> T:
     """Return the answer to an order over a part of the sender's balance, and note what the part comes to.
 
-    `checker` has the sender and the node. Raises `InvalidOption` without them, and as `quote_balance_part`.
+    `open_sender` returns the checker that has the sender and the node. Raises `InvalidOption` without them, and
+    as `quote_balance_part`.
     """
     written = parse_notation(amount)
     if order.reverse:
@@ -38,6 +39,7 @@ def answer_balance_part(
             f"{written.shown} is a part of what you sell, and --reverse takes what you receive",
             hint="leave out --reverse, or write an amount",
         )
+    checker = open_sender()
     sender = checker.requested.sender if checker else None
     if checker is None or sender is None:
         raise InvalidOption(

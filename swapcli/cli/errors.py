@@ -20,12 +20,14 @@ from swapcli.cli.lazy_group import UnknownCommand
 from swapcli.cli.output import print_to_stderr
 from swapcli.encoding.closest import closest_names, did_you_mean
 from swapcli.encoding.disk_errors import is_disk_full
-from swapcli.encoding.text import printable
+from swapcli.encoding.text import printable, truncate
 from swapcli.errors import SwapcliError
 
 if TYPE_CHECKING:
     from swapcli.api.document_types import ErrorJson
 
+_TYPER_WORDS = ("Invalid value", "Missing ", "Option ", "No such ")
+_EXTRA_ARGUMENTS = re.compile(r"Got unexpected extra argument\S* \((.*)\)", re.DOTALL).fullmatch
 _NEGATIVE_NUMBER = re.compile(r"-[.0-9]").match
 
 
@@ -104,13 +106,21 @@ def _usage_report(error: typer.TyperException) -> ErrorReport:
     if _NEGATIVE_NUMBER(getattr(error, "option_name", "")):
         return ErrorReport("USAGE", "amounts are written without a sign", exit_codes.USAGE, hint='for example "1.5"')
     context = getattr(error, "ctx", None)
-    message, closest = error.format_message(), []
+    message, closest = _usage_message(error), []
     if isinstance(error, UnknownCommand):
         closest = closest_names(error.name, error.known)
     elif isinstance(error, NoSuchOption):
         message, closest = f'no option "{printable(error.option_name)}"', _closest_options(error)
     hint = did_you_mean(closest) or f"see {context.command_path if context else 'swapcli'} --help"
     return ErrorReport("USAGE", message, exit_codes.USAGE, hint, {"closest": closest} if closest else {})
+
+
+def _usage_message(error: typer.TyperException) -> str:
+    """Return the message of Typer in the words of the other errors."""
+    message = error.format_message()
+    if extra := _EXTRA_ARGUMENTS(message):
+        return f'unexpected argument "{printable(truncate(extra[1], 80))}"'
+    return message[:1].lower() + message[1:].removesuffix(".") if message.startswith(_TYPER_WORDS) else message
 
 
 def _closest_options(error: NoSuchOption) -> list[str]:

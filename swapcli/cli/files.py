@@ -44,6 +44,8 @@ def read_lines(name: str) -> Iterator[bytes]:
 def write_atomically(name: str, text: str) -> None:
     """Write a file atomically: readers see the old or the new content, never a mix. Pipes and devices are written
     directly. Raises `InvalidInput`, `InputOutputError`."""
+    if not name:
+        raise InvalidInput("cannot write a file without a name")
     file = Path(name)
     try:
         if file.exists() and not file.is_file():
@@ -67,6 +69,8 @@ def is_stdin_terminal() -> bool:
 
 @contextmanager
 def _read_errors(name: str) -> Iterator[None]:
+    if not name:
+        raise InvalidInput("cannot read a file without a name")
     try:
         yield
     except (OSError, ValueError) as error:

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import re
+
 from swapcli.encoding.closest import closest_names, did_you_mean
 from swapcli.encoding.json_text import to_json
 from swapcli.encoding.text import printable, truncate
@@ -27,6 +29,9 @@ def select_field(document: object, path: str) -> str:
 def _unknown_field(path: str, parent: str, name: str, fields: list[str], *, is_list: bool) -> InvalidOption:
     if not fields:
         hint = f"{parent or 'the JSON'} is empty" if is_list or not parent else f"{parent} is a single value"
+    elif "[" in name:
+        dotted = re.sub(r"\[(\d+)\]", r".\1", truncate(path, 80))
+        hint = f"entries of lists are numbers between dots: {dotted}"
     elif is_list:
         hint = f"it is a list of {len(fields)}: 0 to {len(fields) - 1}" if len(fields) > 1 else "it is a list of one: 0"
     else:

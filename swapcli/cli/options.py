@@ -21,6 +21,7 @@ from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
 
 T = TypeVar("T")
 
+MAX_IMPACT = "--max-impact"
 ROUTING, ANSWER, INTEGRATOR = "Routing", "Answer", "Integrator (v2 only, needs an API key)"
 SOURCE, OUTPUT, SETTINGS = "Source", "Output", "Settings"
 
@@ -241,7 +242,7 @@ class PayloadOptions(NamedTuple):
     ] = False
     max_impact: Annotated[
         str | None,
-        option("--max-impact", "Maximum price impact.  [default: 15]", ANSWER, "PERCENT"),
+        option(MAX_IMPACT, "Maximum price impact.  [default: 15]", ANSWER, "PERCENT"),
     ] = None
     full: Annotated[bool, option("--full", "Do not shorten calldata on a terminal.", OUTPUT)] = False
 

@@ -7,8 +7,9 @@ from typing import Annotated, NamedTuple
 from swapcli.cli.files import STDIN as STDOUT
 from swapcli.cli.lazy_group import UsageError
 from swapcli.cli.options import OUTPUT, option
-from swapcli.cli.output import OutputFormat
+from swapcli.cli.output import Output, OutputFormat
 from swapcli.cli.render.route_shape import RouteShape
+from swapcli.encoding.text import printable
 from swapcli.errors import InvalidOption
 from swapcli.pictures.picture_width import parse_width
 
@@ -39,7 +40,9 @@ class PictureOptions(NamedTuple):
             return RouteShape.TABLE
         if self.view not in tuple(RouteShape):
             names = ", ".join(RouteShape)
-            raise InvalidOption(f"no view {self.view!r}", hint=f"views: {names}", details={"option": "--view"})
+            raise InvalidOption(
+                f'--view: no view "{printable(self.view)}"', hint=f"views: {names}", details={"option": "--view"}
+            )
         return RouteShape(self.view)
 
     @property
@@ -47,7 +50,7 @@ class PictureOptions(NamedTuple):
         """Whether the picture takes the place of the text."""
         return self.svg == STDOUT
 
-    def check(self, output_format: OutputFormat) -> None:
+    def check(self, output: Output) -> None:
         """Raise an error for options that do not go together, or have invalid values."""
         _ = self.shape
         if self.svg_width is not None:
@@ -55,7 +58,7 @@ class PictureOptions(NamedTuple):
         if self.svg is None and self.svg_width is not None:
             raise UsageError("--svg-width needs --svg")
         documents = {
-            "--json": output_format is OutputFormat.JSON,
+            "--get" if output.field is not None else "JSON": output.format is OutputFormat.JSON,
             "--view": self.view is not None,
             "--mermaid": self.mermaid,
             "--svg -": self.draws_to_stdout,

@@ -66,7 +66,7 @@ class QuoteContext(NamedTuple):
         from swapcli.cli.balance_amounts import answer_balance_part
 
         order = self.parse_tokens(token_in, token_out)
-        return answer_balance_part(self.session, amount, order, open_sender(), ask, quote_of)
+        return answer_balance_part(self.session, amount, order, open_sender, ask, quote_of)
 
     def parse_tokens(self, token_in: str, token_out: str) -> Order:
         """Return the order without its amount. Raises `InvalidInput`."""

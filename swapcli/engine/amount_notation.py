@@ -75,7 +75,8 @@ def _in_percent(text: str) -> WrittenAmount:
     units, places = scaled_number(number) if len(number) <= _SHOWN_CHARACTERS else (0, 0)
     if not 0 < units <= 100 * 10**places:
         raise InvalidAmount(
-            f'"{truncate(text, _SHOWN_CHARACTERS)}" is not a part of a balance', hint="write 0.01% to 100%, or all"
+            f'"{truncate(text, _SHOWN_CHARACTERS)}" is not a part of a balance',
+            hint="write a percentage above 0% and up to 100%, or all",
         )
     return WrittenAmount(text, AmountUnit.PERCENT, number)
 

@@ -103,7 +103,7 @@ def parse_raw_amount(text: str) -> int:
 def _parse_digits(text: str, digits: str) -> int:
     digits = digits.lstrip("0")
     if not digits:
-        raise InvalidAmount("amount must be above zero", hint="the minimum is one smallest unit: 1 with --raw")
+        raise InvalidAmount("amount must be above zero", hint="the minimum is one smallest unit of the token")
     # Compare lengths first: Python refuses to parse very long integers.
     if len(digits) > len(str(MAX_AMOUNT)) or int(digits) > MAX_AMOUNT:
         raise InvalidAmount(
@@ -115,7 +115,7 @@ def _parse_digits(text: str, digits: str) -> int:
 
 def _check_range(amount: int) -> int:
     if amount <= 0:
-        raise InvalidAmount("amount must be above zero", hint="the minimum is one smallest unit: 1")
+        raise InvalidAmount("amount must be above zero", hint="the minimum is one smallest unit of the token")
     if amount > MAX_AMOUNT:
         raise InvalidAmount("amount is 2^256 smallest units or more", hint="no token contract can move that much")
     return amount

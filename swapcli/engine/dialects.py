@@ -38,7 +38,7 @@ def interface_dialect(network: Network) -> InterfaceDialect:
         raise InvalidOption(
             f"the router dialect {network.router_dialect} does not fit here: {network.name} needs "
             + " or ".join(dialects),
-            hint=f"--router-dialect {FIBROUS}",
+            hint=f"use the router dialect {FIBROUS}",
             details={"dialect": network.router_dialect},
         )
     if network.kind is Kind.STARKNET:

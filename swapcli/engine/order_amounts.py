@@ -52,6 +52,8 @@ def from_dollars(written: WrittenAmount, order: Order, quote: Callable[[Order], 
             f"the market has no price in USD for {token.symbol}", hint=f"write the amount in {token.symbol}"
         )
     units, places = scaled_number(written.number)
+    if units == 0:
+        raise InvalidAmount("amount must be above zero")
     numerator, denominator = price_usd.as_integer_ratio()
     amount = units * 10**token.decimals * denominator // (10**places * numerator)
     if amount == 0:
@@ -165,6 +167,6 @@ def _too_little(token: Token, balance: int, gas_wei: int, block: int) -> Insuffi
     used = f", which the gas of up to {in_tokens(gas_wei, token)} would use up" if gas_wei else ""
     return InsufficientBalance(
         f"the sender has {in_tokens(balance, token)} at block {block}{used}",
-        hint="give another --from, or an amount",
+        hint="name another sender, or write an amount",
         details={"balance": str(balance), "block": block},
     )

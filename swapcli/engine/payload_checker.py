@@ -33,7 +33,7 @@ if TYPE_CHECKING:
 
 _HINT_OWN_READINGS: Final = (
     "only the service's reading of the router was simulated, as others need the state of the pools: quote without"
-    " --api-url to try all of them"
+    " a service to try all of them"
 )
 
 

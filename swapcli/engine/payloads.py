@@ -165,14 +165,14 @@ def _router(network: Network) -> str:
     if network.dialect_router.is_paused:
         raise InvalidOption(
             f"swaps by {network.router_dialect} are paused on {network.name}: its registry names no router",
-            hint=f"try again later, or use --router-dialect {FIBROUS}",
+            hint=f"try again later, or use the router dialect {FIBROUS}",
             details={"dialect": network.router_dialect},
         )
     if network.router_registry is not None:
         raise ConfigError(
-            f"a payload for {network.router_dialect} on {network.name} needs the address of its router, which commands "
-            "with a node read from its registry each time",
-            hint=f"--rpc-url URL, or set networks.{network.name}.router to the address of one that you have verified",
+            f"a payload for {network.router_dialect} on {network.name} needs the address of its router, which only a "
+            "node can read from its registry",
+            hint=f"set networks.{network.name}.rpc_url, or networks.{network.name}.router to a verified router",
             details={"key": f"networks.{network.name}.router"},
         )
     if network.router is None:

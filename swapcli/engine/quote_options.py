@@ -95,7 +95,7 @@ def resolve_options(
 
 def _resolve_generation(requested: ApiVersion | None, network: Network) -> ApiVersion:
     if requested is ApiVersion.V2 and not network.has_v2:
-        raise InvalidOption(f"{network.name} has no v2", hint="leave out --api-version, or use v1")
+        raise InvalidOption(f"{network.name} has no v2", hint="leave out the API version, or use v1")
     return requested or (ApiVersion.V2 if network.has_v2 else ApiVersion.V1)
 
 
@@ -111,10 +111,10 @@ def _resolve_integrator(
         raise IntegratorError("integrator options need an API key", hint="set SWAPCLI_API_KEY or api_key_file")
     if integrator.address is None:
         raise IntegratorError(
-            "an integrator fee or surplus needs the wallet that receives it", hint="add --integrator-address"
+            "an integrator fee or surplus needs the wallet that receives it", hint="add the address of the integrator"
         )
     if api_version is ApiVersion.V1:
-        hint = "leave out --api-version v1" if network.has_v2 else f"{network.name} has no v2: leave them out there"
+        hint = "leave out the API version v1" if network.has_v2 else f"{network.name} has no v2: leave them out there"
         raise IntegratorError("integrator options exist in v2 only", hint=hint)
     address = parse_address_option(integrator.address, network, "integrator address")
     return Integrator(address, integrator.fee_bps, integrator.surplus_bps)
@@ -125,9 +125,7 @@ def require_swap_terms(recipient: str | None, slippage_ppm: int, network: Networ
     if recipient is None:
         raise InvalidOption("a transaction needs a recipient", hint="add --destination ADDRESS")
     if is_native(recipient, network.kind):
-        raise InvalidAddress(
-            f"--destination: funds sent to {recipient} are lost", hint="give the address of your wallet"
-        )
+        raise InvalidAddress(f"destination: funds sent to {recipient} are lost", hint="give the address of your wallet")
     return SwapTerms(slippage_ppm, recipient)
 
 

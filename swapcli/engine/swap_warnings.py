@@ -121,8 +121,8 @@ def reading_warnings(
         case ReadingCertainty.ASSUMED:
             yield QuoteWarning(
                 WarningCode.READING_ASSUMED,
-                f"the payload is right only if the router reads it as written, {_describe(read.reading)}: --simulate"
-                " shows how it does",
+                f"the payload is right only if the router reads {_describe(read.reading)}; a simulation shows how it"
+                " reads them",
             )
 
 

@@ -81,7 +81,7 @@ def payload_warnings(
             QuoteWarning(
                 WarningCode.ROUTER_UNVERIFIED,
                 f"the payload targets the public router {router}, whose code is not published in full: simulate it"
-                " before signing, with --simulate",
+                " before signing",
             )
         )
     return tuple(warnings)
@@ -133,14 +133,16 @@ def _state_warnings(origin: StateSource, ttl_s: int, placeholder_note: str) -> I
         yield QuoteWarning(WarningCode.STATE_OLD, message)
 
 
-def check_impact(impact: PriceImpact | None, origin: StateSource, max_impact_ppm: int) -> None:
+def check_impact(
+    impact: PriceImpact | None, origin: StateSource, max_impact_ppm: int, option: str = "max_impact"
+) -> None:
     """Raise `PriceImpactTooHigh` where the price impact is known to be above `max_impact_ppm`."""
     if impact is None or impact.fraction * PPM <= max_impact_ppm:
         return
     allowed = f"{max_impact_ppm / PPM_PER_PERCENT:g}"
     raise PriceImpactTooHigh(
         f"{_impact_sentence(impact, origin)}; {allowed}% is allowed",
-        hint="sell less, or allow it with --max-impact PERCENT",
+        hint=f"sell less, or allow it with {option}",
         details={
             "price_impact_percent": round(impact.fraction * 100, 4),
             "max_impact_percent": max_impact_ppm / PPM_PER_PERCENT,

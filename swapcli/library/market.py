@@ -368,7 +368,7 @@ class Market:
 
         network = quote.network
         given = {"slippage": slippage, "max_impact": max_impact}
-        settings = override_settings(self.settings, {key: value and str(value) for key, value in given.items()})
+        settings = override_settings(self.settings, {k: None if v is None else str(v) for k, v in given.items()})
         slippage_ppm = quote.terms.slippage_ppm if slippage is None else settings.slippage_ppm
         SLIPPAGE_RANGE[quote.route.api_version].check(slippage_ppm)
         terms = require_swap_terms(parse_address_option(destination, network, "destination"), slippage_ppm, network)

@@ -88,7 +88,7 @@ def not_executable(dialect: RouterDialect, pool: Pool) -> InvalidRoute:
     reason = dialect.refusal_reason(pool)
     return InvalidRoute(
         f"the router {dialect.name} cannot execute pool {pool.key} of {pool.protocol}{reason and f': {reason}'}",
-        hint=f"find a route with --router-dialect {dialect.name}",
+        hint=f"find a route with the router dialect {dialect.name}",
         details={"pool": pool.key, "dialect": dialect.name},
     )
 

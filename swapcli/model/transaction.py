@@ -124,6 +124,6 @@ class UnsignedTransaction(NamedTuple):
         if isinstance(self.call, EncodedCall):
             raise InvalidOption(
                 "the calls of this router have no route and swap parameters",
-                hint="use a router dialect that the interface describes: --router-dialect fibrous",
+                hint="use the router dialect fibrous, which the interface describes",
             )
         return self.call

@@ -52,7 +52,7 @@ class RouteLimits(NamedTuple):
             return NoRoute(
                 f"no route fits one transaction: its calldata for the router {network.router_dialect} of {name} is too"
                 " large",
-                hint="trade less, or let routes use fewer pools: --max-hops 1",
+                hint="trade less, or allow fewer hops",
             )
         return NoRoute(
             f"no route fits a block of {name}, which has {gas_limit:,} gas",

@@ -212,7 +212,7 @@ def test_a_token_with_a_secret_takes_a_sender_who_holds_it(scene: Scene) -> None
     swap = scene.trade(token.address, ZERO_ADDRESS)
     with pytest.raises(SimulationError, match=r"^to simulate takes a sender who holds the input: ") as caught:
         simulated(scene.node, swap, POOR)
-    assert caught.value.hint == "--from ADDRESS names one who holds it"
+    assert caught.value.hint == "name a sender who holds it"
     holder = "0x" + "91" * 20
     token.send("mint", holder, 1_000)
     simulation = simulated(scene.node, swap, holder)

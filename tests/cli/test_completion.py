@@ -17,7 +17,6 @@ from swapcli.cli.completion.candidates import completion_text
 from swapcli.cli.completion.command_tree import (
     ARGUMENT_VALUES,
     FILE,
-    FREE_ARGUMENTS,
     SHELLS,
     command_document,
     command_nodes,
@@ -37,6 +36,8 @@ from tests.support.shell_session import (
 from tests.support.testnet import write_market_file
 
 NETWORKS = set(network_names())
+FREE_ARGUMENTS = {"AMOUNT", "NAME", "CALLDATA"}
+"""Arguments that nothing completes."""
 HOSTILE = "$(touch pwned)`x`; a"
 SETTINGS = """
 network: monad

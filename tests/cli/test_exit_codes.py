@@ -8,6 +8,7 @@ import pytest
 
 from swapcli.cli import exit_codes
 from swapcli.errors import InvalidAmount, NoRoute, SwapcliError
+from tests.support.command import run_swapcli
 
 
 def tree(root: type[SwapcliError]) -> Iterator[type[SwapcliError]]:
@@ -38,3 +39,23 @@ def test_what_was_not_raised_on_purpose_is_a_defect() -> None:
 @pytest.mark.parametrize(("statuses", "status"), [([], 0), ([0, 0], 0), ([0, 3], 3), ([3, 2, 0], 2), ([75, 1, 2], 1)])
 def test_a_batch_ends_with_its_worst(statuses: list[int], status: int) -> None:
     assert exit_codes.worst(statuses) == status
+
+
+@pytest.mark.parametrize(
+    ("words", "message", "hint"),
+    [
+        (("1", "--view", "tre"), '--view: no view "tre"', "views: table, tree, line"),
+        (("1", "--view", "tree", "--get", "route"), "--get and --view exclude each other", "--help"),
+        (("1", "--svg", ""), "cannot write a file without a name", ""),
+        (("1", "2"), 'unexpected argument "2"', "--help"),
+        (("$0",), "amount must be above zero", ""),
+        (("0%",), '"0%" is not a part of a balance', "above 0%"),
+        (("all", "--reverse"), "all is a part of what you sell", "leave out --reverse"),
+        (("1", "--get", "route[0].percent"), 'no field "route[0]"', "route.0.percent"),
+    ],
+)
+def test_a_mistake_is_named_with_a_way_out(words: tuple[str, ...], message: str, hint: str) -> None:
+    ran = run_swapcli("route", "base", "ETH", "USDC", *words)
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert message in ran.stderr
+    assert hint in ran.stderr.partition("hint:")[2]

@@ -158,4 +158,4 @@ def test_state_beyond_the_maximum_age_is_refused(age_s: int | None, allowed_s: i
     with pytest.raises(MarketUnavailable) as caught:
         check_fresh(origin, MARKET.network, allowed_s)
     assert caught.value.details["age_s"] == age_s
-    assert "--max-age" in str(caught.value.hint)
+    assert "a greater age" in str(caught.value.hint)

@@ -39,7 +39,7 @@ def remember(folder: Path, rates: tuple[RateReading, ...], forms: tuple[ExtraDat
 
 def test_an_unknown_reading_is_said_to_be_assumed(tmp_path: Path) -> None:
     assert codes(calldata(tmp_path, "ETH", "USDC", "1", "--json")) == ["READING_ASSUMED"]
-    message = "rates as parts of its present balance and extra data as two bytes: --simulate shows how it does"
+    message = "reads rates as parts of its present balance and extra data as two bytes; a simulation shows how"
     assert message in calldata(tmp_path, "ETH", "USDC", "1").stderr
 
 

@@ -157,9 +157,8 @@ def test_old_state_is_not_quoted_until_newer_arrives(tmp_path: Path, max_age_s: 
             world.fake_clock.advance(limit_s)
             assert world.health()[0] == world.route().status_code == 200
             world.fake_clock.advance(1)
-            old = (
-                f"the state of the pools of testnet is {limit_s + 1} seconds old, so --max-age {limit_s} cannot be met"
-            )
+            age = f"{limit_s + 1} seconds old, so a maximum age of {limit_s} seconds cannot be met"
+            old = f"the state of the pools of testnet is {age}"
             assert world.health() == (503, old)
             assert (world.route().status_code, world.route().json()["message"]) == (503, old)
             assert world.get("/testnet/tokens").status_code == 200

@@ -6,7 +6,14 @@ from typing import Any
 
 from swapcli.cli import exit_codes, options
 from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import OrderOptions, OutputOptions, PayloadOptions, SourceOptions, with_option_groups
+from swapcli.cli.options import (
+    MAX_IMPACT,
+    OrderOptions,
+    OutputOptions,
+    PayloadOptions,
+    SourceOptions,
+    with_option_groups,
+)
 from swapcli.cli.output import TRANSACTION_FORMATS
 from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
@@ -60,7 +67,7 @@ def calldata(
     quote, transaction = context.answer_order(
         words, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )
-    check_impact(quote.price_impact, quote.state, session.settings.max_impact_ppm)
+    check_impact(quote.price_impact, quote.state, session.settings.max_impact_ppm, MAX_IMPACT)
     if payload.permit:
         from swapcli.cli.permits import print_permit
 

@@ -11,7 +11,15 @@ from swapcli.cli import exit_codes, options
 from swapcli.cli.account_options import RECIPIENT, parse_account_option
 from swapcli.cli.files import STDIN, is_stdin_terminal, read_file
 from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
-from swapcli.cli.options import OutputOptions, PayloadOptions, SourceOptions, argument, option, with_option_groups
+from swapcli.cli.options import (
+    MAX_IMPACT,
+    OutputOptions,
+    PayloadOptions,
+    SourceOptions,
+    argument,
+    option,
+    with_option_groups,
+)
 from swapcli.cli.output import TRANSACTION_FORMATS
 from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
@@ -87,7 +95,7 @@ def execute(
     settings, state_source = session.settings, quote_source.state_source
     terms = terms._replace(ttl_s=settings.route_ttl_s, impact_warning_ppm=settings.impact_warning_ppm)
     impact = quote_source.impact_of(route.result, transaction)
-    check_impact(impact, state_source, settings.max_impact_ppm)
+    check_impact(impact, state_source, settings.max_impact_ppm, MAX_IMPACT)
     pools = quote_source.route_pools(route.result)
     readings = route_payloads(
         session.router_findings, quote_source.network, route.result, pools, terms, transaction.gas_units

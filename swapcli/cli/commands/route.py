@@ -101,7 +101,7 @@ def route(
         return _watch(open_quote_context(session, network, order, source), words, watch, picture, output)
     if batch is None:
         words = require_order(words, hint=", or --batch")
-        picture.check(session.output.format)
+        picture.check(session.output)
         return _route_one(open_quote_context(session, network, order, source), words, sender, picture)
     if any(picture):
         raise InvalidOption("--batch prints JSON and excludes views and pictures")
@@ -119,7 +119,7 @@ def _check_watch_alone(
             raise InvalidOption(f"--watch and {name} exclude each other")
     if is_balance_part(words[-1]):
         raise InvalidOption(f"--watch needs a fixed amount, not {words[-1]}", hint="write an amount, such as 1.5")
-    picture.check(session.output.format)
+    picture.check(session.output)
 
 
 def _watch(context: QuoteContext, words: list[str], watch: str, picture: PictureOptions, output: OutputOptions) -> int:

@@ -40,8 +40,6 @@ ARGUMENT_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
     }
 )
 """What completes an argument, by its metavar: the words themselves, or a kind of names."""
-FREE_ARGUMENTS = frozenset({"AMOUNT", "NAME", "CALLDATA"})
-"""Arguments that nothing completes."""
 _OPTION_VALUES: Final[Mapping[str, str | tuple[str, ...]]] = MappingProxyType(
     {
         "--router-dialect": DIALECTS,

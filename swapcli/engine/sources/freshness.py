@@ -23,13 +23,13 @@ def check_fresh(state: StateSource, network: Network, max_age_s: int | None) -> 
     else:
         problem = f"the state of the pools of {network.name} is {state.age_s} seconds old"
     if state.tag in (BlockTag.SAFE, BlockTag.FINALIZED):
-        hint = f"the {state.tag} block is that old: use --state latest, or allow a greater --max-age"
+        hint = f"the {state.tag} block is that old: use the latest state, or allow a greater age"
     elif state.provenance is Provenance.LIVE:
-        hint = "the node is behind, or the network stands still: set another node, or allow a greater --max-age"
+        hint = "the node is behind, or the network stands still: set another node, or allow a greater age"
     else:
-        hint = f"set networks.{network.name}.rpc_url and leave out --offline, or allow a greater --max-age"
+        hint = f"set networks.{network.name}.rpc_url and leave offline mode, or allow a greater age"
     raise MarketUnavailable(
-        f"{problem}, so --max-age {max_age_s} cannot be met",
+        f"{problem}, so a maximum age of {max_age_s} seconds cannot be met",
         hint=hint,
         details={"age_s": state.age_s, "max_age_s": max_age_s, "block": state.block},
     )

@@ -57,7 +57,7 @@ this many requests practically never all meet a new block."""
 _DEFAULT_BLOCK_TIME_S = 2.0
 _PENDING_TIME_S = 0.2
 """How often Base adds transactions to its pending block."""
-_HINT_OLD_STATE = "the node may not keep the state of a block that old: use --state latest, or another node"
+_HINT_OLD_STATE = "the node may not keep the state of a block that old: use the latest state, or another node"
 
 
 class LiveSource:

@@ -97,7 +97,7 @@ class SettlerDialect:
         if router.spender is None:
             raise InvalidOption(
                 f"0x Settler is not known on {network.name}",
-                hint=f"--router-dialect {FIBROUS}",
+                hint=f"use the router dialect {FIBROUS}",
                 details={"dialect": SETTLER},
             )
         self._network = network

@@ -48,7 +48,7 @@ class UniversalRouterDialect:
         if not network.dialect_router.protocols:
             raise InvalidOption(
                 f"the Universal Router is not known on {network.name}",
-                hint=f"--router-dialect {FIBROUS}",
+                hint=f"use the router dialect {FIBROUS}",
                 details={"dialect": UNIVERSAL_ROUTER},
             )
         self._network = network

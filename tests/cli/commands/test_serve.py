@@ -324,7 +324,9 @@ def test_the_store_of_a_network_goes_before_the_embedded_market(stores: Path) ->
 
 def test_state_of_no_moment_is_never_young_enough() -> None:
     with run_service("--once", "--networks", "base", "--max-age", "60") as service:
-        message = "base is quoted on modelled state, which has no timestamp, so --max-age 60 cannot be met"
+        message = (
+            "base is quoted on modelled state, which has no timestamp, so a maximum age of 60 seconds cannot be met"
+        )
         assert health(service) == (503, message)
 
 

@@ -28,7 +28,7 @@ def test_without_a_node_quotes_have_no_payload() -> None:
     assert run_swapcli("route", *order, "--json").exit_code == 0
     refused = run_swapcli("calldata", *order, *RECIPIENT, "--json")
     assert (refused.exit_code, refused.error["code"]) == (2, "CONFIG_ERROR")
-    assert refused.error["hint"].startswith("--rpc-url URL, or set networks.base.router")
+    assert refused.error["hint"].startswith("set networks.base.rpc_url, or networks.base.router")
 
 
 def test_tokens_go_through_allowance_holder(env: dict[str, str]) -> None:
