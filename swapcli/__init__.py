@@ -19,7 +19,8 @@ if TYPE_CHECKING:
     from swapcli.engine.quote_results import LocalQuote, RemoteQuote
     from swapcli.errors import SwapcliError
     from swapcli.library.async_market import AsyncMarket, aquote
-    from swapcli.library.market import Market, PreparedSwap, quote
+    from swapcli.library.market import Market, quote
+    from swapcli.library.prepared_swap import PreparedSwap
     from swapcli.library.swap_quote import SwapQuote
     from swapcli.model.api_version import ApiVersion
     from swapcli.model.block_tag import BlockTag
@@ -43,7 +44,7 @@ _MODULES = {
     "Market": "swapcli.library.market",
     "Network": "swapcli.model.network",
     "Order": "swapcli.model.order",
-    "PreparedSwap": "swapcli.library.market",
+    "PreparedSwap": "swapcli.library.prepared_swap",
     "PriceImpact": "swapcli.model.price_impact",
     "QuoteFigures": "swapcli.model.quote_figures",
     "QuoteRequest": "swapcli.model.quote_request",

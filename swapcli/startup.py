@@ -12,6 +12,7 @@ A quote takes a few milliseconds, and Python takes longer than that to import a 
   inside its functions what only some of its runs need: tables, the web server, the client, simulation.
 * Modules that only annotations name are imported under `TYPE_CHECKING`.
 * Modules of the standard library that others import and hardly ever use are loaded on first use (`_defer_imports`).
+* Typer is imported without `uuid` (`_import_typer`).
 * Modules of commands with options have no `from __future__ import annotations`: Typer would evaluate each annotation
   twice from its text, which is a fiftieth of the start.
 * Records on the path of a quote are NamedTuples: `dataclass` generates and compiles code when a class is created.
@@ -31,8 +32,8 @@ if TYPE_CHECKING:
 
     from typer import Typer
 
-_DEFERRED = ("platform", "subprocess", "tokenize", "ipaddress", "bz2", "lzma")
-"""Modules that Typer, `inspect`, `urllib.parse` and `shutil` import for functions that a quote does not call."""
+_DEFERRED = ("platform", "subprocess", "tokenize", "textwrap", "tempfile", "ipaddress", "bz2", "lzma")
+"""Modules that libraries import at once, and need only in functions that a quote does not call."""
 
 
 def main() -> None:
@@ -49,6 +50,7 @@ def main() -> None:
     gc.disable()
     _defer_imports()
     try:
+        _import_typer()
         from swapcli.cli.app import run
 
         status = run(sys.argv[1:])
@@ -78,6 +80,26 @@ def _defer_imports() -> None:
 
     for name in _DEFERRED:
         sys.modules.setdefault(name, DeferredModule(name))
+    # The library of the hash function calls this when it is imported, and would wait for the program `file`. It only
+    # distinguishes Windows from other systems, for libraries without a path, which it has not.
+    sys.modules["platform"].__dict__.setdefault("architecture", lambda: ("", ""))
+
+
+def _import_typer() -> None:
+    """Import Typer without `uuid`, which asks `platform` at once what it runs on.
+
+    Typer only compares the types of options with `uuid.UUID`, and no option here has that type.
+    """
+    from types import ModuleType
+
+    stand_in = ModuleType("uuid")
+    stand_in.__dict__["UUID"] = type("UUID", (), {})
+    is_replaced = sys.modules.setdefault("uuid", stand_in) is stand_in
+    try:
+        import typer  # noqa: F401
+    finally:
+        if is_replaced:
+            del sys.modules["uuid"]
 
 
 def _print_overview() -> bool:

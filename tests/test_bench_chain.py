@@ -111,7 +111,7 @@ def test_a_crowd_uses_half_of_the_pools_in_each_block(trader: Trader) -> None:
 def test_a_failed_swap_of_a_crowd_is_an_error(trader: Trader) -> None:
     chain, fixture, market = trader.chain, trader.world, trader.market
     nowhere = {key: replace(pool, address="0x" + "ab" * 20) for key, pool in market.pools.items()}
-    crowd = Crowd(chain, fixture, replace(market, pools=nowhere), Random("test"))
+    crowd = Crowd(chain, fixture, market._replace(pools=nowhere), Random("test"))
     with pytest.raises((BenchmarkFailed, RevertedError)):
         crowd.trade(5)
 

@@ -15,7 +15,9 @@ import pytest
 
 from tests.support.command import run_swapcli
 
-MOST_MORE = {"calldata": 24, "execute": 26}
+MOST_MODULES = {"route": 156, "calldata": 179}
+"""Modules of the project that a quote and its payload may load; a module takes about 0.2 ms."""
+MOST_MORE = {"calldata": 25, "execute": 26}
 """Modules of the project that a payload may load beyond a quote."""
 
 BANNED = {
@@ -27,15 +29,24 @@ LASTING = {"web3", "websockets", "aiohttp", "eth_abi", "eth_utils", "eth_account
 UNNEEDED = {
     "what people see": (
         "cli.render.route_view", "cli.render.plain", "cli.render.terminal_tables", "cli.render.list_view", "cli.errors",
+        "cli.render.columns", "cli.terminal", "pictures", "pictures.picture_width",
     ),
     "other commands": (
         "cli.order_batch", "cli.commands.config", "cli.commands.networks", "cli.commands.tokens",
         "cli.commands.protocols", "cli.commands.completion",
     ),
     "files of settings": ("config.yaml_parser", "config.display"),
-    "other orders": ("routing.exact_output", "pools.wrapper", "pools.weighted", "pools.log_exp"),
+    "other orders": (
+        "routing.exact_output", "routing.competing_routes", "pools.wrapper", "pools.weighted", "pools.log_exp",
+        "engine.amount_notation", "engine.order_amounts",
+    ),
+    "health": ("engine.health",),
+    "what only annotations name": ("library.quote_keywords", "api.json_types"),
     "addresses of pools": ("networks.pool_addresses",),
-    "transactions": ("model.transaction", "model.router_dialect", "model.router_findings", "networks.name_services"),
+    "transactions": (
+        "model.transaction", "model.router_dialect", "model.router_findings", "networks.name_services",
+        "library.prepared_swap",
+    ),
 }  # fmt: skip
 """Modules of the project that the JSON of one quote on the embedded market of Base has no use for."""
 
@@ -99,9 +110,32 @@ def test_what_answers_here_loads_no_service_and_no_client(command: str) -> None:
 def test_a_payload_loads_little_more_than_a_quote(command: str) -> None:
     """The hash function, for one: the checksums of recipient and router are not in the catalogue."""
     own = {name for name in loaded_by(command) - loaded_by("route") if name.startswith("swapcli.")}
-    allowed = {"cli", "evm", "api", "engine", "encoding", "model"}
+    allowed = {"cli", "evm", "api", "engine", "encoding", "model", "library"}
     assert {name.split(".")[1] for name in own} <= allowed
     assert len(own) <= MOST_MORE[command]
+
+
+@pytest.mark.parametrize("command", MOST_MODULES)
+def test_a_one_shot_command_loads_few_modules(command: str) -> None:
+    own = [name for name in loaded_by(command) if name.startswith("swapcli")]
+    assert len(own) <= MOST_MODULES[command]
+
+
+def test_a_payload_starts_no_process_and_skips_uuid() -> None:
+    script = (
+        "import json, sys, swapcli.startup as startup\n"
+        "events = set()\n"
+        "sys.addaudithook(lambda event, _: events.add(event))\n"
+        "startup._defer_imports(); startup._import_typer()\n"
+        "from swapcli.cli.app import run\n"
+        f"assert run({list(ONE_SHOT['calldata'])!r}) == 0\n"
+        "loaded = {'_posixsubprocess', '_random', '_uuid', 'Crypto'} & set(sys.modules)\n"
+        "started = ('subprocess', 'os.exec', 'os.fork', 'os.posix_spawn')\n"
+        "forks = [event for event in events if event.startswith(started)]\n"
+        "print(json.dumps([sorted(loaded), forks, 'ctypes.dlopen' in events]), file=sys.stderr)\n"
+    )
+    ran = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
+    assert json.loads(ran.stderr.splitlines()[-1]) == [["Crypto"], [], True]
 
 
 @pytest.mark.parametrize("reason", UNNEEDED)
@@ -182,7 +216,7 @@ def test_deferred_modules_are_loaded_on_first_use() -> None:
         "print(json.dumps(result), file=sys.stderr)\n"
     )
     ran = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
-    assert json.loads(ran.stderr) == ["5\n", 6, 6, False]
+    assert json.loads(ran.stderr) == ["5\n", 8, 8, False]
 
 
 def test_the_version_loads_nothing_at_all() -> None:

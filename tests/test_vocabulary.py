@@ -110,6 +110,7 @@ ALLOWED_IDENTIFIERS: dict[str, str] = {
     "swapcli/cli/commands/decode.py:destination": "Typer passes the option --destination by this name",
     "swapcli/cli/options.py:Destination": "the declaration of the option --destination",
     "swapcli/library/market.py:destination": "the library names the recipient as the command line does",
+    "swapcli/library/quote_keywords.py:destination": "the library names the recipient as the command line does",
     "swapcli/cli/commands/execute.py:destination": "Typer passes the option --destination by this name",
 }
 """`path:name` of a name that stays all the same, and why."""

@@ -17,7 +17,6 @@ from swapcli.cli import exit_codes
 from swapcli.cli.lazy_group import CommandEntry, LazyGroup, new_app
 from swapcli.cli.overview import ALIASES, PANELS, overview
 from swapcli.cli.similar_characters import SIMILAR, replace_with_similar
-from swapcli.cli.terminal import terminal_width
 
 if TYPE_CHECKING:
     from typer._click import Context
@@ -42,6 +41,8 @@ class Root(LazyGroup):
 
     def get_help(self, ctx: Context) -> str:
         """Return the overview."""
+        from swapcli.cli.terminal import terminal_width
+
         return overview(ctx.terminal_width or terminal_width(sys.stdout))
 
     def main(

@@ -74,7 +74,7 @@ class Group(TyperGroup):
     """A group that lists its commands with whole summaries."""
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
-        if self.get_command(ctx, args[0]) is None and not args[0].startswith("-"):
+        if args[0] not in self.commands and not args[0].startswith("-"):
             raise UnknownCommand(args[0], self.list_commands(ctx), ctx)
         return super().resolve_command(ctx, args)
 

@@ -5,8 +5,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
 
-from swapcli.cli.render.columns import lay_out, wrap_words
-
 PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
     {
         "Quote": {
@@ -64,6 +62,8 @@ _MAX_WIDTH, _MIN_WIDTH = 80, 50  # as Typer has them
 
 def overview(terminal_width: int) -> str:
     """Return the page of `swapcli --help`, without a line break at its end."""
+    from swapcli.cli.render.columns import wrap_words  # not needed by a command
+
     width = max(min(terminal_width, _MAX_WIDTH), _MIN_WIDTH)
     blocks = [[_USAGE], [f"  {line}" for line in wrap_words(_PURPOSE, width - 2)], [_EXAMPLE]]
     blocks.append(["Options:", *_rows(OPTIONS.items(), width)])
@@ -79,5 +79,7 @@ def aliases_of(name: str) -> tuple[str, ...]:
 
 
 def _rows(rows: Iterable[tuple[str, str]], width: int) -> Iterator[str]:
+    from swapcli.cli.render.columns import lay_out
+
     for line in lay_out(list(rows), width - 2, gap=2):
         yield "  " + "".join(" " * cell.blanks + cell.text for cell in line.cells)

@@ -11,7 +11,6 @@ from swapcli.cli.output import Output, OutputFormat
 from swapcli.cli.render.route_shape import RouteShape
 from swapcli.encoding.text import printable
 from swapcli.errors import InvalidOption
-from swapcli.pictures.picture_width import parse_width
 
 _SHAPES = "|".join(RouteShape)
 
@@ -54,7 +53,7 @@ class PictureOptions(NamedTuple):
         """Raise an error for options that do not go together, or have invalid values."""
         _ = self.shape
         if self.svg_width is not None:
-            _ = self.width  # only here: it loads the layout of pictures
+            _ = self.width
         if self.svg is None and self.svg_width is not None:
             raise UsageError("--svg-width needs --svg")
         documents = {
@@ -70,4 +69,6 @@ class PictureOptions(NamedTuple):
     @property
     def width(self) -> int:
         """The width of the picture in pixels. Raises `InvalidOption`."""
+        from swapcli.pictures.picture_width import parse_width
+
         return parse_width("--svg-width", self.svg_width)

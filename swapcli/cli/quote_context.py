@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from dataclasses import replace
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from swapcli.cli.account_options import RECIPIENT, parse_account_option
@@ -11,8 +10,7 @@ from swapcli.cli.lazy_group import UsageError
 from swapcli.cli.options import OrderOptions, SourceOptions
 from swapcli.cli.session import Session
 from swapcli.encoding.text import printable
-from swapcli.engine.amount_notation import is_balance_part
-from swapcli.engine.amounts import parse_raw_amount
+from swapcli.engine.amounts import is_balance_part, parse_raw_amount
 from swapcli.engine.quote_options import QuoteOptions, resolve_options
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import UnknownNetwork
@@ -75,11 +73,11 @@ class QuoteContext(NamedTuple):
     def parse_amount(self, order: Order, text: str) -> Order:
         """Return the order with an amount, and note what a friendly amount means. Raises as `parse_order`."""
         if self.raw and not is_balance_part(text):
-            return replace(order, amount=parse_raw_amount(text))
+            return order._replace(amount=parse_raw_amount(text))
         amount, note = self.market.resolve_amount(text, order, self.options)
         if note:
             self.session.output.note(printable(note))
-        return replace(order, amount=amount)
+        return order._replace(amount=amount)
 
     def quote(self, order: Order) -> SwapQuote:
         """Quote an order. Raises the errors of `Market.quote`."""

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
-from typing import TYPE_CHECKING, NoReturn
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
 
 from swapcli import user_folders
 from swapcli.config.secret import Secret
@@ -26,17 +25,19 @@ _NETWORK_NAME = r"[a-z0-9][a-z0-9_-]*"
 _GROUPS = frozenset(key.partition(".")[0] for key in TABLE if "." in key)
 
 
-@dataclass(frozen=True, slots=True)
-class RawValue:
+class RawValue(NamedTuple):
     """A raw value: `origin` says where it came from, `place` begins the sentence about what is wrong with it.
 
     `folder` is what a relative file name in it starts from; None is the working directory.
     """
 
-    value: object = field(repr=False)
+    value: object
     origin: str
     place: str
     folder: Path | None = None
+
+    def __repr__(self) -> str:
+        return f"RawValue(origin={self.origin!r}, place={self.place!r}, folder={self.folder!r})"  # no secrets
 
 
 def config_file_path(config_path: Path | None, environ: Mapping[str, str], home: Path) -> Path:

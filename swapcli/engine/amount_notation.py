@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import NamedTuple
 
 from swapcli.encoding.text import truncate
+from swapcli.engine.amounts import is_balance_part
 from swapcli.errors import InvalidAmount
 
 _EXPONENTS = {"": 0, "k": 3, "m": 6, "b": 9}
@@ -57,11 +58,6 @@ def parse_notation(text: str) -> WrittenAmount:
         return WrittenAmount(text, AmountUnit.USD, _read_number(inner, text))
     number = _read_number(text, text)
     return WrittenAmount(text, AmountUnit.TOKENS, number, is_plain=number == text)
-
-
-def is_balance_part(text: str) -> bool:
-    """Return whether an amount is a part of a balance."""
-    return text.endswith("%") or text.lower() == "all"
 
 
 def scaled_number(number: str) -> tuple[int, int]:

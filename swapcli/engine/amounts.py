@@ -8,7 +8,6 @@ from typing import TYPE_CHECKING, NamedTuple, TypeAlias
 
 from swapcli.api.fields import MAX_AMOUNT
 from swapcli.encoding.text import truncate
-from swapcli.engine.amount_notation import AmountUnit, is_balance_part, parse_notation
 from swapcli.errors import InvalidAmount, InvalidOption
 from swapcli.model.token import Token, in_tokens
 
@@ -35,6 +34,11 @@ class ResolvedAmount(NamedTuple):
     note: str = ""
 
 
+def is_balance_part(text: str) -> bool:
+    """Return whether an amount is a part of a balance."""
+    return text.endswith("%") or text.lower() == "all"
+
+
 def resolve_amount(amount: Amount, order: Order, quote: Callable[[Order], QuoteResult]) -> ResolvedAmount:
     """Return the amount of an order: text as people write it ("1.5", "2k", "$1000"), or a number.
 
@@ -46,6 +50,10 @@ def resolve_amount(amount: Amount, order: Order, quote: Callable[[Order], QuoteR
         return ResolvedAmount(to_base_units(amount, token))
     if is_balance_part(amount):
         raise InvalidOption(f"{amount}: a part of a balance does not fit here", hint="write an amount")
+    if amount.strip(".") and _DECIMAL.fullmatch(amount):
+        return ResolvedAmount(parse_amount(amount, token.decimals, token.symbol))
+    from swapcli.engine.amount_notation import AmountUnit, parse_notation
+
     written = parse_notation(amount)
     if written.unit is AmountUnit.USD:
         from swapcli.engine.order_amounts import from_dollars

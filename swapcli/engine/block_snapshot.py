@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
 from swapcli.chain.l1_fee_params import read_l1_fee_params
 from swapcli.chain.loaders import import_loader
@@ -91,11 +91,10 @@ class BlockSnapshot:
         pools = {key: pool for key in keys if (pool := self.pools.get(key))}
         network = self.with_router(known.network) if self.registered_router else known.network
         if self.has_router_changed:
-            network = replace(network, router_reading=DEFAULT_READING, router_code_hash=None)
+            network = network._replace(router_reading=DEFAULT_READING, router_code_hash=None)
         unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""
         missing = f", no {self.tag} state" if self.tag is not self.head.tag else ""
-        return replace(
-            known,
+        return known._replace(
             network=network,
             pools=pools,
             provenance=Provenance.LIVE,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from concurrent.futures import Future
-from dataclasses import replace
 from enum import StrEnum
 from functools import partial
 from threading import Thread
@@ -120,14 +119,14 @@ def _local_alternatives(
             state=split.state,
         )
     if not order.direct:
-        direct = request._replace(order=replace(order, direct=True))
+        direct = request._replace(order=order._replace(direct=True))
         yield _quote(source, direct, terms, clock, AlternativeKind.DIRECT)[0]
     protocols = source.network.protocols
     for protocol in protocols:
         if protocol.amm_name in order.excluded_protocols or protocol.family in (None, WRAPPER):
             continue
         others = frozenset(each.amm_name for each in protocols) - {protocol.amm_name}
-        alone = request._replace(order=replace(order, excluded_protocols=others | order.excluded_protocols))
+        alone = request._replace(order=order._replace(excluded_protocols=others | order.excluded_protocols))
         yield _quote(source, alone, terms, clock, AlternativeKind.PROTOCOL, protocol.display_name)[0]
 
 

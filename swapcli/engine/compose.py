@@ -7,7 +7,6 @@ warnings go to a callback.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -122,7 +121,7 @@ class QuoteSources:
         findings = self._load_findings(network)
         if not findings.protocols:
             return network
-        return replace(network, router_reading=findings.reading(), router_code_hash=findings.code_hash)
+        return network._replace(router_reading=findings.reading(), router_code_hash=findings.code_hash)
 
     def router_findings(self, network: Network) -> RouterFindings:
         """Return what is remembered of how the router reads its calls; nothing if its code has changed."""

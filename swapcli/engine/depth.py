@@ -6,7 +6,6 @@ Every figure is that of a quote for exactly the amount beside it; nothing is int
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
-from dataclasses import replace
 from typing import Final
 
 from swapcli.engine.quote_figures import compute_figures
@@ -135,7 +134,7 @@ class _Prober:
     def probe(self, amount: int) -> DepthPoint | None:
         """Return the quote for an amount, None if there is no route. Raises other errors of `QuoteSource.quote`."""
         if amount not in self._known:
-            self._known[amount] = self._quote(replace(self._request.order, amount=amount))
+            self._known[amount] = self._quote(self._request.order._replace(amount=amount))
         return self._known[amount]
 
     def _quote(self, order: Order) -> DepthPoint | None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Set
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swapcli.errors import InvalidOption
@@ -64,7 +63,7 @@ def executable_market(market: MarketState) -> MarketState:
     """
     if market.network.router_dialect in INTERFACE_DIALECTS:
         return market
-    return update_executable(replace(market, pools={}), market, market.pools.keys())
+    return update_executable(market._replace(pools={}), market, market.pools.keys())
 
 
 def update_executable(executable: MarketState, market: MarketState, changed: Set[str]) -> MarketState:
@@ -77,7 +76,7 @@ def update_executable(executable: MarketState, market: MarketState, changed: Set
         known = dialect.executable_pool(pool) if key in changed else executable.pools.get(key)
         if known is not None:
             pools[key] = known
-    return replace(market, pools=pools)
+    return market._replace(pools=pools)
 
 
 def check_executable(keys: Iterable[str], market: MarketState) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Final
 
 from swapcli.api.route_result import with_gas
@@ -43,7 +42,7 @@ def with_l1_fee(answer: LocalQuote, params: L1FeeParams, payload: UnsignedTransa
 
 def _build_placeholder_payload(answer: LocalQuote, quote: Quote) -> UnsignedTransaction | None:
     """Return a payload to estimate the size of the real one; None if the route cannot be encoded."""
-    network = replace(answer.network, router=answer.network.router or _PLACEHOLDER_ADDRESS)
+    network = answer.network._replace(router=answer.network.router or _PLACEHOLDER_ADDRESS)
     terms = SwapTerms(DEFAULT_SLIPPAGE_PPM, _PLACEHOLDER_ADDRESS)
     try:
         return build_transaction(answer.result, quote.steps, quote.amount_out, answer.pools, network, terms)

@@ -9,7 +9,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -160,7 +159,7 @@ class MarketFollower:
         if self._node is None or market.network.router_registry is None:
             return market
         snapshot = BlockSnapshot(self._node, market.network, self._node.read_head(), self._clock.monotonic_s())
-        return replace(market, network=snapshot.with_router(market.network))
+        return market._replace(network=snapshot.with_router(market.network))
 
     def _new_source(self, market: MarketState) -> InMemorySource:
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
@@ -196,8 +195,7 @@ def _with_changes(market: MarketState, part: MarketState, changed: frozenset[str
     for key, pool in part.pools.items():
         if key in pools or len(pools) < max_pools:
             pools[key] = pool
-    return replace(
-        part,
+    return part._replace(
         pools=pools,
         tokens=_with_new_tokens(market, part, pools),
         placeholder_pools=market.placeholder_pools - changed,

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
 
 from swapcli.engine.amount_notation import WrittenAmount, scaled_number
@@ -64,7 +63,7 @@ def from_dollars(written: WrittenAmount, order: Order, quote: Callable[[Order], 
 def _market_price(order: Order, quote: Callable[[Order], QuoteResult]) -> float | None:
     """Return the USD price of the token whose amount the order names. Raises as `quote`."""
     for tokens in _PROBED_TOKENS:
-        probe = replace(order, amount=tokens * 10**order.token_in.decimals, reverse=False)
+        probe = order._replace(amount=tokens * 10**order.token_in.decimals, reverse=False)
         try:
             result = quote(probe).result
         except NoRoute:
@@ -113,7 +112,7 @@ def quote_balance_part(
         amount = _part_of(written, balance, gas_wei)
         if amount <= 0:
             raise _too_little(order.token_in, balance, gas_wei, block)
-        answer = ask(replace(order, amount=amount))
+        answer = ask(order._replace(amount=amount))
         quote = quote_of(answer)
         quoted_block = quote.state_source.block if quote.state_source.provenance is Provenance.LIVE else None
         needed_wei = max(gas_wei, max_gas_cost_wei(node, quote, head.gas_price_wei)) if is_native else 0

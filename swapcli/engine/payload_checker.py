@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from dataclasses import replace
 from typing import TYPE_CHECKING, Final, NamedTuple
 
 from swapcli.engine.clock import SYSTEM_CLOCK
@@ -158,7 +157,7 @@ def in_reading(
         return answer, payload
     done = payloads.replay(read.reading)
     return answer._replace(
-        network=replace(answer.network, router_reading=read.reading),
+        network=answer.network._replace(router_reading=read.reading),
         quote=answer.quote._replace(steps=done.steps, amount_out=done.amount_out),
         result=answer.result._replace(output_amount=done.amount_out),
     ), read.payload

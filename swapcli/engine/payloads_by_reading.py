@@ -7,7 +7,6 @@ router's code is not published, so only a simulation shows the right one; `Route
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 from enum import StrEnum
 from typing import NamedTuple
 
@@ -67,12 +66,12 @@ class RoutePayloads(NamedTuple):
 
     def replay(self, reading: RouterReading) -> Replay:
         """Return what the router does under a reading. Raises `PoolError` if it would revert."""
-        network = replace(self.network, router_reading=reading)
+        network = self.network._replace(router_reading=reading)
         return replay(self.pools, self.result.route, self.result.input_amount, execution_of(network))
 
     def build(self, reading: RouterReading) -> UnsignedTransaction:
         """Return the payload for a reading. Raises `PoolError`, and `InvalidInput` for values that do not fit."""
-        done, network = self.replay(reading), replace(self.network, router_reading=reading)
+        done, network = self.replay(reading), self.network._replace(router_reading=reading)
         payload = build_transaction(self.result, done.steps, done.amount_out, self.pools, network, self.terms)
         return payload._replace(gas_units=self.gas_units)
 

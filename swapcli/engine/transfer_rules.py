@@ -9,7 +9,6 @@ be the first or the last token of a route.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
-from dataclasses import replace
 
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.quote_results import LocalQuote
@@ -31,7 +30,7 @@ def routable_market(market: MarketState, end_tokens: Set[str] = frozenset()) -> 
     if not (unroutable or shares):
         return market
     pools = {key: pool for key, pool in market.pools.items() if _is_routable(pool, unroutable, shares)}
-    return market if len(pools) == len(market.pools) else replace(market, pools=pools)
+    return market if len(pools) == len(market.pools) else market._replace(pools=pools)
 
 
 def unroutable_reason(market: MarketState) -> Callable[[Pool], str]:

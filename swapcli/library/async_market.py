@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from functools import partial, wraps
 from typing import TYPE_CHECKING, Any, ParamSpec, Self, TypeVar, Unpack
 
-from swapcli.library.market import Market, PreparedSwap, QuoteKeywords, TransactionKeywords, closed_market
+from swapcli.library.market import Market, closed_market
 
 if TYPE_CHECKING:
     from types import TracebackType
@@ -17,6 +17,8 @@ if TYPE_CHECKING:
     from swapcli.engine.amounts import Amount
     from swapcli.engine.health import Health
     from swapcli.engine.token_prices import PriceList
+    from swapcli.library.prepared_swap import PreparedSwap
+    from swapcli.library.quote_keywords import QuoteKeywords, TransactionKeywords
     from swapcli.library.swap_quote import SwapQuote
     from swapcli.model.network import Network
     from swapcli.model.pool import Pool

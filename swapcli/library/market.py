@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping
 from contextlib import contextmanager
 from threading import RLock
-from typing import TYPE_CHECKING, Any, Literal, NamedTuple, Required, Self, TypeAlias, TypedDict, Unpack
+from typing import TYPE_CHECKING, Any, Literal, Self, TypeAlias, Unpack
 from weakref import finalize
 
 from swapcli.errors import InvalidAmount, InvalidOption, MarketUnavailable
 from swapcli.library.swap_quote import SwapQuote
 
 if TYPE_CHECKING:
-    from decimal import Decimal
     from os import PathLike
     from types import TracebackType
 
@@ -21,12 +20,12 @@ if TYPE_CHECKING:
     from swapcli.engine.compose import QuoteSources
     from swapcli.engine.health import Health
     from swapcli.engine.payload_checker import PayloadChecker
-    from swapcli.engine.payloads_by_reading import RoutePayloads
-    from swapcli.engine.presign_checks import PayloadCheck, Simulation
     from swapcli.engine.quote_options import QuoteOptions
     from swapcli.engine.quote_results import QuoteResult
     from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.engine.token_prices import PriceList
+    from swapcli.library.prepared_swap import CheckedSwap, PreparedSwap
+    from swapcli.library.quote_keywords import Percentage, QuoteKeywords, TransactionKeywords
     from swapcli.model.block_tag import BlockTag
     from swapcli.model.market import MarketState
     from swapcli.model.network import Network
@@ -36,73 +35,8 @@ if TYPE_CHECKING:
     from swapcli.model.swap_terms import SwapTerms
     from swapcli.model.token import Token
     from swapcli.model.transaction import UnsignedTransaction
-    from swapcli.model.warning import QuoteWarning
 
-    Percentage: TypeAlias = str | float | Decimal
-    """Percent: 0.5, "0.5" and "50bps" are half a percent."""
     Warn: TypeAlias = Callable[[str], object] | None
-
-
-class QuoteKeywords(TypedDict, total=False):
-    """The options of a quote. Without one, the user's settings apply, then the defaults of the command line.
-
-    `slippage` is in percent; `gas_price` in wei, or text such as "0.01gwei"; `exclude_protocols` names or ids;
-    `solve_time_s` limits the search, 0 sets no limit; `certify` also proves how much better any route could be.
-    """
-
-    slippage: Percentage
-    max_hops: int
-    direct: bool
-    exclude_protocols: Sequence[str]
-    shares: Literal["fine", "whole"]
-    gas_price: int | str
-    solve_time_s: float
-    certify: bool
-    api_version: Literal["v1", "v2"]
-
-
-class TransactionKeywords(TypedDict, total=False):
-    """How to execute a quote.
-
-    `destination` receives the output. `slippage` in percent is that of the quote by default. `deadline` is Unix seconds
-    or a duration such as "20m", for routers that enforce one. `max_impact` in percent is the price impact above which
-    no transaction is built. With `sender`, a node fills in nonce, gas and fees, and checks balance and allowance; with
-    `simulate`, it also executes the swap, which must pay what the quote says.
-    """
-
-    destination: Required[str]
-    slippage: Percentage
-    deadline: int | str
-    max_impact: Percentage
-    sender: str
-    simulate: bool
-
-
-class CheckedSwap(NamedTuple):
-    """A quote with its payload after the checks of a `PayloadChecker`, if there was one.
-
-    Both are in the reading of the router that the checks have found; `readings` builds the payload for others.
-    """
-
-    quote: SwapQuote
-    payload: UnsignedTransaction
-    checked: PayloadCheck | None
-    readings: RoutePayloads | None
-
-
-class PreparedSwap(NamedTuple):
-    """What to send to execute a quote, and what to know before signing it.
-
-    `transactions` are in the order to send them, the swap last. `quote` has the amounts that they pay: those of the
-    quote, or of its replay as the router was seen to read it. `warnings` are those of the quote, the router and the
-    checks. `simulation` is None unless it was requested.
-    """
-
-    quote: SwapQuote
-    transactions: list[dict[str, Any]]
-    warnings: tuple[QuoteWarning, ...]
-    simulation: Simulation | None
-    payload: UnsignedTransaction
 
 
 class Market:
@@ -289,7 +223,6 @@ class Market:
         also be "2k" or "$1000". Raises `InvalidAmount` (also for floats), `UnknownToken`, `SameToken`, `NoRoute`,
         `InvalidOption`, `UpstreamError`.
         """
-        from dataclasses import replace
 
         given = amount_out if amount is None else amount
         if given is None or (amount is not None and amount_out is not None):
@@ -298,7 +231,7 @@ class Market:
             resolved = self._resolve(amount_out is not None, **options)
             order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
             units = self.resolve_amount(given, order, resolved).amount
-            return self.quote_order(replace(order, amount=units), resolved)
+            return self.quote_order(order._replace(amount=units), resolved)
 
     def resolve_amount(self, amount: Amount, order: Order, options: QuoteOptions) -> ResolvedAmount:
         """Return the amount of an order in base units, which `order` does not have yet, and what a notation means."""
@@ -365,6 +298,7 @@ class Market:
         from swapcli.engine.swap_warnings import swap_warnings
         from swapcli.engine.transaction_requests import render_transactions
         from swapcli.engine.warnings import check_impact, deadline_warnings
+        from swapcli.library.prepared_swap import PreparedSwap
 
         network = quote.network
         given = {"slippage": slippage, "max_impact": max_impact}
@@ -396,6 +330,7 @@ class Market:
         """Return a quote of this market and its payload after the checks of `checker`. Raises as `check_quoted`."""
         from swapcli.engine.payload_checker import in_reading, route_payloads
         from swapcli.engine.quote_results import LocalQuote
+        from swapcli.library.prepared_swap import CheckedSwap
 
         answer, find = quote.answer, self._sources.router_findings
         pools = answer.pools if isinstance(answer, LocalQuote) else None

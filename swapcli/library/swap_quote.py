@@ -9,7 +9,9 @@ if TYPE_CHECKING:
 
     from swapcli.api.route_result import RouteResult
     from swapcli.engine.quote_results import QuoteResult
-    from swapcli.library.market import Market, PreparedSwap, TransactionKeywords
+    from swapcli.library.market import Market
+    from swapcli.library.prepared_swap import PreparedSwap
+    from swapcli.library.quote_keywords import TransactionKeywords
     from swapcli.model.network import Network
     from swapcli.model.price_impact import PriceImpact
     from swapcli.model.quote import Certificate

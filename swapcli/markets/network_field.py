@@ -6,7 +6,6 @@ The file's fields override those of the catalogue, so a file can have its own ro
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 
 from swapcli.errors import UnknownNetwork
 from swapcli.markets.fields import MarketFields
@@ -41,12 +40,12 @@ def with_wrapped_native(network: Network, fields: MarketFields, tokens: Mapping[
         return network
     address = fields.optional_address("wrapped_native", network.kind)
     if address is None:
-        return replace(network, wrapped_native=None)
+        return network._replace(wrapped_native=None)
     if network.wrapped_native_address == address:
         return network
     if address not in tokens:
         raise fields.failure("network.wrapped_native", f"{address} is not among the tokens")
-    return replace(network, wrapped_native=tokens[address])
+    return network._replace(wrapped_native=tokens[address])
 
 
 def network_to_json(network: Network) -> dict[str, object]:

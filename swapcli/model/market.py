@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
 from enum import StrEnum
+from types import MappingProxyType
+from typing import NamedTuple
 
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.network import Network
@@ -23,8 +24,7 @@ class Provenance(StrEnum):
     LIVE = "live"
 
 
-@dataclass(frozen=True, slots=True)
-class MarketState:
+class MarketState(NamedTuple):
     """`tokens` by lower-case address (never the native token: pools hold its wrapped form), `pools` by key.
 
     `gas_price_wei` 0 ranks routes by gross output; `block` and `timestamp` (Unix seconds) are None where unknown.
@@ -44,7 +44,7 @@ class MarketState:
     block: int | None = None
     timestamp: int | None = None
     placeholder_pools: frozenset[str] = frozenset()
-    transfers: Mapping[str, TransferBehaviour] = field(default_factory=dict)
+    transfers: Mapping[str, TransferBehaviour] = MappingProxyType({})
     pinned: bool | None = None
     tag: BlockTag = BlockTag.LATEST
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, replace
 from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
@@ -75,8 +74,7 @@ class DialectRouter(NamedTuple):
     is_paused: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class Network:
+class Network(NamedTuple):
     """`native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
 
     `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default if neither a node
@@ -107,14 +105,14 @@ class Network:
     gas_price_wei: int = 0
     block_time_s: float | None = None
     has_v2: bool = True
-    transfers: Mapping[str, TransferBehaviour] = field(default_factory=dict)
+    transfers: Mapping[str, TransferBehaviour] = MappingProxyType({})
     head_is_proposed: bool = False
     block_gas_limit: int | None = None
     router_dialect: str = FIBROUS
-    routers: Mapping[str, DialectRouter] = field(default_factory=dict)
+    routers: Mapping[str, DialectRouter] = MappingProxyType({})
     router_reading: RouterReading = DEFAULT_READING
     router_code_hash: str | None = None
-    sources: dict[str, str] = field(default_factory=dict)
+    sources: Mapping[str, str] = MappingProxyType({})
     unconfirmed: tuple[str, ...] = ()
 
     def protocol(self, amm_name: str) -> ProtocolInfo | None:
@@ -134,7 +132,7 @@ class Network:
     def with_registered_router(self, address: str | None) -> Network:
         """Return the network with the router that its registry names; None if the registry names none."""
         router = self.dialect_router._replace(address=address, is_paused=address is None)
-        return replace(self, router=address, routers={**self.routers, self.router_dialect: router})
+        return self._replace(router=address, routers={**self.routers, self.router_dialect: router})
 
     def for_dialect(self, dialect: str) -> Network:
         """Return the network with the router of another dialect, whose address may be unknown."""
@@ -142,7 +140,7 @@ class Network:
             return self
         routers = {**self.routers, self.router_dialect: self.dialect_router}
         router = routers.get(dialect, DialectRouter()).address
-        return replace(self, router_dialect=dialect, router=router, routers=routers)
+        return self._replace(router_dialect=dialect, router=router, routers=routers)
 
     @property
     def wrapped_native_address(self) -> str | None:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from typing import NamedTuple
 
 from swapcli.model.token import Token
 
@@ -10,8 +10,7 @@ ZERO_ADDRESS = "0x" + "0" * 40
 DEFAULT_MAX_HOPS = 8
 
 
-@dataclass(frozen=True, slots=True)
-class Order:
+class Order(NamedTuple):
     """A swap of `amount` base units: of `token_in`, or of `token_out` when `reverse`.
 
     The native token is written with the zero address; routing works on its wrapped form.

@@ -5,7 +5,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, NamedTuple, Protocol, Self
 
 
 class RateCurve(Protocol):
@@ -106,8 +106,7 @@ class Pool(ABC):
         return {}
 
 
-@dataclass(frozen=True, slots=True)
-class PoolIdentity:
+class PoolIdentity(NamedTuple):
     """The fields of a pool that every family shares, already checked."""
 
     address: str

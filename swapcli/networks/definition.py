@@ -26,7 +26,6 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator
-from dataclasses import replace
 from typing import TypeVar
 
 from swapcli.model.network import DIALECTS, FIBROUS, Deployment, DialectRouter, Kind, Network, ProtocolInfo
@@ -115,11 +114,10 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
     fields = DefinitionFields.of_keys(mapping, where, ADDED_KEYS)
     kind = network.kind
     routers = {**network.routers, **dict(_parse_routers(fields, kind))}
-    network = replace(network, routers=routers).for_dialect(_parse_dialect(fields) or network.router_dialect)
+    network = network._replace(routers=routers).for_dialect(_parse_dialect(fields) or network.router_dialect)
     tokens = {token.address: token for token in (*network.tokens, *_read_tokens(fields, kind))}
     protocols = {protocol.amm_name: protocol for protocol in (*network.protocols, *_read_protocols(fields))}
-    return replace(
-        network,
+    return network._replace(
         tokens=tuple(tokens.values()),
         protocols=_require_distinct_protocols(tuple(protocols.values()), fields),
         deployments=(*network.deployments, *_read_deployments(fields, kind)),
@@ -150,8 +148,7 @@ def override_network(network: Network, fields: DefinitionFields) -> Network:
         protocols = _require_distinct_protocols(
             tuple(_override_protocol(each, network) for each in _read_protocols(fields)), fields
         )
-    return replace(
-        network,
+    return network._replace(
         chain_id=fields.integer("chain_id", 1, _MAX_CHAIN_ID) if "chain_id" in fields.values else network.chain_id,
         native=_read_native(fields, network.kind, network.native) if "native" in fields.values else network.native,
         router=(router if network.router_dialect == FIBROUS else None) or network.router,

@@ -16,7 +16,6 @@ from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.routing.competing_routes import is_better
 from swapcli.routing.gas import fits_block
 from swapcli.routing.search.route_search import ScoredRoute, SearchResult
 
@@ -75,6 +74,8 @@ def fit_into_transaction(
     """
     if limits.allow(found.best):
         return found
+    from swapcli.routing.competing_routes import is_better  # hardly a route exceeds a limit
+
     true_value, smallest = found.problem.spec.gas_value, found.best
     fitting: SearchResult | None = None
     single = found.best_single_path

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import pairwise
 
 from hypothesis import strategies as st
@@ -38,7 +37,7 @@ EVM = Network("base", Kind.EVM, 8453, NATIVE, WRAPPED, (WRAPPED, USDC, AERO), PR
 STRK = Token("0x" + "4" * 64, "STRK", "Starknet Token", 18)
 STARKNET = Network("starknet", Kind.STARKNET, 1, STRK, None, (STRK,), PROTOCOLS, has_v2=False)
 ROUTER = "0x274602a953847d807231d2370072f5f4e4594b44"
-HYPEREVM, CITREA, MONAD = (replace(EVM, name=name, router=ROUTER) for name in ("hyperevm", "citrea", "monad"))
+HYPEREVM, CITREA, MONAD = (EVM._replace(name=name, router=ROUTER) for name in ("hyperevm", "citrea", "monad"))
 NETWORKS = (EVM, HYPEREVM, CITREA, MONAD, STARKNET)
 EVM_NETWORKS = NETWORKS[:-1]
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -78,7 +77,7 @@ def test_chains_are_read_as_they_were_written() -> None:
 
 def test_a_chain_id_beyond_53_bits_survives() -> None:
     sn_main = int.from_bytes(b"SN_MAIN")
-    document = as_json(render_chains([replace(STARKNET, chain_id=sn_main)]))
+    document = as_json(render_chains([STARKNET._replace(chain_id=sn_main)]))
     assert parse_chains(document)[0].chain_id == sn_main
     document[0]["chain_id"] = str(sn_main)
     assert parse_chains(document)[0].chain_id == sn_main

@@ -15,7 +15,6 @@ import random
 import sys
 import time
 from collections.abc import Sequence
-from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from statistics import median
@@ -128,7 +127,7 @@ def _timed(router: Router, order: Order, *, certify: bool = False) -> tuple[int,
 
 def _measure_times(market: MarketState, units: DustAmounts, count: int) -> SolveTimes:
     """Time orders of $1 to $100 million between any two tokens, with the search time of a command."""
-    rng, source = random.Random(_SEED), InMemorySource(replace(market), SYSTEM_CLOCK)
+    rng, source = random.Random(_SEED), InMemorySource(market._replace(), SYSTEM_CLOCK)
     source.warm()
     seconds, unfinished, refused = [], 0, 0
     for _ in range(count):

@@ -10,7 +10,6 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from math import exp
 from random import Random
 from statistics import median, quantiles
@@ -63,8 +62,8 @@ def after_trades(known: MarketState, scenario: Scenario) -> MarketState:
     """Return the market after trades that move tokens and pools as `scenario` describes."""
     rng = Random(_SEED)
     log_moves = {address: rng.gauss(0.0, scenario.tokens) for address in known.tokens}
-    return replace(
-        known, pools={key: _trade(rng, pool, log_moves, scenario.pools) for key, pool in known.pools.items()}
+    return known._replace(
+        pools={key: _trade(rng, pool, log_moves, scenario.pools) for key, pool in known.pools.items()}
     )
 
 
@@ -108,7 +107,7 @@ def measure(pools: int, scenario: Scenario, count: int) -> list[Part]:
 
         def read(keys: Sequence[str], read_counts: list[int] = read_counts) -> MarketState:
             read_counts.append(len(keys))
-            return replace(known, pools={key: present.pools[key] for key in keys})
+            return known._replace(pools={key: present.pools[key] for key in keys})
 
         request = QuoteRequest(order, ApiVersion.V2, gas_price_wei=0)
         try:

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from math import isqrt, log
 
 from eth_abi.abi import encode
@@ -93,7 +93,7 @@ class ContractFixture:
         self.places: list[Place] = []
         self.network = self._network()
         self.router = self.deploy_router(self.network)
-        self.network = replace(self.network, router=self.router.address)
+        self.network = self.network._replace(router=self.router.address)
         if pools:
             self._open_pools()
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import NamedTuple
@@ -63,7 +62,7 @@ def deploy_reading_router(trader: Trader, reading: RouterReading, *, skimmed: in
 
 def network_with(trader: Trader, router_address: str) -> Network:
     """Return the tests' network with the router at an address."""
-    return replace(trader.world.network, router=router_address)
+    return trader.world.network._replace(router=router_address)
 
 
 def random_quoted_route(trader: Trader, rng: Random, network: Network) -> QuotedRoute:

@@ -52,8 +52,7 @@ class SettlerFixture(ContractFixture):
         (vault,) = weighted.contract.call("getVault")
         balancer = Deployment(("balancerV2Weighted",), "Balancer V2", {"vault": vault})
         settler = DialectRouter(registry=self.registry.address, spender=self.holder.address, protocols=PROTOCOLS)
-        self.network = replace(
-            self.network,
+        self.network = self.network._replace(
             router=self.router.address,
             router_dialect=SETTLER,
             routers={SETTLER: settler},

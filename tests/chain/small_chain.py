@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from copy import copy
-from dataclasses import replace
 from random import Random
 
 from swapcli.model.network import Deployment, Network
@@ -67,7 +66,7 @@ class SmallTestChain:
             Deployment(("uniswapV4",), "Uniswap V4", {"pool_manager": self.world.manager.address}),
         )
         multicall = deploy_multicall(self.chain)
-        return replace(self.world.network, deployments=deployments, multicall=multicall, block_time_s=1.0)
+        return self.world.network._replace(deployments=deployments, multicall=multicall, block_time_s=1.0)
 
     def _weighted_actions(self) -> list[tuple[Callable[[Random], object], int]]:
         return [

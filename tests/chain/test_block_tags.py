@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import closing, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -43,8 +42,8 @@ _BLOCK = "eth_getBlockByNumber"
 @pytest.fixture(params=[True, False], ids=["multicall", "no multicall"])
 def node(trader: Trader, request: pytest.FixtureRequest) -> Iterator[RpcNode]:
     multicall = deploy_multicall(trader.chain) if request.param else None
-    trader.world.network = replace(trader.world.network, multicall=multicall)
-    trader.market = replace(trader.market, network=trader.world.network)
+    trader.world.network = trader.world.network._replace(multicall=multicall)
+    trader.market = trader.market._replace(network=trader.world.network)
     with connected(trader.chain) as node:
         yield node
 
@@ -117,7 +116,7 @@ def test_a_pending_quote_is_what_the_next_block_pays(trader: Trader, node: RpcNo
 
 
 def test_monads_agreed_blocks_are_not_called_proposed(trader: Trader, node: RpcNode) -> None:
-    trader.market = replace(trader.market, network=replace(trader.world.network, head_is_proposed=True))
+    trader.market = trader.market._replace(network=trader.world.network._replace(head_is_proposed=True))
     trader.chain.node.ask("anvil_mine", hex(FINALIZED_BLOCKS))
     found = {tag: source(trader, node, tag).quote(request(trader)).state_source.is_proposed for tag in BlockTag}
     assert found == {tag: tag is BlockTag.LATEST for tag in BlockTag}
@@ -208,7 +207,7 @@ def test_a_pending_block_without_a_hash_is_read(trader: Trader, proxy: Proxy) ->
 def test_stored_state_never_answers_for_another_block(trader: Trader, node: RpcNode, tag: BlockTag) -> None:
     trader.chain.node.ask("anvil_mine", hex(FINALIZED_BLOCKS))
     head = node.read_head().block
-    trader.market = replace(trader.market, block=head.number, timestamp=head.timestamp)
+    trader.market = trader.market._replace(block=head.number, timestamp=head.timestamp)
     state = source(trader, node, tag, max_age_s=10**9).quote(request(trader)).state_source
     assert state.tag is tag
     assert state.block != head.number

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -76,8 +75,8 @@ class Client:
 @pytest.fixture(scope="module")
 def client(shared_trader: Trader, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     with restored(shared_trader) as trader:
-        trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
-        trader.market = replace(trader.market, network=trader.world.network)
+        trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
+        trader.market = trader.market._replace(network=trader.world.network)
         yield Client(trader, tmp_path_factory.mktemp("checks"))
 
 
@@ -330,7 +329,7 @@ def test_a_part_of_a_balance_needs_its_sender(client: Client) -> None:
 def test_a_market_file_of_a_block_is_held_against_that_block(client: Client) -> None:
     trader = client.trader
     file = client.folder / "market.json"
-    market = replace(read_market(trader.world), block=client.block(), timestamp=1, provenance=Provenance.RECORDED)
+    market = read_market(trader.world)._replace(block=client.block(), timestamp=1, provenance=Provenance.RECORDED)
     options = ("--market", str(file), "--slippage", "1", "--simulate", "--json")
     with trader.chain.revert_after():
         move(client)
@@ -338,7 +337,7 @@ def test_a_market_file_of_a_block_is_held_against_that_block(client: Client) -> 
         then = client.calldata("WETH", "USDC", "1", *options)
         assert then.exit_code == 0, then.stderr
         assert (then.json["simulation"]["block"], then.json["simulation"]["matches"]) == (market.block, True)
-        file.write_text(render_market(replace(market, block=client.block())))
+        file.write_text(render_market(market._replace(block=client.block())))
         differs = client.calldata("WETH", "USDC", "1", *options)
         assert (differs.exit_code, differs.error["code"], differs.stdout) == (7, "SIMULATION_FAILED", "")
         assert differs.error["details"]["expected"] == then.json["simulation"]["expected"]
@@ -357,7 +356,7 @@ def move(client: Client) -> None:
 def test_on_modelled_state_what_really_arrives_is_told(client: Client) -> None:
     trader = client.trader
     file = client.folder / "modelled.json"
-    market = replace(read_market(trader.world), block=3, timestamp=1, provenance=Provenance.MODELLED)
+    market = read_market(trader.world)._replace(block=3, timestamp=1, provenance=Provenance.MODELLED)
     file.write_text(render_market(market))
     words = ("WETH", "USDC", "1", "--market", str(file), "--slippage", "1", "--simulate")
     with trader.chain.revert_after():

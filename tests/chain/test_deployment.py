@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 from eth_account import Account
@@ -27,7 +26,7 @@ def test_a_signed_deployment_executes_routes(trader: Trader) -> None:
     assert receipt.succeeded
     assert receipt.created not in (None, trader.world.router.address)
     trader.nonce += 1
-    trader.market = replace(trader.market, network=replace(trader.market.network, router=receipt.created))
+    trader.market = trader.market._replace(network=trader.market.network._replace(router=receipt.created))
     for trade in trader.trades(Random("deployed"), 10):
         assert trade.payload.to == receipt.created
         assert trader.execute(trade).received == trade.amount_due

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
@@ -30,8 +29,8 @@ ORDERS = [("ETH", "USDC", "1.5"), ("USDC", "ETH", "2000"), ("USDT", "WBTC", "600
 @pytest.fixture(scope="module")
 def client(shared_trader: Trader, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     with restored(shared_trader) as trader:
-        trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
-        trader.market = replace(trader.market, network=trader.world.network)
+        trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
+        trader.market = trader.market._replace(network=trader.world.network)
         yield Client(trader, tmp_path_factory.mktemp("library"))
 
 

@@ -56,8 +56,8 @@ LIVE_TRADES = 24
 
 @pytest.fixture
 def node(trader: Trader) -> Iterator[RpcNode]:
-    trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
-    trader.market = replace(trader.market, network=trader.world.network)
+    trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
+    trader.market = trader.market._replace(network=trader.world.network)
     with connected(trader.chain) as node:
         yield node
 
@@ -122,7 +122,7 @@ def test_a_live_quote_equals_one_on_all_that_there_is(trader: Trader, node: RpcN
 
 def tried(market: MarketState) -> MarketState:
     """The market with measured transfer behaviours."""
-    return replace(market, transfers=dict.fromkeys(market.tokens, ORDINARY))
+    return market._replace(transfers=dict.fromkeys(market.tokens, ORDINARY))
 
 
 @pytest.mark.parametrize("whole", [1, 1_000])
@@ -212,8 +212,8 @@ def test_a_reorg_during_a_read_is_retried_a_few_times(trader: Trader, turns: int
 @pytest.mark.parametrize(("torn", "recovers"), [(3, True), (40, False)])
 def test_unpinned_reads_are_accepted_only_within_one_block(trader: Trader, torn: int, recovers: bool) -> None:
     """The block of a quote is correct, or there is no quote."""
-    trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
-    stored = replace(trader.market, network=trader.world.network)
+    trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
+    stored = trader.market._replace(network=trader.world.network)
     request = QuoteRequest(order(trader), ApiVersion.V2)
     with open_proxy(trader.chain.node.port) as proxy, connect_without_pauses(proxy.url) as node:
         tearing = ignores_block_numbers(lambda: move(trader, f"torn {proxy.methods}", 1))
@@ -236,7 +236,7 @@ def _at(seconds: float) -> Clock:
 def test_recent_state_is_reused_and_an_old_block_is_refused(trader: Trader, node: RpcNode) -> None:
     head: ChainHead = node.read_head()
     now = _at(head.block.timestamp + 30)
-    stored = replace(trader.market, block=head.block.number, timestamp=head.block.timestamp)
+    stored = trader.market._replace(block=head.block.number, timestamp=head.block.timestamp)
     before = node.round_trips
 
     young = LiveSource(InMemorySource(stored, now), node, now, max_age_s=30)
@@ -252,7 +252,7 @@ def test_recent_state_is_reused_and_an_old_block_is_refused(trader: Trader, node
 def test_unreadable_pools_are_left_out_and_counted(trader: Trader, node: RpcNode) -> None:
     stored = trader.market
     nowhere = replace(_pair(stored), address="0x" + "ab" * 20, reserves=(10**30, 10**30))
-    answer = live(replace(stored, pools={**stored.pools, nowhere.key: nowhere}), node).quote(
+    answer = live(stored._replace(pools={**stored.pools, nowhere.key: nowhere}), node).quote(
         QuoteRequest(order(trader), ApiVersion.V2)
     )
     assert nowhere.key not in answer.pools
@@ -268,7 +268,7 @@ def _pair(market: MarketState) -> ConstantProduct:
 
 
 def test_made_up_addresses_are_not_asked_about(trader: Trader, node: RpcNode) -> None:
-    stored = replace(trader.market, placeholder_pools=frozenset(trader.market.pools))
+    stored = trader.market._replace(placeholder_pools=frozenset(trader.market.pools))
     with pytest.raises(NoRoute):
         live(stored, node).quote(QuoteRequest(order(trader), ApiVersion.V2))
 
@@ -280,7 +280,7 @@ def test_an_order_too_large_for_stored_state_is_quoted_live(trader: Trader, node
     dry: dict[str, Pool] = {
         key: replace(pool, reserves=(1, 1)) for key, pool in direct.items() if isinstance(pool, ConstantProduct)
     }
-    stored = replace(trader.market, pools=dry)
+    stored = trader.market._replace(pools=dry)
     with pytest.raises(NoRoute):
         InMemorySource(stored, SYSTEM_CLOCK).quote(QuoteRequest(large_order, ApiVersion.V2))
     assert live(stored, node).quote(QuoteRequest(large_order, ApiVersion.V2)).result.output_amount > 0
@@ -299,13 +299,13 @@ def test_wrapping_and_wrong_orders_need_no_pools(trader: Trader, node: RpcNode) 
 def test_the_l1_fee_is_read_in_the_same_rounds_and_reported(trader: Trader) -> None:
     oracle = RealOracle(trader.chain)
     oracle.set(L1FeeParams(7 * 10**9, 10**6, 2_269, 1_055_762))
-    trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
-    stored = replace(tried(trader.market), network=replace(trader.world.network, l1_fee_oracle=ORACLE))
+    trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
+    stored = tried(trader.market)._replace(network=trader.world.network._replace(l1_fee_oracle=ORACLE))
     with connected(trader.chain) as node:
         request = QuoteRequest(order(trader), ApiVersion.V2)
         answer, payload = live(stored, node).quote_and_build(request, SwapTerms(0, USER))
         assert node.round_trips <= 3
-        plain = live(replace(stored, network=trader.world.network), node).quote(request)
+        plain = live(stored._replace(network=trader.world.network), node).quote(request)
         costs_wei = answer.result.gas_cost_wei, plain.result.gas_cost_wei
         assert costs_wei[0] is not None
         assert costs_wei[1] is not None
@@ -356,7 +356,7 @@ def test_a_node_that_does_not_answer_is_told_of(trader: Trader) -> None:
 
 def test_a_posted_route_over_pools_that_nobody_knows_is_no_route(trader: Trader, node: RpcNode) -> None:
     result = live(trader.market, node).quote(QuoteRequest(order(trader), ApiVersion.V1)).result
-    few = replace(trader.market, pools={})
+    few = trader.market._replace(pools={})
     with pytest.raises(InvalidRoute):
         live(few, node).build(result, SwapTerms(1_000, USER))
 

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from threading import Thread
@@ -118,7 +117,7 @@ def test_concurrent_followers_of_one_store_do_not_interfere(small_chain: SmallTe
 
 def test_a_recorded_market_is_followed_in_memory_only(small_chain: SmallTestChain, path: Path, node: RpcNode) -> None:
     with store_at(path, small_chain.network) as store:
-        noted = replace(store.read_market(), provenance=Provenance.RECORDED, source="notes of a user")
+        noted = store.read_market()._replace(provenance=Provenance.RECORDED, source="notes of a user")
         store.write_market(noted)
     small_chain.run_random_activity(Random("since"))
     progress: list[Progress] = []

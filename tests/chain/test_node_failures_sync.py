@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from shutil import copyfile
@@ -229,7 +228,7 @@ def test_a_node_of_another_chain_changes_nothing(bench: Bench) -> None:
 
 
 def test_a_sync_without_multicall_has_the_same_result(bench: Bench) -> None:
-    network = replace(bench.network, multicall=NOWHERE)
+    network = bench.network._replace(multicall=NOWHERE)
     with (
         bench.store(is_new=True) as store,
         create(bench.new_path(), network) as other,

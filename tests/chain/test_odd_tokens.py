@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator, Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -55,7 +54,7 @@ def odd_trader(shared_trader: Trader) -> Iterator[Trader]:
 
 def add_odd_tokens(trader: Trader) -> None:
     world = trader.world
-    world.network = replace(world.network, multicall=deploy_multicall(trader.chain))
+    world.network = world.network._replace(multicall=deploy_multicall(trader.chain))
     add_token(world, "FeeCoin", 20_000, 20_000, 20_000, symbol="FEE")
     add_token(world, "FeeCoin", 0, 30_000, 0, symbol="SELL")
     add_token(world, "ShareCoin", STETH_POT, symbol="SHR")
@@ -205,7 +204,7 @@ def test_a_posted_route_over_a_token_with_a_fee_is_refused(trader: Trader, node:
 def test_the_settings_count_before_what_was_found_out(trader: Trader, node: RpcNode) -> None:
     world = trader.world
     marks = {world.address("USDC"): TransferBehaviour.with_fee(5_000), world.address("FEE"): ORDINARY}
-    trader.market = replace(trader.market, network=replace(trader.market.network, transfers=marks))
+    trader.market = trader.market._replace(network=trader.market.network._replace(transfers=marks))
     with pytest.raises(FeeOnTransfer, match=r"USDC takes a fee of 0.5% on transfers"):
         live(trader, node).quote(quote_request(world, "USDC", "DAI", 10**9))
     assert live(trader, node).quote(quote_request(world, "FEE", "DAI")).result.output_amount
@@ -226,7 +225,7 @@ class OverrideIgnoringNode:
 
 def test_a_node_without_overrides_leaves_tokens_unknown(trader: Trader, node: RpcNode, tmp_path: Path) -> None:
     ignoring: Any = OverrideIgnoringNode(node)
-    with create(tmp_path / "store", replace(trader.world.network, block_time_s=1_200.0)) as store:
+    with create(tmp_path / "store", trader.world.network._replace(block_time_s=1_200.0)) as store:
         list(import_pools(store, ignoring, trader.market))
         assert store.read_market().transfers == {}
         assert transfer_check_error(store) == f"{node.redacted_url} heeds no state overrides"

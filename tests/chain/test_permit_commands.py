@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from time import time
 
@@ -43,9 +42,9 @@ def client(
 
 
 def open_client(trader: Trader, folder: Path) -> Client:
-    network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
+    network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
     trader.world.network = network
-    trader.market = replace(trader.market, network=network)
+    trader.market = trader.market._replace(network=network)
     client = Client(trader, folder)
     if network.router_dialect == UNIVERSAL_ROUTER:
         settings = json.loads(client.settings.read_text())

@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import subprocess
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -33,8 +32,8 @@ ORDER = ("ETH", "USDC", "400")
 def client(shared_trader: Trader, tmp_path: Path) -> Iterator[Client]:
     with restored(shared_trader) as trader:
         router = deploy_reading_router(trader, READING).address
-        trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain), router=router)
-        trader.market = replace(trader.market, network=trader.world.network)
+        trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain), router=router)
+        trader.market = trader.market._replace(network=trader.world.network)
         yield Client(trader, tmp_path)
 
 
@@ -108,7 +107,7 @@ def test_a_new_router_is_noticed_with_the_block(client: Client) -> None:
 
 def test_a_payload_of_a_service_is_tried_in_its_reading_only(client: Client) -> None:
     file = client.folder / "market.json"
-    market = replace(read_market(client.trader.world), block=3, timestamp=1, provenance=Provenance.MODELLED)
+    market = read_market(client.trader.world)._replace(block=3, timestamp=1, provenance=Provenance.MODELLED)
     file.write_text(render_market(market))
     with run_service("--market", str(file), env={"SWAPCLI_CONFIG": str(client.settings)}) as service:
         ran = client.calldata(*ORDER, "--api-url", service.url, "--simulate", "--json")

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -150,7 +149,7 @@ def test_what_a_simulation_shows_is_remembered(trader: Trader, node: RpcNode, tm
     assert block is not None
     assert set(findings.protocols.values()) == {Finding(absolute, (ExtraDataForm.WORD,), block, NOW_S)}
     assert findings.reading() == reading
-    again = quoted.payloads._replace(network=replace(network, router_reading=findings.reading()), findings=findings)
+    again = quoted.payloads._replace(network=network._replace(router_reading=findings.reading()), findings=findings)
     payload = again.build(findings.reading())
     assert again.certainty(ReadPayload(findings.reading(), payload)) is ReadingCertainty.REMEMBERED
     assert quoted._replace(payload=payload, payloads=again).check(node).simulation == checked.simulation
@@ -167,7 +166,7 @@ def test_findings_are_forgotten_when_the_code_changes(trader: Trader, node: RpcN
     other = deploy_reading_router(trader, RouterReading(RateReading.ABSOLUTE, ExtraDataForm.EMPTY)).address
     trader.chain.node.ask("anvil_setCode", router, trader.chain.node.ask("eth_getCode", other, "latest"))
     block = int(trader.chain.node.ask("eth_blockNumber"), 16)
-    known = quoted.payloads._replace(network=replace(network, router_reading=first), findings=findings)
+    known = quoted.payloads._replace(network=network._replace(router_reading=first), findings=findings)
     quoted = quoted._replace(payload=known.build(first), payloads=known, state=quoted.state._replace(block=block))
     fallback = memory.without_stale(node, known)
     assert fallback

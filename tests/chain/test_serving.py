@@ -10,7 +10,6 @@ import re
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from threading import Event, Thread
@@ -59,14 +58,14 @@ class Scene:
         world = ContractFixture(chain)
         self.trader = Trader(world, chain, read_market(world))
         self.trader.fund_user()
-        self.network = world.network = replace(world.network, multicall=deploy_multicall(chain), block_time_s=TICK_S)
+        self.network = world.network = world.network._replace(multicall=deploy_multicall(chain), block_time_s=TICK_S)
         self.chain.node.ask("anvil_removeBlockTimestampInterval")
         self.live_now()
         for symbol in DECIMALS:
             world.contracts[symbol].send("approve", world.router.address, 2**255, sender=USER)
         networks = {
             STORED: describe_network(self.network, proxy.url),
-            TAKEN: describe_network(replace(self.network, name=TAKEN), url_of(chain)),
+            TAKEN: describe_network(self.network._replace(name=TAKEN), url_of(chain)),
         }
         settings = write_settings(folder, self.network, None, networks=networks, timeout_s=0.5)
         self.env = {"SWAPCLI_CONFIG": str(settings)}
@@ -78,14 +77,14 @@ class Scene:
 
     def _fill_stores(self, folder: Path) -> None:
         folder.mkdir()
-        market = replace(read_market(self.trader.world), network=self.network)
+        market = read_market(self.trader.world)._replace(network=self.network)
         with (
             create_store(str(folder / f"{STORED}.sqlite"), self.network, only(self.network)) as store,
             connected(self.chain) as node,
         ):
             assert [progress.done for progress in import_pools(store, node, market)] == [len(market.pools)]
-        twin = replace(self.network, name=TAKEN)
-        noted = replace(market, network=twin, provenance=Provenance.RECORDED)
+        twin = self.network._replace(name=TAKEN)
+        noted = market._replace(network=twin, provenance=Provenance.RECORDED)
         with create_store(str(folder / f"{TAKEN}.sqlite"), twin, only(twin)) as store:
             store.write_market(noted)
 

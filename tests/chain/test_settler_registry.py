@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 
 import pytest
 
@@ -45,8 +44,8 @@ def trader(settler_trader: SettlerTrader) -> SettlerTrader:
 @pytest.fixture
 def market(trader: SettlerTrader) -> MarketState:
     """The market of a network that knows only the registry, with what earlier quotes learned about transfers."""
-    network = replace(trader.world.network, router=None, multicall=deploy_multicall(trader.chain))
-    return replace(trader.market, network=network, transfers=dict.fromkeys(trader.market.tokens, ORDINARY))
+    network = trader.world.network._replace(router=None, multicall=deploy_multicall(trader.chain))
+    return trader.market._replace(network=network, transfers=dict.fromkeys(trader.market.tokens, ORDINARY))
 
 
 @pytest.fixture
@@ -102,13 +101,13 @@ def test_while_settler_is_paused_quotes_have_no_payload(
 
 def test_an_address_without_a_registry_is_refused(market: MarketState, node: RpcNode) -> None:
     routers = {SETTLER: market.network.routers[SETTLER]._replace(registry="0x" + "12" * 20)}
-    source = live(replace(market, network=replace(market.network, routers=routers)), node)
+    source = live(market._replace(network=market.network._replace(routers=routers)), node)
     with pytest.raises(InvalidUpstreamResponse, match="does not name a router"):
         source.quote_and_build(request(market), SwapTerms(0, USER))
 
 
 def test_fresh_stored_state_still_reads_the_registry(trader: SettlerTrader, market: MarketState, node: RpcNode) -> None:
-    stored = replace(market, provenance=Provenance.SYNCED, timestamp=int(SYSTEM_CLOCK.now_s()), block=1)
+    stored = market._replace(provenance=Provenance.SYNCED, timestamp=int(SYSTEM_CLOCK.now_s()), block=1)
     source = live(stored, node, max_age_s=3600)
     source.quote(request(market))
     assert node.round_trips == 0
@@ -126,7 +125,7 @@ def test_without_a_node_a_payload_is_refused_with_a_hint(market: MarketState) ->
 
 
 def test_a_router_of_the_settings_is_used_as_it_is(trader: SettlerTrader, market: MarketState, node: RpcNode) -> None:
-    verified = replace(market, network=replace(market.network, router=OTHER_SETTLER))
+    verified = market._replace(network=market.network._replace(router=OTHER_SETTLER))
     trader.world.registry.send("set", ZERO_ADDRESS)
     _, payload = live(verified, node).quote_and_build(request(market), SwapTerms(0, USER))
     assert settler_of(payload) == OTHER_SETTLER

@@ -7,7 +7,6 @@ import shlex
 import subprocess
 from collections.abc import Callable, Iterator
 from contextlib import ExitStack, contextmanager
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -47,8 +46,8 @@ CAST_QUANTITIES = {
 @pytest.fixture(scope="module")
 def client(shared_trader: Trader, tmp_path_factory: pytest.TempPathFactory) -> Iterator[Client]:
     with restored(shared_trader) as trader:
-        trader.world.network = replace(trader.world.network, multicall=deploy_multicall(trader.chain))
-        trader.market = replace(trader.market, network=trader.world.network)
+        trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
+        trader.market = trader.market._replace(network=trader.world.network)
         yield Client(trader, tmp_path_factory.mktemp("signing"))
 
 
@@ -203,7 +202,7 @@ def test_fees_outlast_five_full_blocks(client: Client) -> None:
 @pytest.mark.parametrize(("sold", "what"), [("ETH", ["swap"]), ("WETH", ["approve", "swap"])])
 def test_a_failing_estimate_warns_and_builds(client: Client, tmp_path: Path, sold: str, what: list[str]) -> None:
     file = tmp_path / "market.json"
-    market = replace(read_market(client.trader.world), block=3, timestamp=1, provenance=Provenance.MODELLED)
+    market = read_market(client.trader.world)._replace(block=3, timestamp=1, provenance=Provenance.MODELLED)
     file.write_text(render_market(market))
     with client.trader.chain.revert_after():
         move(client)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
-from dataclasses import replace
 from itertools import pairwise
 from random import Random
 
@@ -82,7 +81,7 @@ def test_what_is_received_is_what_was_quoted(trader: Trader, seed: int) -> None:
 def test_release_2_1_0_pays_what_was_quoted_too(trader: Trader, seed: int) -> None:
     assert isinstance(trader.world, UniversalFixture)
     trader.world.use_release("2.1.0")
-    trader.market = replace(trader.market, network=trader.world.network)
+    trader.market = trader.market._replace(network=trader.world.network)
     seen: Counter[str] = Counter()
     for trade in trader.trades(Random(f"release 2.1.0 {seed}"), 20):
         check_outcome(trade, trader.execute(trade))

@@ -7,7 +7,6 @@ import socket
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Any
 
 import httpx
@@ -42,7 +41,7 @@ class Service:
 
     def __init__(self, market: MarketState, nodes: Mapping[str, StateOverrideNode]) -> None:
         own = market.network
-        markets = {name: replace(market, network=replace(own, name=name)) for name in (DETAILED, PLAIN)}
+        markets = {name: market._replace(network=own._replace(name=name)) for name in (DETAILED, PLAIN)}
         self.registry = MarketRegistry([each.network for each in markets.values()], {}, followed=markets)
         for each in markets.values():
             self.registry.set_source(InMemorySource(each, self.registry.clock))
@@ -67,7 +66,7 @@ def market(shared_trader: Trader) -> Iterator[tuple[MarketState, str]]:
     with restored(shared_trader) as trader:
         trader.chain.fund(POOR, BALANCE_WEI - 1)
         block = int(trader.chain.node.ask("eth_blockNumber"), 16)
-        yield replace(trader.market, block=block), url_of(trader.chain)
+        yield trader.market._replace(block=block), url_of(trader.chain)
 
 
 @contextmanager

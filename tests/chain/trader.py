@@ -135,7 +135,7 @@ class Trader:
         """Replace the trade's pools by their state on the chain."""
         places = [place for place in self.world.places if place.key in trade.replay.pools_after]
         pools = {pool.key: pool for pool in read_pools(self.world, places)}
-        self.market = replace(self.market, pools={**self.market.pools, **pools})
+        self.market = self.market._replace(pools={**self.market.pools, **pools})
 
     def pools_of(self, trade: Trade) -> dict[str, Pool]:
         """The trade's pools as they were read last."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from typing import Final
 
 from eth_abi.abi import encode
@@ -46,15 +45,14 @@ class UniversalFixture(ContractFixture):
         code = bytes.fromhex(load_json(_PERMIT2)["deployedBytecode"]["object"][2:])
         runtime = code[_PERMIT2_START : _PERMIT2_START + _PERMIT2_BYTES]
         chain.node.ask("anvil_setCode", PERMIT2, f"0x{runtime.hex()}")
-        self.network = replace(self.network, chain_id=CHAIN_ID)
+        self.network = self.network._replace(chain_id=CHAIN_ID)
         self.use_release("2.0")
 
     def use_release(self, release: str) -> None:
         """Make a new router of a release the network's router."""
         self.router = self._deploy_universal_router(self.chain, release)
         router = DialectRouter(self.router.address, version=release, protocols=PROTOCOLS)
-        self.network = replace(
-            self.network,
+        self.network = self.network._replace(
             router=self.router.address,
             router_dialect=UNIVERSAL_ROUTER,
             routers={UNIVERSAL_ROUTER: router},

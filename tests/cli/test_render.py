@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import io
 import json
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -134,7 +133,7 @@ def test_pool_amounts_sum_to_what_is_received() -> None:
 
 
 def test_a_market_cannot_steer_the_terminal() -> None:
-    hostile = replace(build_testnet_market(), source="\x1b[31mred\r\n\x07")
+    hostile = build_testnet_market()._replace(source="\x1b[31mred\r\n\x07")
     text = route_text(build_route_view(build_quote(hostile), SwapTerms(0)))
     assert "\x1b" not in text
     assert "\r" not in text

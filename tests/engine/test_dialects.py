@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import subprocess
 import sys
-from dataclasses import replace
 
 import pytest
 
@@ -40,13 +39,13 @@ def test_an_encoder_loads_no_module_of_the_other_kind(name: str, other: str) -> 
 @pytest.mark.parametrize("dialect", [FIBROUS, SETTLER, UNIVERSAL_ROUTER])
 def test_executable_pools_follow_the_changes_of_a_market(dialect: str) -> None:
     market = embedded_market("base")
-    before = replace(market, network=market.network.for_dialect(dialect))
+    before = market._replace(network=market.network.for_dialect(dialect))
     pair = next(pool for pool in market.pools.values() if pool.protocol == "uniswapV2")
     gone = next(pool for pool in market.pools.values() if pool.protocol == "uniswapV3")
     sold, bought = pair.tokens
     moved = pair.swap(sold, bought, 10**15)[1]
     pools = {key: pool for key, pool in before.pools.items() if key != gone.key} | {pair.key: moved}
-    after = replace(before, pools=pools)
+    after = before._replace(pools=pools)
     updated = update_executable(executable_market(before), after, {pair.key, gone.key})
     assert updated.pools == executable_market(after).pools
     assert updated.pools[pair.key] == moved

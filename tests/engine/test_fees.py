@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from random import Random
 
@@ -100,5 +99,5 @@ def test_the_fee_of_a_route_needs_no_known_router() -> None:
 
 def test_a_quote_of_unknown_protocols_keeps_its_gas() -> None:
     answer = base().quote(QuoteRequest(Order(base().network.native, base().token("USDC"), 10**18), ApiVersion.V2))
-    unknown = answer._replace(network=replace(answer.network, protocols=()))
+    unknown = answer._replace(network=answer.network._replace(protocols=()))
     assert with_l1_fee(unknown, TERMS) == unknown

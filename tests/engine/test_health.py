@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from swapcli.engine.clock import Clock
@@ -45,7 +43,7 @@ def test_the_age_of_the_state_is_reported() -> None:
 @pytest.mark.parametrize("pools", [(), (EMPTY_V2,)])
 def test_a_market_without_quotes_is_unhealthy(pools: tuple[str, ...]) -> None:
     market = build_testnet_market()
-    poor = replace(market, pools={key: market.pools[key] for key in pools})
+    poor = market._replace(pools={key: market.pools[key] for key in pools})
     health = InMemorySource(poor, Clock(lambda: NOW_S, lambda: 0.0)).health()
     assert (health.is_healthy, health.status, health.sample) == (False, 503, None)
     assert "cannot quote" in health.message

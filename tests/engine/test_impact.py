@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from math import log, sqrt
 
@@ -84,7 +83,7 @@ def dusty(kind: str, off: float) -> InMemorySource:
         pair(number, a, b, off) if kind == "pair" else position(number, a, b, off, kind)
         for number, (a, b) in enumerate(PAIRS)
     ]
-    return InMemorySource(replace(market, pools={**market.pools, **{each.key: each for each in dust}}), SYSTEM_CLOCK)
+    return InMemorySource(market._replace(pools={**market.pools, **{each.key: each for each in dust}}), SYSTEM_CLOCK)
 
 
 def quoted(source: InMemorySource, sold: str, bought: str, amount: float) -> LocalQuote:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import replace
 from math import exp
 from random import Random
 
@@ -50,7 +49,7 @@ class Chain:
 
     def part(self, keys: Sequence[str]) -> MarketState:
         pools = {key: self.present.pools[key] for key in keys if key in self.present.pools}
-        return replace(self.known, pools=pools, provenance=Provenance.LIVE)
+        return self.known._replace(pools=pools, provenance=Provenance.LIVE)
 
     def search(self, order: Order, limits: Limits | None = None) -> LiveSearch:
         return LiveSearch(InMemorySource(self.known, SYSTEM_CLOCK), request_of(order), self.read, SYSTEM_CLOCK, limits)
@@ -63,7 +62,7 @@ def request_of(order: Order) -> QuoteRequest:
 def after_trades(market: MarketState, seed: int, by: float) -> MarketState:
     """Return the market after a trade in each pool that moves its rate by about `by`."""
     rng = Random(seed)
-    return replace(market, pools={key: _traded(rng, pool, by) for key, pool in market.pools.items()})
+    return market._replace(pools={key: _traded(rng, pool, by) for key, pool in market.pools.items()})
 
 
 def _traded(rng: Random, pool: Pool, by: float) -> Pool:
@@ -177,8 +176,8 @@ def collapsed_pool() -> tuple[Chain, Order, str]:
     small = [build_constant_product(1 + k, a, b, UNIT, UNIT * 998 // 1000) for k in range(3)]
     far_off = build_constant_product(9, a, b, 10**6 * UNIT, 95 * 10**4 * UNIT)
     known = build_market([best, *small, far_off], [*others, a, b])
-    collapsed = replace(
-        known, pools={**known.pools, best.key: build_constant_product(0, a, b, 10**6 * UNIT, 10**5 * UNIT)}
+    collapsed = known._replace(
+        pools={**known.pools, best.key: build_constant_product(0, a, b, 10**6 * UNIT, 10**5 * UNIT)}
     )
     return Chain(known, collapsed), Order(a, b, 100 * UNIT), far_off.key
 

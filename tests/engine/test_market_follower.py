@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -148,9 +147,9 @@ def test_only_the_deepest_pools_are_followed_and_reselected(path: Path, time: Ti
 
 
 def test_a_market_imported_later_replaces_all_pools(path: Path, time: Time) -> None:
-    market = replace(build_wide_market(60), block=7, timestamp=70, provenance=Provenance.RECORDED)
+    market = build_wide_market(60)._replace(block=7, timestamp=70, provenance=Provenance.RECORDED)
     with imported(path, market) as store:
-        other = replace(build_wide_market(80, seed=2), block=9, timestamp=90, provenance=Provenance.RECORDED)
+        other = build_wide_market(80, seed=2)._replace(block=9, timestamp=90, provenance=Provenance.RECORDED)
         followed = FollowedStore(market.network, only(market.network), path, None)
         with open_follower(followed, time.clock, print) as follower:
             assert dict(follower.read().market.pools) == dict(market.pools)

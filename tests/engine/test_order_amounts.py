@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 
 import pytest
@@ -30,15 +29,15 @@ def quote(order: Order) -> QuoteResult:
 @given(st.integers(1, 10**9), st.integers(0, 99), st.booleans())
 @settings(max_examples=examples(20, full=200))
 def test_dollars_are_worth_what_they_say(dollars: int, cents: int, reverse: bool) -> None:
-    order = replace(ORDER, reverse=reverse)
+    order = ORDER._replace(reverse=reverse)
     token = order.token_out if reverse else order.token_in
     found = from_dollars(parse_notation(f"${dollars}.{cents:02}"), order, quote)
     unit_usd = Fraction(found.price_usd) / 10**token.decimals
     assert 0 <= Fraction(100 * dollars + cents, 100) - found.amount * unit_usd < unit_usd
-    whole = quote(replace(ORDER, amount=10**18)).result
+    whole = quote(ORDER._replace(amount=10**18)).result
     assert found.price_usd == (whole.output_token if reverse else whole.input_token).price_usd
 
 
 def test_dollars_for_less_than_a_unit_are_refused() -> None:
     with pytest.raises(InvalidAmount, match="less than the smallest unit of USDC"):
-        from_dollars(parse_notation("$0.0000001"), replace(ORDER, reverse=True), quote)
+        from_dollars(parse_notation("$0.0000001"), ORDER._replace(reverse=True), quote)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -53,7 +52,7 @@ def routed(market: MarketState | None = None, now_s: float = NOW_S) -> InMemoryS
     """Return a source of the small market on a network with a router."""
     market = market or build_testnet_market()
     return InMemorySource(
-        replace(market, network=replace(market.network, router=ROUTER)), clock(now_s), route_ttl_s=TTL_S
+        market._replace(network=market.network._replace(router=ROUTER)), clock(now_s), route_ttl_s=TTL_S
     )
 
 
@@ -191,7 +190,7 @@ def after_sales(percent: float) -> InMemorySource:
         if WETH in pool.tokens and (USDC in pool.tokens or DAI in pool.tokens):
             other = USDC if USDC in pool.tokens else DAI
             pools[key] = pool.swap(WETH, other, int(percent * 10**18))[1]
-    return routed(replace(source.market, pools=pools))
+    return routed(source.market._replace(pools=pools))
 
 
 @given(st.floats(0.001, 20), st.sampled_from([0, 1, 1_000, HALF_PERCENT, 490_000]), st.sampled_from(ApiVersion))
@@ -294,7 +293,7 @@ def test_a_batch_quotes_each_order_on_the_state_after_the_last() -> None:
     for answer, payload in (first, second):
         assert payload.call.route.amount_out == answer.result.output_amount
     pools_after = replay(source.market.pools, first[0].result.route, order.amount).pools_after
-    after = routed(replace(source.market, pools={**source.market.pools, **pools_after}))
+    after = routed(source.market._replace(pools={**source.market.pools, **pools_after}))
     assert paid_out(second[1], after.market) == second[0].result.output_amount
 
 
@@ -305,8 +304,8 @@ def test_a_route_that_does_not_fit_a_block_is_refused() -> None:
     assert gas_units is not None
     limit = gas_units * 3 // 2
     for block_gas_limit, fits in ((limit + 1, True), (limit - 1, False)):
-        network = replace(source.network, block_gas_limit=block_gas_limit)
-        limited = source.with_market(replace(source.market, network=network))
+        network = source.network._replace(block_gas_limit=block_gas_limit)
+        limited = source.with_market(source.market._replace(network=network))
         if fits:
             assert limited.build(result, terms(source)).gas_units == gas_units
         else:
@@ -318,8 +317,8 @@ def test_a_route_that_does_not_fit_a_block_is_refused() -> None:
 @pytest.mark.parametrize("dialect", [FIBROUS, SETTLER, UNIVERSAL_ROUTER])
 def test_calldata_beyond_the_limit_of_nodes_is_refused(dialect: str) -> None:
     market = embedded_market("base")
-    network = replace(market.network.for_dialect(dialect), router=ROUTER)
-    source = InMemorySource(replace(market, network=network), clock())
+    network = market.network.for_dialect(dialect)._replace(router=ROUTER)
+    source = InMemorySource(market._replace(network=network), clock())
     answer = quoted(source)
     steps = answer.quote.steps * (MAX_CALLDATA_BYTES // 300 // len(answer.quote.steps))
     size = len(build_transaction(answer.result, answer.quote.steps, 1, answer.pools, network, terms(source)).calldata)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from fractions import Fraction
 from math import ceil
 
@@ -97,6 +96,6 @@ def test_a_quote_expires_with_its_state_or_deadline(
 
 def test_an_order_of_an_output_has_no_single_path_figure() -> None:
     answer = build_quote()
-    bought = answer._replace(order=replace(answer.order, reverse=True))
+    bought = answer._replace(order=answer.order._replace(reverse=True))
     assert compute_figures(answer, TERMS).single_path is not None
     assert compute_figures(bought, TERMS).single_path is None

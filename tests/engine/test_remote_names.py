@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -107,7 +106,7 @@ def network_token(network: Network, symbol: str) -> Token:
 
 
 def test_an_unlisted_intermediate_token_shows_its_address() -> None:
-    bare = replace(find_network("base"), tokens=())
+    bare = find_network("base")._replace(tokens=())
     with remote_source("base", served=bare) as (source, _):
         answer = source.quote(SELL_V2.build_request())
     intermediate = {swap.token_out for s in answer.result.segments for hop in s.hops for swap in hop}

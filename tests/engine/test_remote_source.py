@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -90,7 +89,7 @@ def test_an_option_unknown_to_the_api_is_rejected_unsent(
     changes: dict[str, Any], order: dict[str, Any], message: str, build: bool
 ) -> None:
     plain = SELL_V2.build_request()
-    request = plain._replace(**changes, order=replace(plain.order, **order))
+    request = plain._replace(**changes, order=plain.order._replace(**order))
     with remote_source("base") as (source, running):
         with pytest.raises(InvalidOption, match=f"{message}.* cannot be sent to a service"):
             source.quote_and_build(request, SELL_V2.terms()) if build else source.quote(request)
@@ -120,7 +119,7 @@ def test_a_network_without_v2_gets_no_v2_request() -> None:
 
 def test_a_token_for_itself_sends_no_request() -> None:
     plain = SELL_V2.build_request()
-    same = plain._replace(order=replace(plain.order, token_out=plain.order.token_in))
+    same = plain._replace(order=plain.order._replace(token_out=plain.order.token_in))
     with remote_source("base") as (source, running), pytest.raises(SameToken):
         source.quote(same)
     assert not running.exchanges
@@ -131,7 +130,7 @@ def test_excluded_protocols_go_as_the_network_calls_them(case: Case, sent: str |
     protocols = find_network(case.network).protocols
     excluded = protocols[5]
     request = case.build_request()
-    request = request._replace(order=replace(request.order, excluded_protocols=frozenset({excluded.amm_name})))
+    request = request._replace(order=request.order._replace(excluded_protocols=frozenset({excluded.amm_name})))
     with remote_source(case.network) as (source, running):
         result = source.quote(request).result
         (exchange,) = running.exchanges

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -52,7 +51,7 @@ def small(**marks: TransferBehaviour) -> MarketState:
         build_constant_product(4, T[3], T[1], 10**8 * UNIT, 10**8 * UNIT),
     ]
     named = dict(zip("abcd", (A, B, C, D), strict=True))
-    return replace(build_market(pools, T), transfers={named[name]: mark for name, mark in marks.items()})
+    return build_market(pools, T)._replace(transfers={named[name]: mark for name, mark in marks.items()})
 
 
 def quoted(market: MarketState, sold: int = 0, bought: int = 1) -> tuple[set[str], list[str]]:
@@ -102,13 +101,13 @@ def test_share_tokens_use_pools_that_accept_the_balance() -> None:
 
 @pytest.mark.parametrize("provenance", Provenance)
 def test_unprobed_tokens_are_reported_on_real_state(provenance: Provenance) -> None:
-    market = replace(small(a=ORDINARY, d=SHARES), provenance=provenance)
+    market = small(a=ORDINARY, d=SHARES)._replace(provenance=provenance)
     expected = ["UNTRIED_TOKEN"] if provenance in (Provenance.LIVE, Provenance.SYNCED) else []
     assert quoted(market)[1] == ["SHARE_TOKEN", *expected]
 
 
 def test_warnings_name_the_tokens() -> None:
-    market = replace(small(d=SHARES), provenance=Provenance.SYNCED)
+    market = small(d=SHARES)._replace(provenance=Provenance.SYNCED)
     answer = InMemorySource(market, SYSTEM_CLOCK).quote(QuoteRequest(Order(T[0], T[1], UNIT), ApiVersion.V2))
     assert is_rounded(answer)
     assert [message.split(":")[0] for _, message in transfer_warnings(answer)] == [
@@ -119,7 +118,7 @@ def test_warnings_name_the_tokens() -> None:
 
 def test_transfer_settings_override_detected_behaviour() -> None:
     market = small(d=TAXED)
-    configured = replace(market, network=replace(market.network, transfers={D: ORDINARY, A: SHARES}))
+    configured = market._replace(network=market.network._replace(transfers={D: ORDINARY, A: SHARES}))
     assert quoted(configured) == ({A, B, D}, ["SHARE_TOKEN"])
 
 
@@ -128,7 +127,7 @@ def test_no_route_breaks_the_transfer_rules(seed: int, marks: list[TransferBehav
     market = build_random_market(seed, every_family=True)
     listed = list(market.tokens.values())
     known = {each.address: mark for each, mark in zip(listed, marks, strict=True)}
-    source = InMemorySource(replace(market, transfers=known), SYSTEM_CLOCK)
+    source = InMemorySource(market._replace(transfers=known), SYSTEM_CLOCK)
     ask = partial(QuoteRequest, api_version=ApiVersion.V2)
     try:
         answer = source.quote(ask(Order(listed[0], listed[1], 10**18)))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -34,7 +33,7 @@ RECIPIENT = "0x" + "77" * 20
 
 
 def with_router(market: MarketState) -> MarketState:
-    return replace(market, network=replace(market.network, router=ROUTER))
+    return market._replace(network=market.network._replace(router=ROUTER))
 
 
 MARKET = with_router(build_testnet_market())
@@ -66,7 +65,7 @@ def test_a_pool_source_quotes_as_its_market(source: PoolSource) -> None:
 def test_a_pool_source_builds_what_it_quoted(source: PoolSource) -> None:
     terms = SwapTerms(5_000, RECIPIENT)
     answer, payload = source.quote_and_build(request_of(MARKET), terms)
-    fresh = replace(MARKET, timestamp=int(NOW_S))
+    fresh = MARKET._replace(timestamp=int(NOW_S))
     result = InMemorySource(fresh, CLOCK).quote(request_of(MARKET)).result
     assert answer.result == result
     assert source.build(result, terms) == payload
@@ -98,8 +97,8 @@ def test_a_pool_source_finds_its_tokens(source: PoolSource) -> None:
 
 def test_a_catalogue_symbol_wins_over_lookalikes(tmp_path: Path) -> None:
     listed, lookalike = MARKET.tokens[USDC], Token("0x" + "fa" * 20, "USDC", "Not that one", 6)
-    network = replace(MARKET.network, tokens=(listed,))
-    lookalikes = replace(MARKET, network=network, tokens={**MARKET.tokens, lookalike.address: lookalike})
+    network = MARKET.network._replace(tokens=(listed,))
+    lookalikes = MARKET._replace(network=network, tokens={**MARKET.tokens, lookalike.address: lookalike})
     with imported(tmp_path / "b.sqlite", lookalikes) as store:
         source = StoreSource(store, CLOCK)
         assert source.token("USDC") == listed
@@ -108,8 +107,8 @@ def test_a_catalogue_symbol_wins_over_lookalikes(tmp_path: Path) -> None:
 
 def test_a_lookalike_is_not_resolved_by_symbol(tmp_path: Path) -> None:
     listed = Token("0x" + "0c" * 20, "TWIN", "The one that is listed", 18)
-    network = replace(MARKET.network, tokens=(listed,))
-    with imported(tmp_path / "c.sqlite", replace(MARKET, network=network)) as store:
+    network = MARKET.network._replace(tokens=(listed,))
+    with imported(tmp_path / "c.sqlite", MARKET._replace(network=network)) as store:
         source = StoreSource(store, CLOCK)
         assert source.token("TWIN") == listed
         assert source.token(TWIN_A).address == TWIN_A

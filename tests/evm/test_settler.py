@@ -49,7 +49,7 @@ FORKS = {
 def settler_market(name: str) -> MarketState:
     """Return an embedded market with the pools as Settler executes them."""
     market = embedded(name)
-    return executable_market(replace(market, network=market.network.for_dialect(SETTLER)))
+    return executable_market(market._replace(network=market.network.for_dialect(SETTLER)))
 
 
 @pytest.mark.parametrize(
@@ -256,8 +256,8 @@ WETH_AND_DAI = ("0x4200000000000000000000000000000000000006", "0x50c5725949a6f0c
 )
 def test_a_refusal_of_a_posted_route_says_why(pool: Weighted | ConstantProduct, reason: str) -> None:
     market = embedded("base")
-    market = replace(market, pools={pool.key: pool}, network=market.network.for_dialect(SETTLER))
-    check_executable([pool.key], replace(market, network=market.network.for_dialect(FIBROUS)))
+    market = market._replace(pools={pool.key: pool}, network=market.network.for_dialect(SETTLER))
+    check_executable([pool.key], market._replace(network=market.network.for_dialect(FIBROUS)))
     check_executable(["unknown"], market)
     with pytest.raises(InvalidRoute, match=f"the router settler cannot execute pool {pool.key} .*: {reason}$"):
         check_executable([pool.key], market)

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections import Counter
-from dataclasses import replace
 from functools import lru_cache
 
 import pytest
@@ -44,7 +43,7 @@ def drawn_market(seed: int) -> MarketState:
     protocols = tuple(
         ProtocolInfo(k + 1, name, name, FAMILY_OF.get(name, name), KEYS.get(name, ())) for k, name in enumerate(NAMES)
     )
-    return replace(market, network=replace(market.network, protocols=protocols))
+    return market._replace(network=market.network._replace(protocols=protocols))
 
 
 @lru_cache
@@ -230,7 +229,7 @@ def refused(
 
 def test_an_unknown_protocol_error_names_the_setting() -> None:
     base, quote = embedded("base"), small_quote()
-    bare = replace(base, network=replace(base.network, protocols=()))
+    bare = base._replace(network=base.network._replace(protocols=()))
     with pytest.raises(ConfigError, match='base has no protocol "') as caught:
         build_call(route_of(quote), quote.steps, bare.pools, bare.network)
     assert "networks.base.protocols" in (caught.value.hint or "")
@@ -239,7 +238,7 @@ def test_an_unknown_protocol_error_names_the_setting() -> None:
 
 def test_a_missing_wrapped_token_error_names_the_setting() -> None:
     base, quote = embedded("base"), small_quote()
-    bare = replace(base, network=replace(base.network, wrapped_native=None))
+    bare = base._replace(network=base.network._replace(wrapped_native=None))
     refused(ConfigError, "no wrapped native token", bare, quote.steps, route_of(quote)._replace(token_in=ZERO_ADDRESS))
 
 

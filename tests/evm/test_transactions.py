@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from eth_abi.abi import encode
 from hypothesis import given
@@ -89,7 +87,7 @@ def test_native_tokens_never_stand_in_for_other_tokens(call: RouterCall) -> None
     with pytest.raises(InvalidRoute, match="the native token is"):
         build_transaction(call._replace(route=other), EVM, ROUTER)
     with pytest.raises(InvalidRoute, match="the native token is"):
-        build_transaction(call, replace(EVM, wrapped_native=None), ROUTER)
+        build_transaction(call, EVM._replace(wrapped_native=None), ROUTER)
 
 
 @pytest.mark.parametrize("router", ["", "0x12", "0x" + "7" * 64, "0x" + "G" * 40])

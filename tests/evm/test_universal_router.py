@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from dataclasses import replace
 from functools import lru_cache
 from random import Random
 
@@ -37,7 +36,7 @@ def universal_market(name: str, version: str) -> MarketState:
     market = embedded(name)
     network = market.network.for_dialect(UNIVERSAL_ROUTER)
     router = network.dialect_router._replace(version=version)
-    return executable_market(replace(market, network=replace(network, routers={UNIVERSAL_ROUTER: router})))
+    return executable_market(market._replace(network=network._replace(routers={UNIVERSAL_ROUTER: router})))
 
 
 class Case:
@@ -154,7 +153,7 @@ def test_an_unknown_release_is_refused() -> None:
     (case,) = random_cases("release", 1)
     network = case.market.network
     router = network.dialect_router._replace(version="3.0")
-    case.market = replace(case.market, network=replace(network, routers={UNIVERSAL_ROUTER: router}))
+    case.market = case.market._replace(network=network._replace(routers={UNIVERSAL_ROUTER: router}))
     with pytest.raises(ConfigError, match=r'^the encoding of version "3\.0" of the Universal Router is not known$'):
         case.build()
 

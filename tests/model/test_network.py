@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 
 from swapcli.model.network import Network
@@ -11,7 +9,7 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.catalogue import find_network, network_names
 
 BASE = find_network("base")
-UNWRAPPED = replace(BASE, wrapped_native=None)
+UNWRAPPED = BASE._replace(wrapped_native=None)
 
 
 @pytest.mark.parametrize("name", network_names())

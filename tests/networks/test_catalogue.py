@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import os
 from collections import Counter
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -174,7 +173,7 @@ def test_a_configuration_adds_networks_without_touching_code() -> None:
 def test_a_configuration_adds_to_a_known_network() -> None:
     added = {"base": {"router": "0x" + "1" * 40}, "BASE": {"gas_price_wei": 9}}
     changed = find_network("8453", added)
-    assert changed == replace(find_network("base"), router="0x" + "1" * 40, gas_price_wei=9)
+    assert changed == find_network("base")._replace(router="0x" + "1" * 40, gas_price_wei=9)
 
 
 def test_a_malformed_network_is_refused_only_when_requested() -> None:

@@ -143,9 +143,9 @@ def test_other_tokens_are_not_traded() -> None:
         ("reserves[1]", IDENTITY, {"reserves": ["1", "-2"]}),
         ("reserves[0]", IDENTITY, {"reserves": [1.5, "2"]}),
         ("reserves[0]", IDENTITY, {"reserves": [str(2**256), "2"]}),
-        ("tokens", replace(IDENTITY, tokens=(A, B, TOKENS[2])), {"reserves": ["1", "2"]}),
-        ("decimals", replace(IDENTITY, decimals=(18, 77)), {"reserves": ["1", "2"]}),
-        ("fee_ppm", replace(IDENTITY, fee_ppm=1_000_000), {"reserves": ["1", "2"]}),
+        ("tokens", IDENTITY._replace(tokens=(A, B, TOKENS[2])), {"reserves": ["1", "2"]}),
+        ("decimals", IDENTITY._replace(decimals=(18, 77)), {"reserves": ["1", "2"]}),
+        ("fee_ppm", IDENTITY._replace(fee_ppm=1_000_000), {"reserves": ["1", "2"]}),
     ],
 )
 def test_malformed_state_is_refused_by_field(field: str, identity: PoolIdentity, state: dict[str, object]) -> None:

@@ -221,11 +221,11 @@ def test_other_tokens_are_not_traded() -> None:
         ("rates[1]", IDENTITY, {"rates": [str(WAD), "one"]}),
         ("offpeg_fee_multiplier", IDENTITY, {"offpeg_fee_multiplier": "-1"}),
         ("offpeg_fee_multiplier", IDENTITY, {"offpeg_fee_multiplier": str(5001 * 10**10)}),
-        ("fee_ppm", replace(IDENTITY, fee_ppm=500_001), {}),
-        ("decimals", replace(IDENTITY, decimals=(18, 19)), {}),
-        ("tokens", replace(IDENTITY, tokens=(A, A)), {}),
-        ("tokens", replace(IDENTITY, tokens=(A,), decimals=(18,)), {}),
-        ("tokens", replace(IDENTITY, tokens=(*TOKENS, ADDRESS), decimals=(18,) * 9), {}),
+        ("fee_ppm", IDENTITY._replace(fee_ppm=500_001), {}),
+        ("decimals", IDENTITY._replace(decimals=(18, 19)), {}),
+        ("tokens", IDENTITY._replace(tokens=(A, A)), {}),
+        ("tokens", IDENTITY._replace(tokens=(A,), decimals=(18,)), {}),
+        ("tokens", IDENTITY._replace(tokens=(*TOKENS, ADDRESS), decimals=(18,) * 9), {}),
     ],
 )
 def test_malformed_state_is_refused_by_field(field: str, identity: PoolIdentity, change: dict[str, object]) -> None:

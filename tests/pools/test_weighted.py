@@ -159,10 +159,10 @@ def test_other_tokens_are_not_traded() -> None:
         ("version", IDENTITY, {"version": 0}),
         ("version", IDENTITY, {"version": 5}),
         ("version", IDENTITY, {"version": "latest"}),
-        ("decimals", replace(IDENTITY, decimals=(19, 6)), {}),
-        ("fee_ppm", replace(IDENTITY, fee_ppm=1_000_000), {}),
-        ("tokens", replace(IDENTITY, tokens=(A, A)), {}),
-        ("tokens", replace(IDENTITY, tokens=(*TOKENS, ADDRESS), decimals=(18,) * 9), {}),
+        ("decimals", IDENTITY._replace(decimals=(19, 6)), {}),
+        ("fee_ppm", IDENTITY._replace(fee_ppm=1_000_000), {}),
+        ("tokens", IDENTITY._replace(tokens=(A, A)), {}),
+        ("tokens", IDENTITY._replace(tokens=(*TOKENS, ADDRESS), decimals=(18,) * 9), {}),
     ],
 )
 def test_malformed_state_is_refused_by_field(field: str, identity: PoolIdentity, change: dict[str, object]) -> None:

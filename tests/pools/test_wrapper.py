@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from math import inf
 
 import pytest
@@ -44,10 +43,10 @@ def test_state_survives_a_round_trip() -> None:
 @pytest.mark.parametrize(
     ("field", "identity"),
     [
-        ("tokens", replace(IDENTITY, tokens=(WRAPPED, ZERO_ADDRESS))),
-        ("tokens", replace(IDENTITY, address="0x" + "11" * 20)),
-        ("decimals", replace(IDENTITY, decimals=(18, 8))),
-        ("fee_ppm", replace(IDENTITY, fee_ppm=1)),
+        ("tokens", IDENTITY._replace(tokens=(WRAPPED, ZERO_ADDRESS))),
+        ("tokens", IDENTITY._replace(address="0x" + "11" * 20)),
+        ("decimals", IDENTITY._replace(decimals=(18, 8))),
+        ("fee_ppm", IDENTITY._replace(fee_ppm=1)),
     ],
 )
 def test_an_invalid_wrapper_names_its_field(field: str, identity: PoolIdentity) -> None:

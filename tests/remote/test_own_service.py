@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import threading
-from dataclasses import replace
 
 import pytest
 
@@ -68,7 +67,7 @@ def test_a_missing_route_is_reported(service_url: str) -> None:
     request = SELL_V2.build_request()
     unlisted = request.order.token_out._replace(address="0x" + "66" * 20)
     with pytest.raises(NoRoute):
-        source(service_url, "base").quote(request._replace(order=replace(request.order, token_out=unlisted)))
+        source(service_url, "base").quote(request._replace(order=request.order._replace(token_out=unlisted)))
 
 
 def test_an_integrator_without_a_key_is_unauthorized(service_url: str) -> None:

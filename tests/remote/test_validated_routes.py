@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -79,7 +78,7 @@ def test_a_route_beyond_the_limits_of_its_order_is_rejected(order: dict[str, Any
     with loopback_server(respond_with(http_response(200, body))) as running:
         source = RemoteSource(running.url, find_network("base"), SYSTEM_CLOCK, api_key=None, timeout_s=5.0)
         with pytest.raises(InvalidUpstreamResponse, match=message):
-            source.quote(SELL_V2.build_request()._replace(order=replace(SELL_V2.build_request().order, **order)))
+            source.quote(SELL_V2.build_request()._replace(order=SELL_V2.build_request().order._replace(**order)))
 
 
 def test_an_output_below_the_requested_one_is_rejected() -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -125,14 +124,14 @@ def test_an_unknown_router_is_rejected_with_its_setting(path: str, build: Any) -
 
 
 def test_the_router_of_the_service_is_used_if_none_is_known() -> None:
-    unknown = replace(find_network("base"), router=None)
+    unknown = find_network("base")._replace(router=None)
     with remote_source("base", served=unknown) as (source, _):
         payload = source.quote_and_build(SELL_V2.build_request(), SELL_V2.terms())[1]
     assert payload.to == find_network("base").router
 
 
 def test_an_unknown_router_must_be_configured() -> None:
-    unknown = replace(find_network("hyperevm"), router=None)
+    unknown = find_network("hyperevm")._replace(router=None)
     with (
         remote_source("hyperevm", served=unknown) as (source, _),
         pytest.raises(ConfigError, match="router of hyperevm"),

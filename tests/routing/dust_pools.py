@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from dataclasses import replace
 from math import log
 from typing import Literal, get_args
 
@@ -50,7 +49,7 @@ def with_dust(
             made.append(_concentrated(rng, 2 * number, tokens, amounts, sorted((a, b)), kind))
         if all(_most_paid(pool, token) <= 3 * amounts.get(token, 1e40) + 2 for pool in made for token in pool.tokens):
             pools.update({pool.key: pool for pool in made})
-    return replace(market, tokens=tokens, pools=pools)
+    return market._replace(tokens=tokens, pools=pools)
 
 
 def _most_paid(pool: Pool, token: str) -> float:

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -27,7 +25,7 @@ from tests.support.pools import (
 @given(seeds, st.integers(18, 23), st.booleans())
 def test_a_result_is_no_worse_than_a_route_of_another_state(seed: int, digits: int, in_reverse: bool) -> None:
     elsewhere, here = (build_random_market(seed, tokens=5, noise=noise) for noise in (6.0, 0.8))
-    requested = replace(build_order(here, 0, 1, 10**digits), reverse=in_reverse)
+    requested = build_order(here, 0, 1, 10**digits)._replace(reverse=in_reverse)
     try:
         found = Router(elsewhere).search(requested).best
     except NoRoute:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from contextlib import suppress
-from dataclasses import replace
 
 import pytest
 from hypothesis import example, given, settings
@@ -45,7 +44,7 @@ def test_what_exact_input_pays_is_had_for_that_input_at_most(seed: int, digits: 
         return
     requested = forward.amount_out
     try:
-        quote = router.quote(replace(build_order(market, 0, 1, requested), reverse=True))
+        quote = router.quote(build_order(market, 0, 1, requested)._replace(reverse=True))
     except NoRoute as refused:
         # The last hundredth of what drained pools hold comes in leaps, and the refusal says how much was found.
         found, impact = int(str(refused.details["max_found_out"])), forward.price_impact or 0.0
@@ -59,7 +58,7 @@ def test_what_exact_input_pays_is_had_for_that_input_at_most(seed: int, digits: 
         # Where the order moves the prices far and fills pools, output comes in steps of whole percents.
         steps = 0.1 * (quote.price_impact or 0.0) ** 2
         if quote.amount_in > amount * (1 + 1e-5 + steps) + 1:  # a last part in a thousand may cost anything
-            nearly = replace(build_order(market, 0, 1, requested - requested // 1000), reverse=True)
+            nearly = build_order(market, 0, 1, requested - requested // 1000)._replace(reverse=True)
             assert router.quote(nearly).amount_in <= amount
 
 
@@ -72,10 +71,10 @@ def test_a_pool_that_promises_a_price_for_nothing_hides_no_route(pool: str) -> N
         [build_constant_product(0, a, b, 10**24, 10**24), build_constant_product(1, a, b, *dust)], [a, b]
     )
     for requested in (10**13, 10**18, 10**22, 5 * 10**23):
-        amount = Router(market).quote(replace(build_order(market, 0, 1, requested), reverse=True)).amount_in
+        amount = Router(market).quote(build_order(market, 0, 1, requested)._replace(reverse=True)).amount_in
         assert Router(market).quote(build_order(market, 0, 1, amount)).amount_out >= requested * (1 - 1e-6)
         alone = build_market([market.pools[key] for key in list(market.pools)[:1]], [a, b])
-        assert amount <= Router(alone).quote(replace(build_order(alone, 0, 1, requested), reverse=True)).amount_in
+        assert amount <= Router(alone).quote(build_order(alone, 0, 1, requested)._replace(reverse=True)).amount_in
 
 
 def searched(market: MarketState, requested: int) -> tuple[SearchResult | Shortfall, list[int]]:
@@ -118,4 +117,4 @@ def test_more_than_the_pools_hold_has_no_route() -> None:
     a, b = build_token(0), build_token(1)
     market = build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b])
     with pytest.raises(NoRoute):
-        Router(market).quote(replace(build_order(market, 0, 1, 10**24), reverse=True))
+        Router(market).quote(build_order(market, 0, 1, 10**24)._replace(reverse=True))

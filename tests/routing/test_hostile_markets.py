@@ -5,7 +5,6 @@ from __future__ import annotations
 import json
 import random
 from collections.abc import Callable
-from dataclasses import replace
 from functools import cache
 from itertools import combinations, pairwise
 from pathlib import Path
@@ -108,7 +107,7 @@ def test_dust_pools_cost_no_order_on_the_embedded_market(seed: int) -> None:
     for sold, bought in (("ETH", "USDC"), ("USDC", "cbBTC"), ("AERO", "USDC")):
         for usd in (100, 100_000):
             requested = of_symbols(market, {"ETH": "WETH"}.get(sold, sold), bought, 0)
-            calls = replace(requested, amount=int(value[requested.token_in.address] / DUST_VALUE_USD * usd))
+            calls = requested._replace(amount=int(value[requested.token_in.address] / DUST_VALUE_USD * usd))
             without, quote = (router.quote(calls, gas_price_wei=0) for router in (clean, dirty))
             assert quote.amount_out >= without.amount_out * (1 - LOSS)
 
@@ -154,7 +153,7 @@ def hostile(rng: random.Random) -> MarketState:
                 break
             except PoolError:
                 continue
-    drained = replace(fair, pools=pools)
+    drained = fair._replace(pools=pools)
     listed = list(drained.tokens)
     value = {address: 10.0 ** rng.uniform(0, 12) for address in listed}
     return with_dust(drained, value, list(combinations(listed, 2)), 6, rng.randrange(10**6))

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -46,16 +44,16 @@ def narrow_market() -> MarketState:
 def test_an_order_that_drains_the_pools_is_told_what_they_have(reverse: bool) -> None:
     """The reported maximum has a route, but for a part in a thousand."""
     market = narrow_market()
-    calls = replace(build_order(market, 0, 1, 10**24), reverse=reverse)
+    calls = build_order(market, 0, 1, 10**24)._replace(reverse=reverse)
     error = refusal(market, calls)
     verb, name, symbol = ("bought", "max_amount_out", "T1") if reverse else ("sold", "max_amount_in", "T0")
     assert "every path runs out of liquidity; at most 3," in error.message
     assert error.message.endswith(f"{symbol} can be {verb}")
     assert error.hint == "try a smaller amount"
     most = int(str(error.details[name]))
-    quote = Router(market).quote(replace(calls, amount=most * 999 // 1000))
+    quote = Router(market).quote(calls._replace(amount=most * 999 // 1000))
     assert (quote.amount_out if reverse else quote.amount_in) >= most * 0.99
-    assert name in refusal(market, replace(calls, amount=most + 1)).details
+    assert name in refusal(market, calls._replace(amount=most + 1)).details
 
 
 @pytest.mark.parametrize("reverse", [False, True])
@@ -75,7 +73,7 @@ def test_what_a_bound_shows_is_refused_before_the_search(amount: int, reverse: b
 
         arc.trade_to_marginal_rate = counted
     with pytest.raises(NoRoute):
-        router.quote(replace(build_order(market, 0, 1, amount), reverse=reverse))
+        router.quote(build_order(market, 0, 1, amount)._replace(reverse=reverse))
     assert not trades
 
 
@@ -84,7 +82,7 @@ def test_what_a_bound_shows_is_refused_before_the_search(amount: int, reverse: b
 def test_what_is_refused_before_the_search_has_no_route(seed: int, digits: float, reverse: bool) -> None:
     market = build_random_market(seed, tokens=4, pools=6, every_family=True)
     amount = int(10**digits)
-    calls = replace(build_order(market, 0, 1, amount), reverse=reverse)
+    calls = build_order(market, 0, 1, amount)._replace(reverse=reverse)
     refused = exceeds_liquidity(calls, graph_of(market), (0, 1), 6, no_cancellation)
     if refused is None:
         return
@@ -98,8 +96,8 @@ def test_only_less_than_a_unit_is_too_small() -> None:
     """However little is sold for a requested output: a unit of token 0 is worth billions of token 1 here."""
     market = build_market([build_constant_product(0, A, B, 10**9, 10**27)], [A, B])
     for requested in (1, 10**6, 10**17, 10**26):
-        assert Router(market).quote(replace(build_order(market, 0, 1, requested), reverse=True)).amount_out >= requested
-    drained = refusal(market, replace(build_order(market, 0, 1, 10**27), reverse=True))
+        assert Router(market).quote(build_order(market, 0, 1, requested)._replace(reverse=True)).amount_out >= requested
+    drained = refusal(market, build_order(market, 0, 1, 10**27)._replace(reverse=True))
     assert "runs out of liquidity" in drained.message
     small = refusal(market, build_order(market, 1, 0, 10**17))
     assert "too small: less than one smallest unit would change hands" in small.message
@@ -110,9 +108,9 @@ def test_only_less_than_a_unit_is_too_small() -> None:
 def test_an_unreachable_output_error_names_the_largest_one_found(seed: int, digits: int) -> None:
     """More than any route over whole percents brings, and less than the pools hold."""
     market = build_random_market(seed, tokens=8, pools=30, every_family=True)
-    calls = replace(build_order(market, 0, 1, 10**digits), reverse=True)
+    calls = build_order(market, 0, 1, 10**digits)._replace(reverse=True)
     most = max_output(graph_of(market), (0, 1), calls.max_hops)
-    error = refusal(market, replace(calls, amount=int(most * 0.99)))
+    error = refusal(market, calls._replace(amount=int(most * 0.99)))
     assert "runs out of liquidity; the most that a route was found for is" in error.message
     assert 0 < int(str(error.details["max_found_out"])) < most * 0.99
     assert error.hint == "try a smaller amount"

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
@@ -23,7 +21,7 @@ GAS_PRICES = st.sampled_from([0, 10**6, 10**9])
 
 
 def with_block_gas(market: MarketState, limit: int) -> MarketState:
-    return replace(market, network=replace(market.network, block_gas_limit=limit))
+    return market._replace(network=market.network._replace(block_gas_limit=limit))
 
 
 def quote_or_none(
@@ -43,7 +41,7 @@ def fits_steps(limit: int) -> FitsCalldata:
 @given(seeds, amounts, st.integers(250_000, 1_000_000), GAS_PRICES, st.booleans())
 def test_a_quote_fits_the_block_and_is_exact(seed: int, amount: int, limit: int, price: int, reverse: bool) -> None:
     market = build_random_market(seed)
-    order = replace(build_order(market, 0, 1, amount), reverse=reverse)
+    order = build_order(market, 0, 1, amount)._replace(reverse=reverse)
     free, limited = (quote_or_none(each, order, price) for each in (market, with_block_gas(market, limit)))
     if free is None:
         assert limited is None
@@ -64,7 +62,7 @@ def test_the_calldata_of_a_quote_fits_and_is_exact(
     seed: int, amount: int, limit: int, price: int, reverse: bool
 ) -> None:
     market = build_random_market(seed)
-    order = replace(build_order(market, 0, 1, amount), reverse=reverse)
+    order = build_order(market, 0, 1, amount)._replace(reverse=reverse)
     free, limited = (quote_or_none(market, order, price, each) for each in (None, fits_steps(limit)))
     if free is None:
         assert limited is None

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from dataclasses import replace
 from itertools import pairwise
 from math import inf
 from typing import Any
@@ -120,7 +119,7 @@ def test_a_quote_is_never_worse_than_the_best_single_path(
 ) -> None:
     """From dense markets to sparse ones, where most tokens are dead ends and paths are long."""
     market = build_random_market(seed, tokens=tokens, pools=max(300, tokens), every_family=every_family)
-    quote = quoted(market, replace(build_order(market, 0, 1, amount), max_hops=max_hops))
+    quote = quoted(market, build_order(market, 0, 1, amount)._replace(max_hops=max_hops))
     assert (quote.amount_out if quote else 0) >= best_over_the_market(market, amount, max_hops)
 
 
@@ -143,7 +142,7 @@ def test_a_quote_is_never_worse_than_the_best_single_path(
 )
 def test_long_ways_over_thin_pools_are_not_missed(tokens: int, max_hops: int, seed: int, amount: int) -> None:
     market = build_random_market(seed, tokens=tokens, pools=300)
-    quote = Router(market).quote(replace(build_order(market, 0, 1, amount), max_hops=max_hops))
+    quote = Router(market).quote(build_order(market, 0, 1, amount)._replace(max_hops=max_hops))
     assert quote.amount_out >= best_over_the_market(market, amount, max_hops) > 0
 
 
@@ -225,7 +224,7 @@ def test_direct_orders_use_one_hop_and_fewer_hops_are_respected() -> None:
     ]
     market = build_market(pools, [a, b, c])
     free = Router(market).quote(build_order(market, 0, 1, 10**22))
-    direct = Router(market).quote(replace(build_order(market, 0, 1, 10**22), direct=True))
+    direct = Router(market).quote(build_order(market, 0, 1, 10**22)._replace(direct=True))
     assert max(len(segment.hops) for segment in free.route.segments) == 2
     assert [len(segment.hops) for segment in direct.route.segments] == [1]
     assert direct.amount_out < free.amount_out
@@ -237,7 +236,7 @@ def test_an_order_whose_best_path_is_too_long_is_still_quoted() -> None:
     deep = [build_constant_product(k, i, j, 10**27, 10**27) for k, (i, j) in enumerate(pairwise([s, a, b, c, t]))]
     thin = [build_constant_product(4, s, b, 10**22, 10**22, 500), build_constant_product(5, b, t, 10**22, 10**22, 500)]
     market = build_market([*deep, *thin], known)
-    quote = Router(market).quote(replace(build_order(market, 0, 1, 10**22), max_hops=3))
+    quote = Router(market).quote(build_order(market, 0, 1, 10**22)._replace(max_hops=3))
     assert quote.amount_out >= (quote.best_single_path_out or 0) > 0
     assert max(len(segment.hops) for segment in quote.route.segments) <= 3
 
@@ -248,7 +247,7 @@ def test_excluded_protocols_are_not_used() -> None:
         build_constant_product(k, a, b, 10**24, 10**24 + k, protocol=name) for k, name in enumerate(["one", "two"])
     ]
     market = build_market(pools, [a, b])
-    calls = replace(build_order(market, 0, 1, 10**20), excluded_protocols=frozenset({"two"}))
+    calls = build_order(market, 0, 1, 10**20)._replace(excluded_protocols=frozenset({"two"}))
     assert {step.pool for step in Router(market).quote(calls).steps} == {pools[0].key}
 
 
@@ -283,7 +282,7 @@ def test_without_a_path_the_hint_names_the_limits_to_relax() -> None:
     ]
     for limit, hint in limits:
         with pytest.raises(NoRoute) as caught:
-            Router(market).quote(replace(calls, **limit))
+            Router(market).quote(calls._replace(**limit))
         assert caught.value.hint == hint
 
 
@@ -299,7 +298,7 @@ def test_where_the_amount_is_the_trouble_the_hint_says_which_way(amount: int, re
     a, b = build_token(0), build_token(1)
     market = build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b])
     with pytest.raises(NoRoute) as caught:
-        Router(market).quote(replace(build_order(market, 0, 1, amount), reverse=reverse))
+        Router(market).quote(build_order(market, 0, 1, amount)._replace(reverse=reverse))
     assert caught.value.hint == hint
 
 
@@ -352,7 +351,7 @@ class Leaving:
 
 def test_a_quote_that_nobody_waits_for_ends_at_the_next_question() -> None:
     market = build_random_market(7, tokens=12, pools=60, every_family=True)
-    for calls in (build_order(market, 0, 1, 10**21), replace(build_order(market, 0, 1, 10**18), reverse=True)):
+    for calls in (build_order(market, 0, 1, 10**21), build_order(market, 0, 1, 10**18)._replace(reverse=True)):
         stays = Leaving(inf)
         whole = Router(market).quote(calls, certify=True, is_cancelled=stays)
         assert whole == Router(market).quote(calls, certify=True)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import json
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -84,7 +83,7 @@ def test_a_parsed_fine_route_pays_what_was_quoted(seed: int, size: float) -> Non
 @given(seeds, st.floats(16, 20))
 def test_an_exact_output_needs_no_more_input(seed: int, size: float) -> None:
     market = build_random_market(seed, tokens=5, pools=14)
-    order = replace(build_order(market, 0, 1, int(10**size)), reverse=True)
+    order = build_order(market, 0, 1, int(10**size))._replace(reverse=True)
     whole, finer = (searched(market, order, 0, step) for step in (WHOLE_PERCENTS, HUNDREDTHS))
     if whole and finer:
         assert finer.best.replay.amount_out >= order.amount

@@ -4,7 +4,6 @@ same, and no number runs away."""
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from functools import cache
 
 import pytest
@@ -38,7 +37,7 @@ def flooded(seed: int) -> MarketState:
                 break
             except PoolError:
                 continue
-    return replace(market, pools=pools)
+    return market._replace(pools=pools)
 
 
 class Counting:

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import random
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from statistics import median
 
@@ -70,7 +69,7 @@ def test_a_quote_over_selected_pools_is_nearly_optimal(
 def test_an_exact_output_reads_enough_pools(store: Store, router: Router) -> None:
     for order in orders(1e-3, examples(2, full=4)):
         amount_out = router.quote(order, gas_price_wei=0).amount_out
-        back = replace(order, amount=amount_out, reverse=True)
+        back = order._replace(amount=amount_out, reverse=True)
         assert gap_bps(store, router, back) <= gap_bps(store, router, order) + 1.0
 
 
@@ -84,8 +83,8 @@ def test_selected_pools_are_as_in_the_whole_market(store: Store) -> None:
     assert part.pools.items() <= WIDE.pools.items()
     assert part.tokens.items() <= WIDE.tokens.items()
     assert [*part.pools] == [key for key in WIDE.pools if key in part.pools]
-    rest = {"pools": part.pools, "tokens": part.tokens, "placeholder_pools": part.placeholder_pools}
-    assert part == replace(WIDE, **rest)  # type: ignore[arg-type]
+    rest = WIDE._replace(pools=part.pools, tokens=part.tokens, placeholder_pools=part.placeholder_pools)
+    assert part == rest
 
 
 def test_prices_and_gas_are_as_over_the_whole_market(store: Store, router: Router) -> None:
@@ -109,7 +108,7 @@ def test_a_direct_order_reads_only_pools_of_its_pair(store: Store, router: Route
 
 
 def test_other_pools_replace_those_of_excluded_protocols(store: Store, router: Router) -> None:
-    order = replace(orders(1e-3)[0], excluded_protocols=frozenset({"v3"}))
+    order = orders(1e-3)[0]._replace(excluded_protocols=frozenset({"v3"}))
     assert gap_bps(store, router, order) <= 0.5
 
 
@@ -117,7 +116,7 @@ def test_the_native_token_selects_pools_of_its_wrapped_form(store: Store) -> Non
     native = WIDE.network.native
     assert native.address == ZERO_ADDRESS
     order = Order(native, TOKENS[1], 10**18)
-    assert store.read_candidates(order, LIMIT) == store.read_candidates(replace(order, token_in=TOKENS[0]), LIMIT)
+    assert store.read_candidates(order, LIMIT) == store.read_candidates(order._replace(token_in=TOKENS[0]), LIMIT)
 
 
 def test_a_small_store_is_read_whole(tmp_path: Path) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 
 import pytest
 from hypothesis import given, settings
@@ -442,7 +441,7 @@ def test_a_network_has_one_endpoint_per_path_and_method(service: InProcessServic
 def test_a_network_of_the_users_without_v2_has_none() -> None:
     with in_process_service("testnet") as served:
         served.get("/testnet/tokens")
-        served.registry.networks["testnet"] = replace(served.registry.networks["testnet"], has_v2=False)
+        served.registry.networks["testnet"] = served.registry.networks["testnet"]._replace(has_v2=False)
         assert served.get("/testnet/v2/route", build_order_query("testnet")).status_code == 404
         assert served.get("/testnet/route", build_order_query("testnet")).status_code == 200
 

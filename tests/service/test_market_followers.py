@@ -7,7 +7,6 @@ import socket
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from threading import Event, Thread
 from threading import enumerate as all_threads
@@ -38,10 +37,10 @@ TTL_S, MAX_AGE_S = 60, 20
 
 def at_block(block: int, timestamp: int | None = None) -> MarketState:
     """The test market, marked as synced."""
-    synced = replace(
-        open_testnet_market(), provenance=Provenance.SYNCED, block=block, timestamp=timestamp or int(NOW_S)
+    synced = open_testnet_market()._replace(
+        provenance=Provenance.SYNCED, block=block, timestamp=timestamp or int(NOW_S)
     )
-    return replace(synced, network=replace(synced.network, block_time_s=0.1))
+    return synced._replace(network=synced.network._replace(block_time_s=0.1))
 
 
 class FollowingService(InProcessService):
@@ -136,7 +135,7 @@ def test_new_blocks_are_published_with_their_age(tmp_path: Path) -> None:
             assert world.get("/testnet/healthcheck").json() == reported
             assert world.get("/readyz").json() == {"ready": True, "missing": []}
             first = world.route().json()["outputAmount"]
-            world.write(replace(at_block(6, int(NOW_S) + 2), gas_price_wei=7))
+            world.write(at_block(6, int(NOW_S) + 2)._replace(gas_price_wei=7))
             until(world.is_at(6))
             assert world.health() == (200, f"{message}, block 6, 1 s old, followed by polling")
             assert world.route().json()["outputAmount"] == first
@@ -243,7 +242,7 @@ def test_a_response_uses_one_state_while_another_replaces_it(tmp_path: Path) -> 
     with following_service(tmp_path / "store") as world:
         thin = at_block(2)
         pools = {key: pool for key, pool in thin.pools.items() if len(key) and key != max(thin.pools)}
-        sources = [InMemorySource(each, world.fake_clock.clock) for each in (at_block(1), replace(thin, pools=pools))]
+        sources = [InMemorySource(each, world.fake_clock.clock) for each in (at_block(1), thin._replace(pools=pools))]
         outs = []
         for source in sources:
             world.registry.set_source(source)

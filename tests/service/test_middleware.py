@@ -7,7 +7,6 @@ import json
 import re
 import time
 from collections.abc import Iterator
-from dataclasses import replace
 from typing import Any
 
 import pytest
@@ -376,7 +375,7 @@ def test_a_network_without_a_market_exists_and_is_unavailable() -> None:
 
 
 def test_state_of_a_node_that_is_too_old_is_not_quoted_on() -> None:
-    aged = replace(open_testnet_market(), provenance=Provenance.SYNCED)
+    aged = open_testnet_market()._replace(provenance=Provenance.SYNCED)
     served = InProcessService({"testnet": lambda: aged})
     try:
         answer = served.get("/testnet/route", build_order_query("testnet"))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from functools import partial
 
 import pytest
@@ -36,7 +35,7 @@ def service() -> Iterator[InProcessService]:
     """A network for each dialect, with the pools of base."""
     market = embedded_market("base")
     markets = {
-        dialect: replace(market, network=replace(market.network.for_dialect(dialect), name=dialect, router=ROUTER))
+        dialect: market._replace(network=market.network.for_dialect(dialect)._replace(name=dialect, router=ROUTER))
         for dialect in DIALECTS
     }
     served = InProcessService({name: partial(markets.__getitem__, name) for name in DIALECTS})

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from functools import cache
 from typing import Any
 
@@ -113,7 +112,7 @@ def test_a_pool_of_a_protocol_without_an_id_is_refused(key: str) -> None:
     pool = market().pools[key]
     others = tuple(protocol for protocol in STARKNET.protocols if protocol.amm_name != pool.protocol)
     with pytest.raises(InvalidRoute, match="no protocol id"):
-        build_call(ROUTE, [step(pool)], market().pools, replace(STARKNET, protocols=others))
+        build_call(ROUTE, [step(pool)], market().pools, STARKNET._replace(protocols=others))
 
 
 @given(POOLS)

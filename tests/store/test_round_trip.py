@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -37,7 +36,7 @@ def test_any_market_round_trips_through_a_store(market: MarketState) -> None:
 @settings(max_examples=20)
 @given(markets(), markets())
 def test_a_written_market_replaces_the_one_before(first: MarketState, second: MarketState) -> None:
-    second = replace(second, network=first.network, pools={}, placeholder_pools=frozenset())
+    second = second._replace(network=first.network, pools={}, placeholder_pools=frozenset())
     with TemporaryDirectory() as folder, create_store(f"{folder}/store", first.network, raise_unknown_network) as store:
         store.write_market(first)
         store.write_market(second)
@@ -87,8 +86,8 @@ def test_a_store_takes_a_known_network_from_the_catalogue(tmp_path: Path) -> Non
     base = find_network("base")
     path = str(tmp_path / "store")
     create_store(path, base, find_network).close()
-    with open_store(path, lambda name: replace(find_network(name), router="0x" + "1" * 40)) as store:
-        assert store.network == replace(base, router="0x" + "1" * 40)
+    with open_store(path, lambda name: find_network(name)._replace(router="0x" + "1" * 40)) as store:
+        assert store.network == base._replace(router="0x" + "1" * 40)
 
 
 def test_the_summary_counts_what_was_written(tmp_path: Path) -> None:
@@ -113,7 +112,7 @@ def test_an_import_has_its_block_and_cannot_be_rewound(tmp_path: Path) -> None:
         with store.write_block(1) as writer:
             writer.put_tokens(TOKENS)
             writer.put_metadata("progress", 5)
-        replacement = replace(store.read_market(), block=9, timestamp=99)
+        replacement = store.read_market()._replace(block=9, timestamp=99)
         store.write_market(replacement)
         assert [block.number for block in store.read_blocks()] == [9]
         assert store.read_metadata("progress") is None
@@ -129,7 +128,7 @@ def test_pools_are_stored_with_the_block_of_their_state(tmp_path: Path) -> None:
         with store.write_block(4) as writer:
             writer.put_pools([pool(2, reserve=7)])
     assert rows(tmp_path / "store", "SELECT block FROM pools ORDER BY id") == [(1,), (4,)]
-    with imported(tmp_path / "other", replace(reopen_market(tmp_path), block=11)) as store:
+    with imported(tmp_path / "other", reopen_market(tmp_path)._replace(block=11)) as store:
         assert store.read_summary().pools == 2
     assert rows(tmp_path / "other", "SELECT DISTINCT block FROM pools") == [(11,)]
 

@@ -8,7 +8,6 @@ import shutil
 import sqlite3
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
-from dataclasses import replace
 from pathlib import Path
 from tempfile import mkdtemp
 
@@ -115,7 +114,7 @@ def test_a_failed_migration_leaves_the_layout_unchanged(tmp_path: Path) -> None:
 def test_a_store_of_another_network_or_chain_is_refused(tmp_path: Path) -> None:
     path = tmp_path / "store"
     create_filled(path).close()
-    other, fork = replace(NETWORK, name="other", chain_id=2), replace(NETWORK, chain_id=3)
+    other, fork = NETWORK._replace(name="other", chain_id=2), NETWORK._replace(chain_id=3)
     with pytest.raises(ConfigError, match='is of "test", not of "other"'):
         create(path, other)
     with pytest.raises(ConfigError, match="is of test with the chain id 1, not with 3"):
@@ -127,7 +126,7 @@ def test_a_store_of_another_network_or_chain_is_refused(tmp_path: Path) -> None:
     for name in ("test", "1"):
         open_store(str(path), only(NETWORK), name).close()
     with create(path) as store, pytest.raises(ConfigError, match='is of "test", not of "other"'):
-        store.write_market(replace(store.read_market(), network=other))
+        store.write_market(store.read_market()._replace(network=other))
 
 
 @contextmanager
@@ -187,7 +186,7 @@ def test_a_full_disk_loses_only_the_block_that_does_not_fit(tmp_path: Path) -> N
         writer.put_pools([pool(1_000 + number) for number in range(2_000)])
     assert store.read_market() == before
     with pytest.raises(InputOutputError, match="there is no space left"):
-        store.write_market(replace(before, pools={p.key: p for p in map(pool, range(3_000))}))
+        store.write_market(before._replace(pools={p.key: p for p in map(pool, range(3_000))}))
     assert store.read_market() == before
     store._connection.execute("PRAGMA max_page_count = 1000000")
     with store.write_block(2) as writer:

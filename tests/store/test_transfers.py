@@ -5,7 +5,6 @@ from __future__ import annotations
 import sqlite3
 import threading
 from contextlib import closing
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -85,7 +84,7 @@ def test_deepest_pools_of_a_token_include_unranked_ones(tmp_path: Path) -> None:
 
 def test_an_import_replaces_the_transfers_of_the_store(tmp_path: Path) -> None:
     market = build_market([pool(0), pool(1, 5, (1, 2))], TOKENS)
-    with imported(tmp_path / "store", replace(market, transfers={A: TAXED, C: IRREGULAR})) as store:
+    with imported(tmp_path / "store", market._replace(transfers={A: TAXED, C: IRREGULAR})) as store:
         assert store.read_market().transfers == {A: TAXED, C: IRREGULAR}
         store.write_market(market)
         assert store.read_market().transfers == {}

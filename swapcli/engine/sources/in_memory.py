@@ -3,14 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from dataclasses import replace
 from functools import partial
 from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult, build_result
 from swapcli.engine.clock import Clock
 from swapcli.engine.dialects import check_executable, executable_market, execution_of, update_executable
-from swapcli.engine.health import Health, MarketSize, check_market
 from swapcli.engine.impact_measures import highest_impact
 from swapcli.engine.payloads import (
     build_transaction,
@@ -52,6 +50,7 @@ from swapcli.routing.gas import route_gas
 from swapcli.routing.replay import Replay, replay
 
 if TYPE_CHECKING:
+    from swapcli.engine.health import Health
     from swapcli.engine.pool_listing import PoolSelection
     from swapcli.model.price_basis import PriceBasis
     from swapcli.model.transaction import UnsignedTransaction
@@ -126,7 +125,7 @@ class InMemorySource:
 
     def with_description(self, description: str) -> InMemorySource:
         """Return this source with another description of where its state comes from."""
-        copy = self.with_market(replace(self.market, source=description))
+        copy = self.with_market(self.market._replace(source=description))
         copy._router = self._router
         return copy
 
@@ -297,6 +296,8 @@ class InMemorySource:
 
     def health(self) -> Health:
         """As `QuoteSource.health`: quote a sample order between two main tokens."""
+        from swapcli.engine.health import MarketSize, check_market
+
         count = MarketSize(len(self.market.pools), len(self.market.tokens))
         return check_market(routable_market(self.market), self.quote_sample, self._clock, count)
 
@@ -332,7 +333,7 @@ class InMemorySource:
         """Return a source over the market after the swaps of `answer`."""
         after = replay(answer.pools, answer.quote.route, answer.quote.amount_in, self._execution).pools_after
         changed = {key: pool for key, pool in after.items() if key in self.market.pools}
-        market = replace(self.market, pools={**self.market.pools, **changed})
+        market = self.market._replace(pools={**self.market.pools, **changed})
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
     def _search_unless_wrapping(self, ask: QuoteRequest, is_cancelled: Cancelled | None) -> SearchResult | None:
@@ -376,7 +377,7 @@ class InMemorySource:
 
     def _best_quote_of(self, name: str, names: list[str], ask: QuoteRequest, is_cancelled: Cancelled | None) -> int:
         others = frozenset(names) - {name} | ask.order.excluded_protocols
-        alone = ask._replace(order=replace(ask.order, excluded_protocols=others), certify=False)
+        alone = ask._replace(order=ask.order._replace(excluded_protocols=others), certify=False)
         try:
             return (
                 0
@@ -402,8 +403,8 @@ class InMemorySource:
         return self._router.usd_prices(self.network.to_wrapped_token(self.network.native))[0]
 
     def _to_pool_tokens(self, order: Order) -> Order:
-        return replace(
-            order, token_in=self._to_pool_token(order.token_in), token_out=self._to_pool_token(order.token_out)
+        return order._replace(
+            token_in=self._to_pool_token(order.token_in), token_out=self._to_pool_token(order.token_out)
         )
 
     def _to_pool_token(self, token: Token) -> Token:

@@ -8,7 +8,6 @@ decides which pools to read. One more request probes how tokens transfer if that
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult
@@ -253,7 +252,7 @@ class LiveSource:
         market = source.market
         if market.network.router_registry is None:
             return source
-        return source.with_market(replace(market, network=self.newest_snapshot().with_router(market.network)))
+        return source.with_market(market._replace(network=self.newest_snapshot().with_router(market.network)))
 
     def _with_probed_transfers(self, source: InMemorySource) -> InMemorySource:
         """Return `source` with the transfers that were probed since; itself unless they change what is routable."""
@@ -262,7 +261,7 @@ class LiveSource:
         if found.items() <= market.transfers.items():
             return source
         transfers = {**market.transfers, **found}
-        return source.with_market(replace(market, transfers=transfers))
+        return source.with_market(market._replace(transfers=transfers))
 
     def with_transfers(self, snapshot: BlockSnapshot, market: MarketState) -> MarketState:
         """Return the market with how its tokens transfer; probe the unknown ones in one request."""
@@ -276,7 +275,7 @@ class LiveSource:
             if not report.failure and not block.is_pending:
                 self._pool_source.record_transfers(report.behaviours, block.number)
         found = {token: self._probed[token] for token in tokens if token in self._probed}
-        return replace(market, transfers={**market.transfers, **found})
+        return market._replace(transfers={**market.transfers, **found})
 
     def _with_l1_fee(self, answer: LocalQuote, payload: UnsignedTransaction | None = None) -> LocalQuote:
         """Return the quote with its L1 data fee, if the network has one and the quote is live."""

@@ -8,7 +8,6 @@ limits. All routes that were found compete on the states that were read, so the 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import replace
 from math import inf
 from typing import TYPE_CHECKING, NamedTuple
 
@@ -185,7 +184,7 @@ class LiveSearch:
         moves = price_moves(known, read)
         pools = {**shift_market(unread, moves), **read}
         source = self._known.with_market(
-            replace(fresh.market, pools={key: pools[key] for key in known if key in pools})
+            fresh.market._replace(pools={key: pools[key] for key in known if key in pools})
         )
         if outcome is None:
             return _Expected(source, moves.spread, inf)

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 from itertools import permutations
 from pathlib import Path
 from random import Random
@@ -84,7 +84,7 @@ def measure_following(blocks: int, swaps: int, folder: Path) -> FollowFigures:
 def open_fixture(chain: AnvilChain) -> ContractFixture:
     """Deploy pools of every family, with a Multicall."""
     fixture = ContractFixture(chain)
-    fixture.network = replace(fixture.network, multicall=deploy_multicall(chain))
+    fixture.network = fixture.network._replace(multicall=deploy_multicall(chain))
     return fixture
 
 

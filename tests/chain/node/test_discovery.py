@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -314,7 +313,7 @@ def test_base_has_a_factory_or_a_reason_for_each_protocol() -> None:
 def test_a_factory_with_an_unknown_fee_is_skipped_with_a_reason() -> None:
     base = find_network("base")
     bare = tuple(replace_fees(each) for each in base.deployments)
-    _, skipped = find_factories(replace(base, deployments=bare), ["uniswapV2"])
+    _, skipped = find_factories(base._replace(deployments=bare), ["uniswapV2"])
     assert skipped == [SkippedItem("uniswapV2", "the catalogue does not know its fee")]
 
 

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -195,7 +194,7 @@ def test_empty_return_data_removes_a_pool_only_with_proof(local_chain: TestChain
     _touch(local_chain, made)
     local_chain.chain.node.ask("anvil_setCode", made.key, "0x00")
     local_chain.chain.node.ask("evm_mine")
-    bare = replace(store.network, multicall=None)
+    bare = store.network._replace(multicall=None)
     store.network, proven = bare, store.network
     with pytest.raises(InvalidUpstreamResponse, match=f"returns nothing for {made.key}, which has answered before"):
         follow(store, node)

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import replace
 from pathlib import Path
 from random import Random
 
@@ -37,8 +36,7 @@ def described(market: MarketState) -> MarketState:
     """As if it came from a table: states of the past, and pools that only stand for unknown ones."""
     fakes = {each.key: each for each in (pool(k) for k in range(3))}
     tokens = {address: Token(address, "F", "Fake", 18) for fake in fakes.values() for address in fake.tokens}
-    return replace(
-        market,
+    return market._replace(
         pools={**market.pools, **fakes},
         tokens={**tokens, **market.tokens},
         provenance=Provenance.MODELLED,
@@ -85,7 +83,7 @@ def test_pools_are_imported_only_into_an_empty_store(trader: Trader, node: RpcNo
 
 def test_a_market_synced_elsewhere_is_read_before_following(trader: Trader, node: RpcNode, store: Store) -> None:
     """The hash of its block is unknown."""
-    store.write_market(replace(trader.market, block=node.read_head().block.number - 1, timestamp=1))
+    store.write_market(trader.market._replace(block=node.read_head().block.number - 1, timestamp=1))
     for trade in trader.trades(Random("imported"), 3):
         trader.execute(trade)
     advance = follow(store, node)

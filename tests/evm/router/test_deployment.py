@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
-
 import pytest
 from eth_abi.abi import decode
 
@@ -52,7 +50,7 @@ def test_pool_managers_are_those_of_the_catalogue() -> None:
 
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_router_supports_pools_of_every_family(family: str) -> None:
-    net = replace(find_network("citrea"), protocols=(ProtocolInfo(0 if family == "wrapper" else 7, "x", "X", family),))
+    net = find_network("citrea")._replace(protocols=(ProtocolInfo(0 if family == "wrapper" else 7, "x", "X", family),))
     assert len(pool_kinds_by_protocol(net)) == (1 if family == "wrapper" else 2)
 
 
@@ -85,22 +83,22 @@ def refused(net: Network, match: str, key: str) -> None:
 
 def test_an_unsupported_deployment_names_the_setting() -> None:
     citrea = find_network("citrea")
-    refused(replace(citrea, wrapped_native=None), "wrapped native token", "wrapped_native")
-    refused(replace(citrea, protocols=(ProtocolInfo(128, "x", "X", "weighted"),)), "id 128, above 127", "protocols")
-    refused(replace(citrea, protocols=(ProtocolInfo(0, "x", "X", "weighted"),)), "id 0, which means", "protocols")
-    refused(replace(citrea, protocols=(v4(3),)), "pool_manager of v4 is not known", "deployments")
+    refused(citrea._replace(wrapped_native=None), "wrapped native token", "wrapped_native")
+    refused(citrea._replace(protocols=(ProtocolInfo(128, "x", "X", "weighted"),)), "id 128, above 127", "protocols")
+    refused(citrea._replace(protocols=(ProtocolInfo(0, "x", "X", "weighted"),)), "id 0, which means", "protocols")
+    refused(citrea._replace(protocols=(v4(3),)), "pool_manager of v4 is not known", "deployments")
     deployments = tuple(Deployment(("v4",), "V4", {"pool_manager": each}) for each in (MANAGER, "0x" + "55" * 20))
-    refused(replace(citrea, protocols=(v4(3),), deployments=deployments), "2 of pool_manager", "deployments")
+    refused(citrea._replace(protocols=(v4(3),), deployments=deployments), "2 of pool_manager", "deployments")
 
 
 def test_a_protocol_that_is_not_served_may_have_any_id() -> None:
     citrea = find_network("citrea")
-    assert 500 not in pool_kinds_by_protocol(replace(citrea, protocols=(ProtocolInfo(500, "x", "X", None),)))
+    assert 500 not in pool_kinds_by_protocol(citrea._replace(protocols=(ProtocolInfo(500, "x", "X", None),)))
 
 
 def test_several_protocols_may_share_one_pool_manager() -> None:
     deployments = (Deployment(("v4", "other"), "V4", {"pool_manager": MANAGER}),)
-    net = replace(find_network("citrea"), protocols=(v4(3), v4(4, "other")), deployments=deployments)
+    net = find_network("citrea")._replace(protocols=(v4(3), v4(4, "other")), deployments=deployments)
     assert constructor_arguments(net)[1] == MANAGER
 
 

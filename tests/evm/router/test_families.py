@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import permutations
 from random import Random
 
@@ -82,7 +81,7 @@ def test_wrapping_and_unwrapping_are_one_to_one(
     fixture: ContractFixture, market: MarketState, swap_type: SwapType
 ) -> None:
     pool = wrapper_pool(fixture.tokens[WETH])
-    alone = replace(market, pools={pool.key: pool})
+    alone = market._replace(pools={pool.key: pool})
     built = build(alone, single(pool.key, *pool.tokens), 12_345, swap_type)
     assert carry_out(fixture, built.payload) == 12_345
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from random import Random
 
 import pytest
@@ -132,7 +131,7 @@ def test_the_v4_callback_runs_only_in_a_swap_with_its_own_data(
 ) -> None:
     manager = fixture.chain.deploy(compile_solidity("hostile.sol")["Script"])
     deployment = Deployment(("uniswapV4",), "V4", {"pool_manager": manager.address})
-    router = fixture.deploy_router(replace(fixture.network, deployments=(deployment,)))
+    router = fixture.deploy_router(fixture.network._replace(deployments=(deployment,)))
     usdc, dai = sorted((fixture.address("USDC"), fixture.address("DAI")))
     key = encode(["address", "address", "uint24", "int24", "address"], [usdc, dai, 500, 10, NATIVE])
     expected = key + encode(["bool", "uint256"], [True, AMOUNT])

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations, pairwise, permutations
 
 import pytest
@@ -171,8 +170,8 @@ def moves(draw: st.DrawFn) -> tuple[MarketState, MarketState, frozenset[str]]:
     tokens = {**{a: t for a, t in whole.tokens.items() if a in market}, **whole.tokens}
     first = {a: t for a, t in tokens.items() if a in market}
     return (
-        replace(whole, tokens=first, pools=before),
-        replace(whole, tokens=tokens, pools=after),
+        whole._replace(tokens=first, pools=before),
+        whole._replace(tokens=tokens, pools=after),
         frozenset(gone | new | touched),
     )
 

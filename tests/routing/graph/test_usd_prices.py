@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import random
-from dataclasses import replace
 from itertools import pairwise
 
 import pytest
@@ -167,7 +166,7 @@ def test_a_token_that_the_market_does_not_hold_has_no_price() -> None:
 def test_without_a_known_stablecoin_reference_prices_anchor() -> None:
     eth, other = Token(build_token(0).address, "ETH", "Ether", 18, 2_500.0), build_token(1)
     market = build_market([build_constant_product(0, eth, other, 10**21, 10**22)], [eth, other])
-    market = replace(market, network=replace(market.network, stablecoins=()))
+    market = market._replace(network=market.network._replace(stablecoins=()))
     first, second = Router(market).usd_prices(eth, other)
     assert first == 2_500.0
     assert second == pytest.approx(250)
@@ -175,5 +174,5 @@ def test_without_a_known_stablecoin_reference_prices_anchor() -> None:
 
 def test_without_any_anchor_nothing_has_a_price() -> None:
     market = build_market([build_constant_product(0, A, C, 10**21, 10**22)], [A, C])
-    market = replace(market, network=replace(market.network, stablecoins=()))
+    market = market._replace(network=market.network._replace(stablecoins=()))
     assert Router(market).usd_prices(A, C) == (None, None)

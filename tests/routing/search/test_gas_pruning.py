@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from itertools import combinations
 
 import pytest
@@ -133,7 +132,7 @@ def best_over_subsets(market: MarketState, amount: int, gas_value: float) -> flo
     calls, best = build_order(market, 0, 1, amount), float("-inf")
     for count in range(1, len(market.pools) + 1):
         for keys in combinations(market.pools, count):
-            part = replace(market, pools={key: market.pools[key] for key in keys})
+            part = market._replace(pools={key: market.pools[key] for key in keys})
             try:
                 best = max(best, net(Router(part).quote(calls, gas_price_wei=0), gas_value))
             except NoRoute:

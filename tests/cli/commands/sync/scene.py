@@ -6,7 +6,6 @@ import subprocess
 import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import replace
 from pathlib import Path
 from threading import Timer
 from typing import Any
@@ -24,7 +23,7 @@ class Scene:
 
     def __init__(self, small_chain: SmallTestChain, proxy: Proxy, folder: Path) -> None:
         self.small_chain, self.proxy, self.folder = small_chain, proxy, folder
-        self.network = replace(small_chain.network, block_time_s=1.0)
+        self.network = small_chain.network._replace(block_time_s=1.0)
         self.settings = write_settings(folder, self.network, proxy.url, timeout_s=2.0)
         self.file = folder / "stores" / "anvil.sqlite"
 

@@ -1,0 +1,39 @@
+"""A quote with the transactions that execute it."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Any, NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.engine.payloads_by_reading import RoutePayloads
+    from swapcli.engine.presign_checks import PayloadCheck, Simulation
+    from swapcli.library.swap_quote import SwapQuote
+    from swapcli.model.transaction import UnsignedTransaction
+    from swapcli.model.warning import QuoteWarning
+
+
+class CheckedSwap(NamedTuple):
+    """A quote with its payload after the checks of a `PayloadChecker`, if there was one.
+
+    Both are in the reading of the router that the checks have found; `readings` builds the payload for others.
+    """
+
+    quote: SwapQuote
+    payload: UnsignedTransaction
+    checked: PayloadCheck | None
+    readings: RoutePayloads | None
+
+
+class PreparedSwap(NamedTuple):
+    """What to send to execute a quote, and what to know before signing it.
+
+    `transactions` are in the order to send them, the swap last. `quote` has the amounts that they pay: those of the
+    quote, or of its replay as the router was seen to read it. `warnings` are those of the quote, the router and the
+    checks. `simulation` is None unless it was requested.
+    """
+
+    quote: SwapQuote
+    transactions: list[dict[str, Any]]
+    warnings: tuple[QuoteWarning, ...]
+    simulation: Simulation | None
+    payload: UnsignedTransaction

@@ -1,0 +1,47 @@
+"""The options of a quote and of its transactions, by keyword."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import TYPE_CHECKING, Literal, Required, TypeAlias, TypedDict
+
+if TYPE_CHECKING:
+    from decimal import Decimal
+
+Percentage: TypeAlias = "str | float | Decimal"
+"""Percent: 0.5, "0.5" and "50bps" are half a percent."""
+
+
+class QuoteKeywords(TypedDict, total=False):
+    """The options of a quote. Without one, the user's settings apply, then the defaults of the command line.
+
+    `slippage` is in percent; `gas_price` in wei, or text such as "0.01gwei"; `exclude_protocols` names or ids;
+    `solve_time_s` limits the search, 0 sets no limit; `certify` also proves how much better any route could be.
+    """
+
+    slippage: Percentage
+    max_hops: int
+    direct: bool
+    exclude_protocols: Sequence[str]
+    shares: Literal["fine", "whole"]
+    gas_price: int | str
+    solve_time_s: float
+    certify: bool
+    api_version: Literal["v1", "v2"]
+
+
+class TransactionKeywords(TypedDict, total=False):
+    """How to execute a quote.
+
+    `destination` receives the output. `slippage` in percent is that of the quote by default. `deadline` is Unix seconds
+    or a duration such as "20m", for routers that enforce one. `max_impact` in percent is the price impact above which
+    no transaction is built. With `sender`, a node fills in nonce, gas and fees, and checks balance and allowance; with
+    `simulate`, it also executes the swap, which must pay what the quote says.
+    """
+
+    destination: Required[str]
+    slippage: Percentage
+    deadline: int | str
+    max_impact: Percentage
+    sender: str
+    simulate: bool
