@@ -51,7 +51,7 @@ class Band(NamedTuple):
 
 
 class TokenNode(NamedTuple):
-    """A token, the flow through it, and its layer: the length of the longest way to it."""
+    """A token, the flow through it, and its layer: the length of the longest path to it."""
 
     key: str
     token: Token
@@ -89,7 +89,7 @@ def _divide_paths(paths: Iterable[RoutePath], detail: Detail) -> tuple[list[Rout
     for path in sorted(paths, key=lambda path: -path.share):
         new_edges = dict.fromkeys(_edges(path))
         is_drawn = all(edge in edges for edge in new_edges) or (
-            (path.share * WHOLE_ORDER // 10_000 >= detail.min_flow or len(path.hops) == 1)
+            (path.flow >= detail.min_flow or len(path.hops) == 1)
             and len(new_edges) == len(path.hops)
             and _fits(edges | new_edges, detail)
         )
@@ -116,20 +116,23 @@ def _fits(edges: Iterable[tuple[str, str]], detail: Detail) -> bool:
 
 
 def _layers(edges: Sequence[tuple[str, str]]) -> dict[str, int] | None:
-    """Return the length of the longest way to each node, None if there is a cycle."""
-    waiting: dict[str, int] = {SOURCE: 0}
+    """Return the length of the longest path to each node, None if there is a cycle.
+
+    Source: Kahn, Topological sorting of large networks, Communications of the ACM 5 (1962).
+    """
+    in_degrees: dict[str, int] = {SOURCE: 0}
     for _, target in edges:
-        waiting[target] = waiting.get(target, 0) + 1
+        in_degrees[target] = in_degrees.get(target, 0) + 1
     layers, ready = {SOURCE: 0}, [SOURCE]
     while ready:
         node = ready.pop()
         for source, target in edges:
             if source == node:
                 layers[target] = max(layers.get(target, 0), layers[node] + 1)
-                waiting[target] -= 1
-                if not waiting[target]:
+                in_degrees[target] -= 1
+                if not in_degrees[target]:
                     ready.append(target)
-    return None if any(waiting.values()) else layers
+    return None if any(in_degrees.values()) else layers
 
 
 def _bands(drawn: Iterable[RoutePath], together: Sequence[RoutePath], min_flow: int) -> Iterator[Band]:
@@ -143,8 +146,7 @@ def _bands(drawn: Iterable[RoutePath], together: Sequence[RoutePath], min_flow: 
         yield from _with_small_together(sorted(bands, key=lambda band: -band.flow), min_flow)
     if together:
         uses = tuple(use for path in together for hop in path.hops for use in hop)
-        shares = sum(path.share for path in together)
-        yield Band(SOURCE, SINK, shares * (WHOLE_ORDER // 10_000), uses, len(together))
+        yield Band(SOURCE, SINK, sum(path.flow for path in together), uses, len(together))
 
 
 def _flow(uses: Iterable[PoolSwap]) -> int:

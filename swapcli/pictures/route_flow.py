@@ -53,6 +53,11 @@ class RoutePath(NamedTuple):
     hops: tuple[Hop, ...]
 
     @property
+    def flow(self) -> int:
+        """Its part of the order in `WHOLE_ORDER`ths."""
+        return self.share * SHARES_PER_HOP
+
+    @property
     def tokens(self) -> tuple[Token, ...]:
         """The tokens of the path, from the input to the output."""
         return (self.hops[0][0].token_in, *(hop[0].token_out for hop in self.hops))
@@ -91,7 +96,7 @@ def build_route_flow(answer: QuoteResult) -> RouteFlow:
         RoutePath(
             segment.share,
             tuple(
-                tuple(_pool_use(answer, segment, swap, tokens, next(amounts)) for swap in _by_share(hop))
+                tuple(_pool_swap(answer, segment, swap, tokens, next(amounts)) for swap in _by_share(hop))
                 for hop in segment.hops
             ),
         )
@@ -112,7 +117,7 @@ def route_tokens(answer: QuoteResult) -> dict[str, Token]:
     return tokens
 
 
-def _pool_use(
+def _pool_swap(
     answer: QuoteResult, segment: ResultSegment, swap: ResultSwap, tokens: Mapping[str, Token], amount_out: int | None
 ) -> PoolSwap:
     key = swap.pool_key
