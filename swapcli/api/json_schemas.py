@@ -133,7 +133,7 @@ _FIELD_TYPES: Final[Mapping[tuple[str, str], tuple[type, ...]]] = {
 }  # fmt: skip
 """The types of fields that hold one of several objects, by type and field. A TypedDict cannot say so to msgspec."""
 
-_DIALECT: Final = "https://json-schema.org/draft/2020-12/schema"
+_SCHEMA_VERSION: Final = "https://json-schema.org/draft/2020-12/schema"
 
 
 class Felts(list[str]):
@@ -201,7 +201,7 @@ def build_document_schema(name: str) -> Schema:
     if "Token" in definitions:
         price = definitions["Token"]["properties"]["price"]
         price["anyOf"] = [*price["anyOf"], {"type": "null"}]
-    schema = {"$schema": _DIALECT, "title": f"swapcli {name}", **any_of(types), "$defs": definitions}
+    schema = {"$schema": _SCHEMA_VERSION, "title": f"swapcli {name}", **any_of(types), "$defs": definitions}
     moved: Schema = _move_references(schema)
     return moved
 

@@ -392,16 +392,9 @@ class DialectCalldataJson(TypedDict):
     transactions: list[TransactionJson]
 
 
-class DialectCalldataV2Json(TypedDict):
+class DialectCalldataV2Json(DialectCalldataJson):
     """V2 calldata on a network whose router has a dialect of its own, on request."""
 
-    dialect: str
-    route: CalldataRouteJson
-    deadline: NotRequired[int]
-    to: str
-    calldata: str
-    value: str
-    transactions: list[TransactionJson]
     router_address: str
     meta: MetaJson
 

@@ -96,6 +96,13 @@ class RequestParameters(NamedTuple):
             raise InvalidOption(f"{name} must be true or false", details={"field": name})
         return flag
 
+    def text(self, name: str) -> str | None:
+        """Return a string as it is, None if it is missing. Raises `InvalidInput` for anything else."""
+        value = self.values.get(name)
+        if value is not None and not isinstance(value, str):
+            raise InvalidInput(f"{name} must be given once", details={"field": name})
+        return value
+
     def choice(self, name: str, values: Sequence[str], default: str) -> str:
         """Return one of `values`, the default if it is missing. Raises `InvalidOption`."""
         value = self.values.get(name)

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.api import requests
 from swapcli.api.felts import render_felts
 from swapcli.api.interface_by_network import network_variant
 from swapcli.api.listings import ListedToken, render_protocols, render_token, render_tokens
 from swapcli.api.quote_fields import render_quote_fields
+from swapcli.api.request_parameters import RequestParameters
 from swapcli.api.requests import OrderParameters, OrderRequest
 from swapcli.api.route import render_result
 from swapcli.api.route_result import RouteResult
@@ -51,6 +52,10 @@ from swapcli.service.quote_headers import payload_headers, quote_headers
 if TYPE_CHECKING:
     from swapcli.api.json_types import DialectCalldataJson
 
+_PICTURE_POLICY: Final = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
+"""A picture that is opened as a page contains names that anyone can give a token. They are escaped; if one were not, it
+could still run no script. The picture has its style inside."""
+
 
 def route(order_parameters: OrderParameters, registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /{network}/route and GET /{network}/v2/route."""
@@ -64,9 +69,10 @@ def route_picture(registry: MarketRegistry, request: EndpointRequest) -> Endpoin
     """Handle GET /{network}/route.svg."""
     query = request.query_pairs()
     order = requests.parse_order(query, request.network, requests.ROUTE_V1)
-    width = parse_width("width", dict(query).get("width"))
+    width = parse_width("width", RequestParameters.from_query(query, request.network.kind).text("width"))
     answer = _quote(registry, request, order, ApiVersion.V1)
-    return EndpointResponse(render_svg(build_route_flow(answer), width), quote_headers(registry, answer))
+    headers = (_PICTURE_POLICY, *quote_headers(registry, answer))
+    return EndpointResponse(render_svg(build_route_flow(answer), width), headers)
 
 
 def execute(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:

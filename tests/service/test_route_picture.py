@@ -50,6 +50,17 @@ def test_other_widths_are_refused(service: InProcessService, width: str) -> None
     assert "width must be a whole number from 320 to 1600" in answer.json()["message"]
 
 
+def test_a_width_is_given_once(service: InProcessService) -> None:
+    query = [*build_order_query("testnet").items(), ("width", "400"), ("width", "500")]
+    answer = service.send("GET", "/testnet/route.svg", params=query)
+    assert (answer.status_code, answer.json()["message"]) == (400, "width must be given once")
+
+
+def test_a_picture_can_run_no_script(service: InProcessService) -> None:
+    answer = service.get("/testnet/route.svg", build_order_query("testnet"))
+    assert answer.headers["content-security-policy"] == "default-src 'none'; style-src 'unsafe-inline'"
+
+
 @pytest.mark.parametrize(
     "change", [{"amount": "x"}, {"tokenInAddress": ""}, {"direct": "perhaps"}, {"tokenOutAddress": LONELY}]
 )
