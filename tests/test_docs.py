@@ -124,7 +124,7 @@ def test_the_line_for_completion_works_in_its_shell(name: str) -> None:
     program = shutil.which(name)
     assert program is not None, f"install {name}"
     shown = {"bash": "complete -p swapcli", "zsh": "echo $_comps[swapcli]", "fish": "complete -c swapcli"}[name]
-    set_up = "autoload -U compinit && compinit -u -d /dev/null\n" if name == "zsh" else ""
+    set_up = "autoload -U compinit && compinit -u -D\n" if name == "zsh" else ""
     env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": HOME.name, "TERM": "dumb"}
     ran = subprocess.run(
         [program, "-c", f"{set_up}{line}\n{shown}"], capture_output=True, text=True, env=env, check=False
