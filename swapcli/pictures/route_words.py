@@ -4,17 +4,17 @@ from __future__ import annotations
 
 from swapcli.encoding.text import printable, truncate
 from swapcli.model.number_format import format_share, format_short_amount
+from swapcli.model.quote import SHARES_PER_HOP
 from swapcli.model.token import Token, whole_tokens
 from swapcli.pictures.flow_graph import Band
 from swapcli.pictures.route_flow import WHOLE_ORDER, RouteFlow
 
 MAX_SYMBOL = 24
-_PER_SHARE = WHOLE_ORDER // 10_000
 
 
 def format_flow(flow: int) -> str:
     """Format a flow as a percentage of the order, rounded to hundredths: "15.32%"."""
-    share = (flow + _PER_SHARE // 2) // _PER_SHARE
+    share = (flow + SHARES_PER_HOP // 2) // SHARES_PER_HOP
     return "100%" if flow == WHOLE_ORDER else format_share(share) if share else "<0.01%"
 
 

@@ -64,7 +64,7 @@ def mid_rate(graph: MarketGraph, token: int, other: int) -> tuple[float, float]:
 
 
 def mid_rate_pools(graph: MarketGraph, token: int, other: int) -> tuple[str, ...]:
-    """Return the keys of the pools whose mean `mid_rate` is, the deepest first."""
+    """Return the keys of the pools that `mid_rate` averages, the deepest first."""
     pools = sorted(_mid_rates(graph, token, other), key=lambda pool: -pool.depth)
     return tuple(pool.key for pool in pools)
 
