@@ -8,6 +8,7 @@ import pty
 import subprocess
 import sys
 import time
+from concurrent.futures import ThreadPoolExecutor
 from contextlib import suppress
 from pathlib import Path
 from typing import NamedTuple
@@ -62,6 +63,15 @@ def run_in_terminal(*arguments: str, stdin: bytes = b"", stdin_after_s: float = 
     return Shown(pieces, stdout)
 
 
+def run_in_pipe(*arguments: str) -> Shown:
+    """Run a command whose stderr is a pipe."""
+    ran = subprocess.run(
+        [sys.executable, "-m", "swapcli", *arguments],
+        capture_output=True, text=True, env=clean_environment(), check=False,
+    )  # fmt: skip
+    return Shown([(0, ran.stderr)], ran.stdout)
+
+
 def answer_slowly(exchange: FakeExchange) -> None:
     """Let a client wait, then be the node of another chain, which ends the command."""
     if exchange.index == 0:
@@ -79,20 +89,49 @@ def assert_erased(shown: str, line: str) -> None:
     assert after.startswith("\r" + " " * len(line) + "\r")
 
 
-@pytest.mark.parametrize("command", [("route", "base", "ETH", "USDC", "1"), ("health", "base")])
-def test_a_slow_node_is_named_after_half_a_second(command: tuple[str, ...]) -> None:
-    with loopback_server(answer_slowly) as server:
-        shown = run_in_terminal(*command, "--rpc-url", server.url)
-    line = f"waiting for {server.url} ..."
+COMMANDS = {
+    "route": ("route", "base", "ETH", "USDC", "1"),
+    "health": ("health", "base"),
+    "sync": ("sync", "base", "--store", "{store}"),
+}
+
+
+class SlowRun(NamedTuple):
+    """What a command showed while the node at `url` was slow."""
+
+    url: str
+    shown: Shown
+
+
+@pytest.fixture(scope="module")
+def slow_runs(tmp_path_factory: pytest.TempPathFactory) -> dict[str, SlowRun]:
+    """Each command with a slow node of its own, all at the same time; `piped` is `route` with its errors in a pipe."""
+    store = str(tmp_path_factory.mktemp("store"))
+
+    def run(name: str) -> SlowRun:
+        with loopback_server(answer_slowly) as server:
+            if name == "piped":
+                return SlowRun(server.url, run_in_pipe(*COMMANDS["route"], "--rpc-url", server.url))
+            arguments = [word.format(store=store) for word in COMMANDS[name]]
+            return SlowRun(server.url, run_in_terminal(*arguments, "--rpc-url", server.url))
+
+    names = [*COMMANDS, "piped"]
+    with ThreadPoolExecutor(len(names)) as pool:
+        return dict(zip(names, pool.map(run, names), strict=True))
+
+
+@pytest.mark.parametrize("command", ["route", "health"])
+def test_a_slow_node_is_named_after_half_a_second(command: str, slow_runs: dict[str, SlowRun]) -> None:
+    url, shown = slow_runs[command]
+    line = f"waiting for {url} ..."
     assert 0.5 < shown.time_of(line) < shown.time_of("error: ")
     assert_erased(shown.stderr, line)
     assert "waiting" not in shown.stdout
 
 
-def test_sync_names_its_node_from_the_first_request(tmp_path: Path) -> None:
-    with loopback_server(answer_slowly) as server:
-        shown = run_in_terminal("sync", "base", "--rpc-url", server.url, "--store", str(tmp_path))
-    line = f"connecting to {server.url} ..."
+def test_sync_names_its_node_from_the_first_request(slow_runs: dict[str, SlowRun]) -> None:
+    url, shown = slow_runs["sync"]
+    line = f"connecting to {url} ..."
     assert shown.time_of(line) < shown.time_of("error: ") - SLOW_S / 2
     assert_erased(shown.stderr, line)
 
@@ -106,11 +145,7 @@ def test_a_long_search_says_so_and_leaves_nothing(tmp_path: Path) -> None:
     assert shown.stdout.startswith("{")
 
 
-def test_pipes_hear_nothing_of_waiting() -> None:
-    with loopback_server(answer_slowly) as server:
-        ran = subprocess.run(
-            [sys.executable, "-m", "swapcli", "route", "base", "ETH", "USDC", "1", "--rpc-url", server.url],
-            capture_output=True, text=True, env=clean_environment(), check=False,
-        )  # fmt: skip
-    assert ran.stderr.startswith("error: ")
-    assert "waiting" not in ran.stderr
+def test_pipes_hear_nothing_of_waiting(slow_runs: dict[str, SlowRun]) -> None:
+    stderr = slow_runs["piped"].shown.stderr
+    assert stderr.startswith("error: ")
+    assert "waiting" not in stderr

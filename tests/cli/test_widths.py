@@ -53,7 +53,10 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row(("base", "cbBTC", "DAI", "2", "--table")),
         Row(("base", "ETH", "USDQ", "1"), exit_code=2),
     ),
-    "depth": (Row(("base", "ETH", "USDC", "--table")), Row(("starknet", "STRK", "USDC", "--table", "--amounts", "9"))),
+    "depth": (
+        Row(("citrea", "cBTC", "ctUSD", "--table")),
+        Row(("citrea", "cBTC", "ctUSD", "--table", "--amounts", "9")),
+    ),
     "calldata": (
         Row(("base", "USDC", "ETH", "1500", "--table", "--destination", ME, "--with-approval")),
         Row(("starknet", "STRK", "USDC", "5", "--table", "--destination", "0x1234")),

@@ -4,11 +4,15 @@ from __future__ import annotations
 
 from itertools import pairwise
 
+from hypothesis import settings
 from hypothesis import strategies as st
 
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.model.token import Token
 from swapcli.pictures.route_flow import Hop, PoolSwap, RouteFlow, RoutePath
+
+FEWER_EXAMPLES = settings(max_examples=settings().max_examples // 3)
+"""A third of the profile's examples: each of these draws a route of up to sixty hops."""
 
 HOSTILE = (
     "<script>alert(1)</script>", "]]>", "&amp;", '" onload="x', "'", "\u200f\u202eBTC", "\x00\x1b[31m", "\ud800",

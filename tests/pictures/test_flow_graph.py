@@ -2,17 +2,17 @@
 
 from __future__ import annotations
 
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.pictures.flow_graph import SINK, SOURCE, Detail, build_flow_graph
 from swapcli.pictures.route_flow import WHOLE_ORDER, RouteFlow
-from tests.pictures.strategies import route_flows
+from tests.pictures.strategies import FEWER_EXAMPLES, route_flows
 
 DETAILS = st.builds(Detail, st.integers(1, 6), st.integers(0, 6), st.integers(2, 30), st.integers(1, WHOLE_ORDER))
 
 
-@settings(max_examples=25)
+@FEWER_EXAMPLES
 @given(route_flows(), DETAILS)
 def test_the_flow_into_each_token_equals_the_flow_out_of_it(flow: RouteFlow, detail: Detail) -> None:
     graph = build_flow_graph(flow, detail)
@@ -24,7 +24,7 @@ def test_the_flow_into_each_token_equals_the_flow_out_of_it(flow: RouteFlow, det
     assert graph.nodes[0].flow == graph.nodes[-1].flow == WHOLE_ORDER
 
 
-@settings(max_examples=25)
+@FEWER_EXAMPLES
 @given(route_flows(), DETAILS)
 def test_every_pool_is_in_a_band(flow: RouteFlow, detail: Detail) -> None:
     graph = build_flow_graph(flow, detail)
@@ -33,7 +33,7 @@ def test_every_pool_is_in_a_band(flow: RouteFlow, detail: Detail) -> None:
     assert drawn == sum(use.flow for use in flow.uses)
 
 
-@settings(max_examples=25)
+@FEWER_EXAMPLES
 @given(route_flows(), DETAILS)
 def test_a_graph_has_no_more_than_its_detail_allows(flow: RouteFlow, detail: Detail) -> None:
     graph = build_flow_graph(flow, detail)
@@ -44,7 +44,7 @@ def test_a_graph_has_no_more_than_its_detail_allows(flow: RouteFlow, detail: Det
     assert all(layers[band.source] < layers[band.target] for band in graph.bands)
 
 
-@settings(max_examples=25)
+@FEWER_EXAMPLES
 @given(route_flows())
 def test_enough_detail_draws_every_pool_of_the_largest_path(flow: RouteFlow) -> None:
     graph = build_flow_graph(flow, Detail(99, 99, 999, min_flow=0))

@@ -5,7 +5,7 @@ from __future__ import annotations
 from itertools import combinations
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.pictures.flow_graph import SINK, SOURCE
@@ -13,7 +13,7 @@ from swapcli.pictures.picture_width import MAX_WIDTH, MIN_WIDTH
 from swapcli.pictures.route_flow import RouteFlow
 from swapcli.pictures.sankey_layout import LABEL_SIZE, Box, RouteLayout, lay_out
 from swapcli.pictures.text_width import fit_text, text_width, wrap_text
-from tests.pictures.strategies import NAMES, route_flows
+from tests.pictures.strategies import FEWER_EXAMPLES, NAMES, route_flows
 
 WIDTHS = st.sampled_from([MIN_WIDTH, 390, 720, 1280, MAX_WIDTH]) | st.integers(MIN_WIDTH, MAX_WIDTH)
 ROUNDING_PX = 1e-6
@@ -33,13 +33,13 @@ def text_boxes(layout: RouteLayout) -> list[Box]:
     return [*inner, *(box for row in layout.rows for box in row.text_boxes)]
 
 
-@settings(max_examples=30)
+@FEWER_EXAMPLES
 @given(route_flows(), WIDTHS)
 def test_no_two_texts_overlap(flow: RouteFlow, width: int) -> None:
     assert not [pair for pair in combinations(text_boxes(lay_out(flow, width)), 2) if overlap(*pair)]
 
 
-@settings(max_examples=30)
+@FEWER_EXAMPLES
 @given(route_flows(), WIDTHS)
 def test_every_text_is_inside_the_picture_and_fits_its_box(flow: RouteFlow, width: int) -> None:
     layout = lay_out(flow, width)
@@ -53,7 +53,7 @@ def test_every_text_is_inside_the_picture_and_fits_its_box(flow: RouteFlow, widt
     assert all(text_width(token.symbol, LABEL_SIZE, is_bold=True) <= token.label.width for token in layout.tokens)
 
 
-@settings(max_examples=30)
+@FEWER_EXAMPLES
 @given(route_flows(), WIDTHS)
 def test_ribbons_are_as_wide_as_their_flow_and_fill_their_bars(flow: RouteFlow, width: int) -> None:
     layout = lay_out(flow, width)
@@ -73,7 +73,7 @@ def test_ribbons_are_as_wide_as_their_flow_and_fill_their_bars(flow: RouteFlow, 
             assert not ends or y == pytest.approx(token.bar.y + token.bar.height)
 
 
-@settings(max_examples=30)
+@FEWER_EXAMPLES
 @given(route_flows(), WIDTHS)
 def test_ribbons_stay_in_their_rows_and_rows_do_not_overlap(flow: RouteFlow, width: int) -> None:
     layout = lay_out(flow, width)

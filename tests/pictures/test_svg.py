@@ -7,12 +7,12 @@ from pathlib import Path
 from xml.etree import ElementTree
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import given
 
 from swapcli.pictures import svg, svg_elements
 from swapcli.pictures.route_flow import RouteFlow
 from swapcli.pictures.sankey_layout import lay_out
-from tests.pictures.strategies import route_flows
+from tests.pictures.strategies import FEWER_EXAMPLES, route_flows
 from tests.snapshot import matches_snapshot
 from tests.support.command import run_swapcli
 
@@ -27,7 +27,7 @@ def parse(document: str) -> ElementTree.Element:
     return ElementTree.fromstring(document)
 
 
-@settings(max_examples=20)
+@FEWER_EXAMPLES
 @given(route_flows())
 def test_any_names_give_well_formed_xml_without_script(flow: RouteFlow) -> None:
     document = svg.render_svg(flow, 390)
@@ -40,7 +40,7 @@ def test_any_names_give_well_formed_xml_without_script(flow: RouteFlow) -> None:
     assert all(character.isprintable() or character == "\n" for text in root.itertext() for character in text)
 
 
-@settings(max_examples=20)
+@FEWER_EXAMPLES
 @given(route_flows())
 def test_every_band_has_a_ribbon_a_share_and_a_tooltip(flow: RouteFlow) -> None:
     rows = lay_out(flow, 720).rows

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 import re
 
-from hypothesis import given, settings
+from hypothesis import given
 
 from swapcli.pictures.flow_graph import build_flow_graph
 from swapcli.pictures.mermaid import DETAIL, render_mermaid
 from swapcli.pictures.route_flow import RouteFlow
 from swapcli.pictures.text import format_line, tree_rows
-from tests.pictures.strategies import route_flows
+from tests.pictures.strategies import FEWER_EXAMPLES, route_flows
 
 _LABEL = r"[A-Za-z0-9 .,+\-_/%$()#;]*"
 MERMAID_LINES = (
@@ -24,7 +24,7 @@ MERMAID_LINES = (
 """The lines of a flowchart; the real parser of Mermaid 12 reads them."""
 
 
-@settings(max_examples=20)
+@FEWER_EXAMPLES
 @given(route_flows())
 def test_a_tree_has_a_row_for_every_pool_of_every_hop(flow: RouteFlow) -> None:
     rows = list(tree_rows(flow))
@@ -34,7 +34,7 @@ def test_a_tree_has_a_row_for_every_pool_of_every_hop(flow: RouteFlow) -> None:
     assert all(len(row.branches) == len(row.below) for row in rows)
 
 
-@settings(max_examples=20)
+@FEWER_EXAMPLES
 @given(route_flows())
 def test_a_line_names_every_pool_or_counts_it(flow: RouteFlow) -> None:
     whole = format_line(flow)
@@ -44,7 +44,7 @@ def test_a_line_names_every_pool_or_counts_it(flow: RouteFlow) -> None:
     assert len(format_line(flow, 60)) <= len(whole)
 
 
-@settings(max_examples=20)
+@FEWER_EXAMPLES
 @given(route_flows())
 def test_a_flowchart_has_a_link_for_every_band(flow: RouteFlow) -> None:
     lines = render_mermaid(flow).splitlines()
