@@ -66,7 +66,7 @@ def payload_picture() -> tuple[str, str]:
 
 
 def shell(command: str, *, columns: int = 80) -> subprocess.CompletedProcess[str]:
-    """Runs a line as a shell does, stores in a folder of its own.
+    """Runs a line as a shell does, in an empty folder, which holds its stores too.
 
     A service, or a watch, in the line gets a signal after it had time to start, more where that was too soon.
     """
@@ -86,9 +86,10 @@ def _run(command: str, columns: int, *, patience: int) -> subprocess.CompletedPr
     env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": str(columns)} | (
         {"XDG_CONFIG_HOME": HOME.name} if "swapcli keys" in command else {}
     )
-    with TemporaryDirectory() as data_folder:
-        env["XDG_DATA_HOME"] = data_folder
-        return subprocess.run(["bash", "-c", function + command], capture_output=True, text=True, env=env, check=False)
+    with TemporaryDirectory() as folder:
+        env["XDG_DATA_HOME"] = folder
+        line = ["bash", "-c", function + command]
+        return subprocess.run(line, capture_output=True, text=True, env=env, cwd=folder, check=False)
 
 
 def on_terminal(command: str) -> str:
