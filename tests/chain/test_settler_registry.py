@@ -118,10 +118,10 @@ def test_fresh_stored_state_still_reads_the_registry(trader: SettlerTrader, mark
 def test_without_a_node_a_payload_is_refused_with_a_hint(market: MarketState) -> None:
     source = InMemorySource(market, SYSTEM_CLOCK)
     assert source.quote(request(market)).result.output_amount > 0
-    with pytest.raises(ConfigError, match="read from its registry each time") as caught:
+    with pytest.raises(ConfigError, match="only a node can read from its registry") as caught:
         source.quote_and_build(request(market), SwapTerms(0, USER))
     assert caught.value.hint is not None
-    assert caught.value.hint.startswith("--rpc-url URL, or set networks.anvil.router")
+    assert caught.value.hint.startswith("set networks.anvil.rpc_url, or networks.anvil.router")
 
 
 def test_a_router_of_the_settings_is_used_as_it_is(trader: SettlerTrader, market: MarketState, node: RpcNode) -> None:
@@ -194,7 +194,7 @@ def test_a_service_starts_without_its_node(trader: SettlerTrader, market: Market
         proxy.always = hangs_up
         source = first.read()
         assert source.quote(request(market)).result.output_amount > 0
-        with pytest.raises(ConfigError, match="read from its registry each time"):
+        with pytest.raises(ConfigError, match="only a node can read from its registry"):
             built(source)
         with pytest.raises(UpstreamError):
             first.advance()
