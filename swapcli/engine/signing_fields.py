@@ -45,7 +45,7 @@ class SigningFields(NamedTuple):
 
     @property
     def max_cost_wei(self) -> int:
-        """The most that the gas can cost; the sender needs that much. 0 if unknown."""
+        """The maximum cost of the gas in wei, which the sender must have. 0 if unknown."""
         return (self.gas or 0) * (self.max_fee_wei or 0)
 
 

@@ -118,8 +118,8 @@ class Market:
         """
         import os
 
-        given = {**(settings or {})} if folder is None else {**(settings or {}), "store_dir": os.fspath(folder)}
-        sources = _open_sources(given, warn=warn)
+        overrides = {**(settings or {})} if folder is None else {**(settings or {}), "store_dir": os.fspath(folder)}
+        sources = _open_sources(overrides, warn=warn)
         return cls(sources.open_stored(network), sources)
 
     @classmethod
@@ -138,11 +138,11 @@ class Market:
         the store, else from the embedded market. Quotes within one block time share a block; `refresh` ends it. Raises
         `ConfigError` for an invalid URL, `InvalidOption` without a node; quotes raise `UpstreamError`.
         """
-        given = {**(settings or {}), "state": str(state)}
+        overrides = {**(settings or {}), "state": str(state)}
         from swapcli.config import node_url
 
         url = None if rpc_url is None else node_url("rpc_url", rpc_url)
-        sources = _open_sources(given, rpc_url=url, warn=warn)
+        sources = _open_sources(overrides, rpc_url=url, warn=warn)
         return cls(sources.open_live(network), sources)
 
     @classmethod
@@ -224,13 +224,13 @@ class Market:
         `InvalidOption`, `UpstreamError`.
         """
 
-        given = amount_out if amount is None else amount
-        if given is None or (amount is not None and amount_out is not None):
+        requested = amount_out if amount is None else amount
+        if requested is None or (amount is not None and amount_out is not None):
             raise InvalidAmount("a quote needs an amount: give amount, or amount_out for an exact output")
         with self._lock:
             resolved = self._resolve(amount_out is not None, **options)
             order = resolved.build_order(self._find(token_in), self._find(token_out), 0)
-            units = self.resolve_amount(given, order, resolved).amount
+            units = self.resolve_amount(requested, order, resolved).amount
             return self.quote_order(order._replace(amount=units), resolved)
 
     def resolve_amount(self, amount: Amount, order: Order, options: QuoteOptions) -> ResolvedAmount:
@@ -301,8 +301,8 @@ class Market:
         from swapcli.library.prepared_swap import PreparedSwap
 
         network = quote.network
-        given = {"slippage": slippage, "max_impact": max_impact}
-        settings = override_settings(self.settings, {k: None if v is None else str(v) for k, v in given.items()})
+        overrides = {"slippage": slippage, "max_impact": max_impact}
+        settings = override_settings(self.settings, {k: None if v is None else str(v) for k, v in overrides.items()})
         slippage_ppm = quote.terms.slippage_ppm if slippage is None else settings.slippage_ppm
         SLIPPAGE_RANGE[quote.route.api_version].check(slippage_ppm)
         terms = require_swap_terms(parse_address_option(destination, network, "destination"), slippage_ppm, network)

@@ -74,7 +74,7 @@ class SwapQuote(NamedTuple):
 
     @property
     def min_received(self) -> int:
-        """The least that the swap pays, in base units: after an integrator's fee and the slippage of the quote."""
+        """The minimum that the swap pays, in base units: after an integrator's fee and the slippage of the quote."""
         return self.figures.min_received
 
     @property
@@ -84,7 +84,7 @@ class SwapQuote(NamedTuple):
 
     @property
     def price_impact(self) -> PriceImpact | None:
-        """The part of the value that the swap loses, as `fraction`; None if it is unknown."""
+        """The share of its value that the swap loses, as `fraction` (0.01 is 1%); None if it is unknown."""
         return self.figures.price_impact
 
     @property

@@ -27,9 +27,9 @@ def open_sources(
     `warn` receives warnings as sentences; without it they go to the logger `swapcli`. Raises `ConfigError`.
     """
     home = home_folder()
-    given = {key: value if value is None else RawValue(value, ARGUMENT_ORIGIN, key) for key, value in settings.items()}
+    flags = {key: value if value is None else RawValue(value, ARGUMENT_ORIGIN, key) for key, value in settings.items()}
     return QuoteSources(
-        load_settings(flags=given, environ=os.environ, config_path=None, home=home),
+        load_settings(flags=flags, environ=os.environ, config_path=None, home=home),
         data_folder(os.environ, home),
         warn=warn or _log_warning,
         environ=os.environ,

@@ -233,6 +233,8 @@ def test_a_transaction_needs_no_node(base: Market) -> None:
         "calldata", "base", "USDC", "ETH", "1500", "--slippage", "1", "--destination", RECIPIENT, "--json"
     ).json
     assert swap["data"] == document["calldata"]
+    exact = found.transaction(destination=RECIPIENT, slippage=0)
+    assert exact == found.transaction(destination=RECIPIENT, slippage="0") != swap
 
 
 def test_a_prepared_swap_warns_as_the_command_line_does(base: Market) -> None:
