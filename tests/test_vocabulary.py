@@ -161,30 +161,42 @@ def prose(source: str) -> Iterator[str]:
             yield re.sub(r"`[^`]*`", "``", token.string)
 
 
-@pytest.mark.parametrize("file", sources(), ids=relative)
-def test_names_use_standard_terms(file: Path) -> None:
-    path = relative(file)
-    stems = [part.removesuffix(".py") for part in Path(path).parts]
-    for name in {*names(ast.parse(file.read_text())), *stems}:
-        if f"{path}:{name}" in ALLOWED_IDENTIFIERS or name.startswith("test_"):
-            continue
-        for word in words(name):
-            assert word not in IDENTIFIERS, f"{name}: use {IDENTIFIERS[word]}"
+def folders() -> list[Path]:
+    """Folders with sources; a test of each file would take most of its time for itself."""
+    return sorted({file.parent for file in sources()})
 
 
-@pytest.mark.parametrize("file", sources(), ids=relative)
-def test_prose_is_plain(file: Path) -> None:
-    for text in prose(file.read_text()):
-        for pattern, better in PROSE.items():
-            found = re.search(pattern, text, re.IGNORECASE)
-            if found and f"{relative(file)}:{found[0]}" not in ALLOWED_PROSE:
-                pytest.fail(f"{found[0]!r} in {' '.join(text.split())[:150]}: {better}")
+def sources_in(folder: Path) -> list[Path]:
+    return sorted(file for file in folder.glob("*.py") if file != Path(__file__))
 
 
-@pytest.mark.parametrize("file", sources(), ids=relative)
-def test_test_names_are_short(file: Path) -> None:
-    for name in re.findall(r"^ *(?:async )?def (test_\w+)", file.read_text(), re.MULTILINE):
-        assert len(name) <= MAX_TEST_NAME, f"{name} has {len(name)} characters"
+@pytest.mark.parametrize("folder", folders(), ids=relative)
+def test_names_use_standard_terms(folder: Path) -> None:
+    for file in sources_in(folder):
+        path = relative(file)
+        stems = [part.removesuffix(".py") for part in Path(path).parts]
+        for name in {*names(ast.parse(file.read_text())), *stems}:
+            if f"{path}:{name}" in ALLOWED_IDENTIFIERS or name.startswith("test_"):
+                continue
+            for word in words(name):
+                assert word not in IDENTIFIERS, f"{path}: {name}: use {IDENTIFIERS[word]}"
+
+
+@pytest.mark.parametrize("folder", folders(), ids=relative)
+def test_prose_is_plain(folder: Path) -> None:
+    for file in sources_in(folder):
+        for text in prose(file.read_text()):
+            for pattern, better in PROSE.items():
+                found = re.search(pattern, text, re.IGNORECASE)
+                if found and f"{relative(file)}:{found[0]}" not in ALLOWED_PROSE:
+                    pytest.fail(f"{relative(file)}: {found[0]!r} in {' '.join(text.split())[:150]}: {better}")
+
+
+@pytest.mark.parametrize("folder", folders(), ids=relative)
+def test_test_names_are_short(folder: Path) -> None:
+    for file in sources_in(folder):
+        for name in re.findall(r"^ *(?:async )?def (test_\w+)", file.read_text(), re.MULTILINE):
+            assert len(name) <= MAX_TEST_NAME, f"{relative(file)}: {name} has {len(name)} characters"
 
 
 def test_what_is_allowed_is_there() -> None:

@@ -210,7 +210,7 @@ def test_places_are_tried_in_few_round_trips(scene: Scene, name: str, trips: int
 def test_a_token_with_a_secret_takes_a_sender_who_holds_it(scene: Scene) -> None:
     token = scene.token("SecretlyKept")
     swap = scene.trade(token.address, ZERO_ADDRESS)
-    with pytest.raises(SimulationError, match=r"^to simulate takes a sender who holds the input: ") as caught:
+    with pytest.raises(SimulationError, match=r"^a simulation needs a sender who holds the input, ") as caught:
         simulated(scene.node, swap, POOR)
     assert caught.value.hint == "name a sender who holds it"
     holder = "0x" + "91" * 20

@@ -58,7 +58,8 @@ def decode(
     \b
     Example:
       swapcli calldata base ETH USDC 1 --json \\
-        --destination 0x1111111111111111111111111111111111111111 | swapcli decode -
+        --destination 0x1111111111111111111111111111111111111111 \\
+        | swapcli decode -
 
     It reads calls of all router dialects, approvals and permits, and compares them with a fresh quote of the same
     order: recipient, minimum, deadline, value, router, tokens and pools. Each difference is a warning.
