@@ -55,6 +55,7 @@ def examples_of(folder: Path, *, imports: bool, **env: str) -> str:
     return drawn[1]
 
 
+@pytest.mark.slow
 def test_examples_are_the_same_everywhere_unless_fuzzing(tmp_path: Path) -> None:
     first = examples_of(tmp_path / "plain", imports=False)
     assert len(first) > 1_000
@@ -76,6 +77,7 @@ def fuzz(file: Path, *options: str) -> subprocess.CompletedProcess[str]:
     return subprocess.run(command, cwd=ROOT, capture_output=True, text=True, check=False)
 
 
+@pytest.mark.slow
 def test_a_failure_is_repeated_with_its_printed_seed(tmp_path: Path) -> None:
     file = tmp_path / "test_failing.py"
     file.write_text(FAILING)

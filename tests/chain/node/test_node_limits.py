@@ -79,6 +79,7 @@ def node_at(server: Server, folder: Path | None = None) -> RpcNode:
     return RpcNode(url, redacted_url="first", chain_id=CHAIN_ID, limits_file=file)
 
 
+@pytest.mark.slow
 def test_requests_a_second_are_learned_and_remembered(server: Server, tmp_path: Path) -> None:
     rejections: list[int] = []
     server.always = limits_requests(40, rejections)

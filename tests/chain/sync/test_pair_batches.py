@@ -55,6 +55,7 @@ def slow_events(node: RpcNode) -> LimitedNode:
     return limited
 
 
+@pytest.mark.slow
 def test_hundreds_of_tokens_are_synced_by_pairs(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     local_chain.chain.node.ask("anvil_mine", hex(500))
     sync_filter, limited = listed(local_chain), slow_events(node)
