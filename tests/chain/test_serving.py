@@ -240,7 +240,6 @@ def test_a_large_swap_moves_the_quote_and_a_reorg_undoes_it(scene: Scene, client
     until(lambda: client.out(STORED, scene) == client.out(TAKEN, scene) == before)
 
 
-@pytest.mark.slow
 def test_a_network_without_its_node_goes_stale_and_recovers(scene: Scene, client: Client) -> None:
     status, message = client.health(STORED)
     assert status == 200
