@@ -33,8 +33,7 @@ def test_the_wheel_installs_the_page() -> None:
 
 def test_roff_has_no_warnings() -> None:
     groff = shutil.which("groff")
-    if groff is None:
-        pytest.skip("groff is not installed")
+    assert groff is not None, "install groff"
     command = [groff, "-man", "-Tutf8", "-k", "-ww", "-z"]
     ran = subprocess.run(command, input=PAGE.encode(), capture_output=True, check=False)
     assert (ran.returncode, ran.stderr.decode()) == (0, "")

@@ -36,8 +36,8 @@ document.body.dataset.found = JSON.stringify([...document.querySelectorAll("svg"
 
 
 @pytest.mark.slow
-@pytest.mark.skipif(CHROMIUM is None, reason="needs Chromium")
 def test_measured_texts_do_not_overlap_and_are_inside(tmp_path: Path) -> None:
+    assert CHROMIUM is not None, "install chromium"
     names = [(*order, width) for order in ORDERS for width in WIDTHS]
     drawn = [run_swapcli("route", *order, "--svg", "-", "--svg-width", width).stdout for *order, width in names]
     page = tmp_path / "page.html"
@@ -45,7 +45,7 @@ def test_measured_texts_do_not_overlap_and_are_inside(tmp_path: Path) -> None:
     options = ("--headless", "--no-sandbox", "--disable-gpu", "--no-first-run", "--disable-background-networking")
     size = ("--window-size=1400,900", f"--user-data-dir={tmp_path / 'profile'}")
     ran = subprocess.run(
-        [str(CHROMIUM), *options, *size, "--dump-dom", page.as_uri()],
+        [CHROMIUM, *options, *size, "--dump-dom", page.as_uri()],
         capture_output=True, text=True, timeout=120, check=True,
     )  # fmt: skip
     found = re.search(r'data-found="([^"]*)"', ran.stdout)
