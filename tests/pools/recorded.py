@@ -1,7 +1,7 @@
 """Read swaps that were recorded from the real contracts of a pool family.
 
-A file in `vectors` has `{source, units, pools: [{..., steps: [...]}]}`: the constants of pools, and swaps that follow one
-another with the state before each. Integers that may exceed 2^53 are decimal strings.
+A file in `vectors` has `{source, units, pools: [{..., steps: [...]}]}`: the constants of pools, and swaps that follow
+one another with the state before each. Integers that may exceed 2^53 are decimal strings.
 """
 
 from __future__ import annotations
