@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from inspect import isabstract
 from itertools import pairwise
 from pathlib import Path
 
@@ -186,7 +187,14 @@ def families() -> dict[str, type[Pool]]:
     """Return every pool class in `pools/`, by family."""
     for file in (PACKAGE / "pools").glob("*.py"):
         __import__(f"swapcli.pools.{file.stem}")
-    return {cls.family: cls for cls in Pool.__subclasses__() if cls.__module__.startswith("swapcli.pools.")}
+    classes = [cls for derived in Pool.__subclasses__() for cls in concrete_classes(derived)]
+    return {cls.family: cls for cls in classes if cls.__module__.startswith("swapcli.pools.")}
+
+
+def concrete_classes(cls: type[Pool]) -> list[type[Pool]]:
+    """Return the class and every one derived from it, without the abstract ones."""
+    below = [each for derived in cls.__subclasses__() for each in concrete_classes(derived)]
+    return below if isabstract(cls) else [cls, *below]
 
 
 def test_the_list_of_families_is_complete() -> None:

@@ -29,7 +29,7 @@ from swapcli.pools.token_positions import token_indices
 _BALANCE_BITS: Final = 112
 # `WeightedMath._MIN_WEIGHT`, `_MAX_IN_RATIO` and `FixedPoint.MAX_POW_RELATIVE_ERROR` of Balancer V2.
 _MIN_WEIGHT: Final = ONE // 100
-_MAX_IN_RATIO: Final = 3 * ONE // 10
+MAX_IN_RATIO: Final = 3 * ONE // 10
 _POWER_MARGIN: Final = 10_000
 _FIRST_VERSION: Final = 1
 _LATEST_VERSION: Final = 4
@@ -69,7 +69,7 @@ class Weighted(Pool):
         """Return the direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         x, y = self.reserves[i], self.reserves[j]
-        max_in_after_fee = x * _MAX_IN_RATIO // ONE
+        max_in_after_fee = x * MAX_IN_RATIO // ONE
         max_in = min(max_in_after_fee * PPM // (PPM - self.fee_ppm), (1 << _BALANCE_BITS) - 1 - x)
         return WeightedCurve(x, y, self.weights[i] / self.weights[j], (PPM - self.fee_ppm) / PPM, max_in)
 
@@ -92,12 +92,7 @@ class Weighted(Pool):
         fields = StateFields(state)
         count = len(identity.tokens)
         reserves = fields.uints("reserves", count, _BALANCE_BITS)
-        weights = fields.uints("weights", count)
-        for k, weight in enumerate(weights):
-            if weight < _MIN_WEIGHT:
-                raise InvalidPoolState(f"weights[{k}]", f"expected at least {_MIN_WEIGHT} (1%), not {weight}")
-        if sum(weights) != ONE:
-            raise InvalidPoolState("weights", f"expected a sum of 10^18, not {sum(weights)}")
+        weights = read_weights(fields, count)
         version = fields.optional_uint("version")
         if version is None:
             version = _LATEST_VERSION
@@ -118,27 +113,39 @@ class Weighted(Pool):
     def _amount_out(self, i: int, j: int, amount_in_after_fee: int) -> int:
         scale_in, scale_out = to_18_decimals(self.decimals[i]), to_18_decimals(self.decimals[j])
         x, y, sold = self.reserves[i] * scale_in, self.reserves[j] * scale_out, amount_in_after_fee * scale_in
-        if sold > x * _MAX_IN_RATIO // ONE:
+        if sold > x * MAX_IN_RATIO // ONE:
             raise SwapReverts(f"pool {self.key} takes at most 30% of its balance in one swap")
         base = mul_div_up(x, ONE, x + sold)
-        left = self._power_up(base, self.weights[i] * ONE // self.weights[j])
+        left = power_up(base, self.weights[i] * ONE // self.weights[j], self.version > _FIRST_VERSION)
         return y * max(ONE - left, 0) // ONE // scale_out
-
-    def _power_up(self, base: int, exponent: int) -> int:
-        """Return base ^ exponent, rounded up: the contract's `powUp`."""
-        if self.version > _FIRST_VERSION:
-            if exponent == ONE:
-                return base
-            if exponent == 2 * ONE:
-                return mul_div_up(base, base, ONE)
-            if exponent == 4 * ONE:
-                square = mul_div_up(base, base, ONE)
-                return mul_div_up(square, square, ONE)
-        raw = power(base, exponent)
-        return raw + mul_div_up(raw, _POWER_MARGIN, ONE) + 1
 
 
 _replace_reserves = fast_replace(Weighted, "reserves")
+
+
+def read_weights(fields: StateFields, count: int) -> tuple[int, ...]:
+    """Read `weights`: 10^18 fractions of at least 1% that sum to one."""
+    weights = fields.uints("weights", count)
+    for k, weight in enumerate(weights):
+        if weight < _MIN_WEIGHT:
+            raise InvalidPoolState(f"weights[{k}]", f"expected at least {_MIN_WEIGHT} (1%), not {weight}")
+    if sum(weights) != ONE:
+        raise InvalidPoolState("weights", f"expected a sum of 10^18, not {sum(weights)}")
+    return weights
+
+
+def power_up(base: int, exponent: int, has_shortcuts: bool = True) -> int:
+    """Return base ^ exponent, rounded up: the contracts' `powUp`, which multiplies 1, 2 and 4 out."""
+    if has_shortcuts:
+        if exponent == ONE:
+            return base
+        if exponent == 2 * ONE:
+            return mul_div_up(base, base, ONE)
+        if exponent == 4 * ONE:
+            square = mul_div_up(base, base, ONE)
+            return mul_div_up(square, square, ONE)
+    raw = power(base, exponent)
+    return raw + mul_div_up(raw, _POWER_MARGIN, ONE) + 1
 
 
 class WeightedCurve:
