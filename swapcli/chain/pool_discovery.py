@@ -28,6 +28,7 @@ from swapcli.model.network import Deployment, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.networks.pool_addresses import is_solidly_stable
+from swapcli.pools.v4_hooks import DYNAMIC_FEE, check_hooks
 
 POOL_CREATED: Final = "0x783cca1c0412dd0d695e784568c96da2e9c22ff989357a2e8b1d9b2b4e6b7118"
 """Uniswap V3: PoolCreated(address,address,uint24,int24,address), the first three indexed."""
@@ -49,7 +50,6 @@ _TRAITS: Final = {ContractKind.SOLIDLY: ("stable()",), ContractKind.UNISWAP_V3: 
 _POOL_TOKENS: Final = "getPoolTokens(bytes32)"
 _WEIGHTS: Final = "getNormalizedWeights()"
 _WEIGHT_UPDATE: Final = "getGradualWeightUpdateParams()"
-_DYNAMIC_FEE: Final = 0x800000
 _BATCH_SIZE: Final = 500
 
 
@@ -57,8 +57,8 @@ class Factory(NamedTuple):
     """A contract that creates or registers pools.
 
     `stable_protocol` is the protocol of the stable pairs of a Solidly factory, None for any other factory.
-
-    `fee_tiers` are those that the catalogue knows of, as in `Deployment`.
+    `protocols_by_hook` are those of the pools of a Uniswap V4 manager with known hooks; `protocol` is that of all
+    others. `fee_tiers` are those that the catalogue knows of, as in `Deployment`.
     """
 
     address: str
@@ -67,6 +67,13 @@ class Factory(NamedTuple):
     stable_protocol: ProtocolInfo | None = None
     fee_ppm: int = 0
     fee_tiers: Mapping[int, int] = MappingProxyType({})
+    protocols_by_hook: Mapping[str, ProtocolInfo] = MappingProxyType({})
+
+    @property
+    def protocols(self) -> tuple[ProtocolInfo, ...]:
+        """The protocols of its pools, each once."""
+        found = (self.protocol, self.stable_protocol, *self.protocols_by_hook.values())
+        return tuple(dict.fromkeys(protocol for protocol in found if protocol))
 
     @property
     def is_enumerable(self) -> bool:
@@ -102,13 +109,18 @@ def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: 
             if fee_ppm is None:
                 return "the catalogue does not know its fee"
             factory = factories.get(address) or Factory(address, kind, None, None, fee_ppm, deployment.fee_tiers)
-            factories[address] = (
-                factory._replace(stable_protocol=protocol)
-                if is_solidly_stable(protocol)
-                else factory._replace(protocol=protocol)
-            )
+            factories[address] = _with_protocol(factory, protocol, deployment)
             problem = ""
     return problem
+
+
+def _with_protocol(factory: Factory, protocol: ProtocolInfo, deployment: Deployment) -> Factory:
+    hooks = deployment.hooks.get(protocol.amm_name)
+    if hooks:
+        return factory._replace(protocols_by_hook={**factory.protocols_by_hook, **dict.fromkeys(hooks, protocol)})
+    if is_solidly_stable(protocol):
+        return factory._replace(stable_protocol=protocol)
+    return factory._replace(protocol=protocol)
 
 
 def _only_fee(deployment: Deployment) -> int | None:
@@ -191,17 +203,19 @@ def read_created_pools(
 
 
 def _read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    if factory.protocol is None or len(log.topics) < 3:
+    if len(log.topics) < 3:
+        raise invalid_response(factory.address, "an event of another kind")
+    if log.topics[0] == INITIALIZE and len(log.topics) == 4:
+        return _ref_of_v4(factory, log, wrapped_native)
+    if factory.protocol is None:
         raise invalid_response(factory.address, "an event of another kind")
     if factory.kind is ContractKind.WEIGHTED:
         return (yield from _read_balancer_ref(factory, factory.protocol, log))
-    return _ref_from_event(factory, factory.protocol, log, wrapped_native)
+    return _ref_from_event(factory, factory.protocol, log)
 
 
-def _ref_from_event(factory: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> PoolRef:
+def _ref_from_event(factory: Factory, protocol: ProtocolInfo, log: Log) -> PoolRef:
     kind, values = log.topics[0], [int(topic, 16) for topic in log.topics[1:]]
-    if kind == INITIALIZE and len(values) == 3:
-        return _ref_of_v4(factory, protocol, log, wrapped_native)
     tokens = (to_address(values[0], "token0"), to_address(values[1], "token1"))
     if kind == POOL_CREATED and len(values) == 3:
         spacing, pool = read_words(log.data, 2, "PoolCreated")
@@ -216,23 +230,35 @@ def _ref_from_event(factory: Factory, protocol: ProtocolInfo, log: Log, wrapped_
     raise invalid_response(factory.address, "an event of another kind")
 
 
-def _ref_of_v4(factory: Factory, protocol: ProtocolInfo, log: Log, wrapped_native: str | None) -> PoolRef:
-    """Return a Uniswap V4 pool. Refuse hooks, which may change a swap, and dynamic fees, which hooks set."""
+def _ref_of_v4(factory: Factory, log: Log, wrapped_native: str | None) -> PoolRef:
+    """Return a Uniswap V4 pool. Refuse hooks that may change the amounts of a swap."""
+    ref = _ref_of_initialize(factory, log, wrapped_native)
+    check_hooks(ref.hooks, has_dynamic_fee=ref.has_dynamic_fee)
+    return ref
+
+
+def _ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None) -> PoolRef:
+    """Return a Uniswap V4 pool with any hook, as its only event that names its key describes it."""
     first, second = (to_address(int(topic, 16), "currency") for topic in log.topics[2:4])
-    fee, spacing, hooks, _, tick = read_words(log.data, 5, "Initialize")
-    if hooks:
-        raise invalid_response(
-            "hooks", f"only pools without hooks are supported, this has {to_address(hooks, 'hooks')}"
-        )
-    if fee == _DYNAMIC_FEE:
-        raise invalid_response("fee", "only pools with a constant fee are supported")
+    fee, spacing, hooks_word, _, tick = read_words(log.data, 5, "Initialize")
+    hooks = to_address(hooks_word, "hooks")
+    protocol = factory.protocols_by_hook.get(hooks, factory.protocol)
+    if protocol is None:
+        raise invalid_response(hooks, "the catalogue has no protocol for pools with this hook")
     native = first == ZERO_ADDRESS
     if native:
         if wrapped_native is None:
             raise invalid_response("currency0", "the network has no wrapped form of the native token")
         first = wrapped_native
+    is_dynamic = fee == DYNAMIC_FEE
     return _make_ref(factory.address, protocol, factory.kind, (first, second))._replace(
-        fee_ppm=fee, tick_spacing=to_signed(spacing), pool_id=log.topics[1], native=native, last_tick=to_signed(tick)
+        fee_ppm=0 if is_dynamic else fee,
+        tick_spacing=to_signed(spacing),
+        pool_id=log.topics[1],
+        native=native,
+        last_tick=to_signed(tick),
+        hooks=hooks,
+        has_dynamic_fee=is_dynamic,
     )
 
 

@@ -7,6 +7,7 @@ from enum import StrEnum
 from typing import Final, NamedTuple
 
 from swapcli.model.network import Network, ProtocolInfo
+from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.networks.pool_addresses import is_solidly
 from swapcli.pools.concentrated import Concentrated
@@ -38,7 +39,8 @@ KINDS_BY_FAMILY: Final[Mapping[str, tuple[ContractKind, ...]]] = {
 class PoolRef(NamedTuple):
     """A pool to read. `address` is the contract to call: the manager for Uniswap V4. `tokens` are in its order.
 
-    `fee_ppm` and `tick_spacing` are set only if they never change (Uniswap V2, V4; V3, V4). `factory` is a Solidly
+    `fee_ppm` and `tick_spacing` are set only if they never change (Uniswap V2, V4; V3, V4); a Uniswap V4 pool whose fee
+    is dynamic `has_dynamic_fee` instead. `hooks` is the hook of a Uniswap V4 pool. `factory` is a Solidly
     pool's factory or a Balancer pool's vault; if it is empty, reading takes one more round. `pool_id` is Uniswap V4's
     or Balancer's. `last_tick` is the tick of the last read, and `known_ticks` are the initialised ticks around it: if
     only amounts have changed since, one round is enough to read them.
@@ -57,6 +59,8 @@ class PoolRef(NamedTuple):
     factory: str = ""
     last_tick: int | None = None
     known_ticks: tuple[int, ...] = ()
+    hooks: str = ZERO_ADDRESS
+    has_dynamic_fee: bool = False
 
     @property
     def key(self) -> str:
@@ -72,13 +76,16 @@ def ref_of_pool(pool: Pool) -> PoolRef | None:
     ref = PoolRef(pool.address, pool.protocol, pool.family, kind, pool.tokens, pool.decimals, pool.fee_ppm)
     if not isinstance(pool, Concentrated):
         return ref
-    ladder = pool.tick_list
+    tick_list = pool.tick_list
     return ref._replace(
-        tick_spacing=ladder.tick_spacing,
-        pool_id=ladder.pool_id or "",
-        native=ladder.is_native,
+        fee_ppm=0 if tick_list.has_dynamic_fee else pool.fee_ppm,
+        tick_spacing=tick_list.tick_spacing,
+        pool_id=tick_list.pool_id or "",
+        native=tick_list.is_native,
         last_tick=pool.tick,
-        known_ticks=tuple(ladder.ticks),
+        known_ticks=tuple(tick_list.ticks),
+        hooks=tick_list.hooks,
+        has_dynamic_fee=tick_list.has_dynamic_fee,
     )
 
 

@@ -63,7 +63,7 @@ _FIRST_FILL: Final = 1
 class V4Key(NamedTuple):
     """What identifies a Uniswap V4 pool beside its two currencies."""
 
-    fee_ppm: int
+    fee: int
     tick_spacing: int
     hooks: str = ZERO_ADDRESS
 
@@ -154,7 +154,7 @@ def encode_uniswap_v4(recipient: str, sell_token: str, buy_token: str, bps: int,
         + _price_limit(is_forward)
         + _packed_uint(_FIRST_FILL, 8, "key")
         + _packed_address(buy_token, "buy token")
-        + _packed_uint(key.fee_ppm, 24, "fee")
+        + _packed_uint(key.fee, 24, "fee")
         + encode_int(key.tick_spacing, 24, "tick spacing")[-6:]
         + _packed_address(key.hooks, "hooks")
         + _packed_uint(0, 24, "length of the hook's data")

@@ -38,7 +38,9 @@ class ProtocolInfo(NamedTuple):
 class Deployment(NamedTuple):
     """The contracts of a protocol: `addresses` by role (factory, router, quoter_v2, pool_manager, ...).
 
-    `description` says where the facts come from; `unconfirmed` names the fields that were seen in one weak place only.
+    `hooks` are the hooks of Uniswap V4 whose pools belong to one of the protocols, by `amm_name`; pools with all other
+    hooks belong to the protocol without an entry. `source` says where the facts come from; `unconfirmed` names the
+    fields that were seen in one weak place only.
     """
 
     protocols: tuple[str, ...]
@@ -48,6 +50,7 @@ class Deployment(NamedTuple):
     fee_tiers: Mapping[int, int] = MappingProxyType({})
     source: str = ""
     unconfirmed: tuple[str, ...] = ()
+    hooks: Mapping[str, tuple[str, ...]] = MappingProxyType({})
 
 
 FIBROUS, OWN, UNIVERSAL_ROUTER, SETTLER = DIALECTS = ("fibrous", "own", "universal-router", "settler")

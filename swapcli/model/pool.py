@@ -64,6 +64,11 @@ class Pool(ABC):
         """Return the address, or the pool id if one contract has many pools. It is unique within a market."""
         return self.address
 
+    @property
+    def is_single_use(self) -> bool:
+        """Whether only the first swap of a transaction can be predicted, so that a route swaps in the pool once."""
+        return False
+
     @abstractmethod
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` base units (> 0) exactly as the contract does. Return the output and the changed pool.

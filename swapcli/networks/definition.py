@@ -8,7 +8,7 @@
 | `tokens` | `[{address, symbol, name, decimals}]` |
 | `unconfirmed_tokens` | `[{address, symbol, ..., reason}]`: known of, but not safe to use; not read |
 | `protocols` | `[{id, amm_name, display_name, family, extra_keys, confirmed}]` |
-| `deployments` | `[{protocols, name, addresses: {role: address}, init_code_hash, fee_tiers: {fee_ppm: tick spacing, 0 where there is none}, source, unconfirmed}]` |
+| `deployments` | `[{protocols, name, addresses: {role: address}, init_code_hash, fee_tiers: {fee_ppm: tick spacing, 0 where there is none}, hooks: {amm_name: [address]}, source, unconfirmed}]` |
 | `router`, `multicall`, `rpc_urls`, `explorer` | as named; absent or null where unknown |
 | `router_dialect` | how payloads for `router` are written; default `fibrous` |
 | `routers` | `{dialect: {address, registry, spender, version, protocols: {amm_name: name in the router}}}`: the routers of other dialects |
@@ -52,7 +52,7 @@ ADDED_KEYS = (
 _TOKEN_KEYS = ("address", "symbol", "name", "decimals")
 _PROTOCOL_KEYS = ("id", "amm_name", "display_name", "family", "extra_keys", "confirmed")
 _DEPLOYMENT_KEYS = (
-    "protocols", "name", "addresses", "init_code_hash", "fee_tiers", "source", "unconfirmed",
+    "protocols", "name", "addresses", "init_code_hash", "fee_tiers", "source", "unconfirmed", "hooks",
 )  # fmt: skip
 _ROUTER_KEYS = ("address", "registry", "spender", "version", "protocols")
 _T = TypeVar("_T")
@@ -240,7 +240,17 @@ def _read_deployments(fields: DefinitionFields, kind: Kind) -> Iterator[Deployme
             fee_tiers=dict(_read_fee_tiers(deployment)),
             source=deployment.text("source", ""),
             unconfirmed=deployment.texts("unconfirmed"),
+            hooks=_read_hooks(deployment, kind),
         )
+
+
+def _read_hooks(deployment: DefinitionFields, kind: Kind) -> dict[str, tuple[str, ...]]:
+    if not deployment.has("hooks"):
+        return {}
+    by_protocol = deployment.of_keys(
+        deployment.values["hooks"], deployment.path_of("hooks"), deployment.texts("protocols")
+    )
+    return {str(amm_name): by_protocol.addresses(str(amm_name), kind) for amm_name in by_protocol.values}
 
 
 def _read_fee_tiers(deployment: DefinitionFields) -> Iterator[tuple[int, int]]:

@@ -85,7 +85,7 @@ def v3_pool_address(deployer: str, token_a: str, token_b: str, tier: int, init_c
 def v4_pool_id(token_a: str, token_b: str, fee_ppm: int, tick_spacing: int, hooks: str = ZERO_ADDRESS) -> str:
     """Return the id of a Uniswap V4 pool, 32 bytes in hex: the hash of its PoolKey.
 
-    The zero address is the native token.
+    The zero address is the native token; `fee_ppm` is 0x800000 for a dynamic fee.
     """
     token0, token1 = sorted((token_a, token_b))
     numbers = fee_ppm.to_bytes(32) + tick_spacing.to_bytes(32)

@@ -1,11 +1,13 @@
-"""Concentrated liquidity: Uniswap V3 and its forks, Slipstream, PancakeSwap V3, Algebra, Uniswap V4 without hooks.
+"""Concentrated liquidity: Uniswap V3 and its forks, Slipstream, PancakeSwap V3, Algebra, Uniswap V4.
 
 A swap moves the square-root price from one step to the next; inside a step the liquidity is constant. The step ends at
 the next initialised tick or, in the contracts that keep ticks in a bitmap, at the edge of the current word of 256
 ticks: each step rounds on its own, so the edges count. Algebra Integral (`variant` "algebra_integral") keeps its
 initialised ticks in a list and has no such edges.
 
-Only swaps of an exact input with the widest price limit are modelled: a router needs no others.
+A Uniswap V4 pool may have a hook without permission to change the amounts of a swap (`v4_hooks`), a dynamic LP fee,
+and a protocol fee per direction. Only swaps of an exact input with the widest price limit are modelled: a router needs
+no others.
 """
 
 from __future__ import annotations
@@ -27,6 +29,7 @@ from swapcli.pools.rounding import div_up, mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
 from swapcli.pools.token_positions import is_forward
+from swapcli.pools.v4_hooks import DYNAMIC_FEE, is_called_after_swaps, with_protocol_fee
 
 _UINT256_LIMIT = 1 << 256
 CROSSING_GAS = 37_400
@@ -40,7 +43,7 @@ class Concentrated(Pool):
     liquidity.
 
     `tick` is the contract's: one below the price's own after a downward swap stopped on a boundary. No swap changes
-    `tick_list`.
+    `tick_list`. `fee_ppm` is the LP fee; `swap_fee_ppm` adds the protocol's.
     """
 
     sqrt_price_x96: int
@@ -56,6 +59,16 @@ class Concentrated(Pool):
     def key(self) -> str:
         """The pool id in Uniswap V4, where one contract holds all pools; otherwise the address."""
         return self.tick_list.pool_id or self.address
+
+    @property
+    def is_single_use(self) -> bool:
+        """Whether a hook that is called after each swap may change the pool, so that a second swap is unpredictable."""
+        return is_called_after_swaps(self.tick_list.hooks)
+
+    def swap_fee_ppm(self, *, down: bool) -> int:
+        """Return the whole fee of a swap that sells token0 (`down`) or token1."""
+        protocol_fee_ppm = self.tick_list.protocol_fees_ppm[0 if down else 1]
+        return with_protocol_fee(self.fee_ppm, protocol_fee_ppm) if protocol_fee_ppm else self.fee_ppm
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell exactly `amount_in`. Raises as `Pool.swap`.
@@ -80,7 +93,7 @@ class Concentrated(Pool):
             self.liquidity,
             tick_list.ticks,
             tick_list.liquidity_nets,
-            self.fee_ppm,
+            self.swap_fee_ppm(down=down),
             down,
         )
 
@@ -97,12 +110,13 @@ class Concentrated(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `sqrt_price_x96, tick, liquidity, tick_spacing, ticks: [[tick, liquidity_net], ...]`.
 
-        Optional: `variant` ("uniswap_v3" or "algebra_integral"); for Uniswap V4 `pool_id`, `hooks` (zero), `is_native`
-        (true where currency0 is the native token, listed under its wrapped form).
+        Optional: `variant` ("uniswap_v3" or "algebra_integral"); for Uniswap V4 `pool_id`, `hooks`, `native` (true
+        where currency0 is the native token, listed under its wrapped form), `dynamic_fee` (true where the key's fee is
+        0x800000) and `protocol_fees_ppm` (of selling token0, of selling token1).
         """
         check_pair(identity)
         fields = StateFields(state)
-        tick_list = read_tick_list(fields)
+        tick_list = read_tick_list(fields, identity.fee_ppm)
         sqrt_price_x96, tick, liquidity = read_position(fields, tick_list)
         return cls(
             identity.address,
@@ -123,7 +137,8 @@ class Concentrated(Pool):
 
     def gas_units_to(self, token_in: str, token_out: str, rate: float) -> int:
         """Return `gas_units` of a swap that ends at the marginal rate `rate`."""
-        gamma, down = (PPM - self.fee_ppm) / PPM, is_forward(self, token_in, token_out)
+        down = is_forward(self, token_in, token_out)
+        gamma = (PPM - self.swap_fee_ppm(down=down)) / PPM
         if rate <= 0.0:
             return self._gas_units_at(MIN_TICK if down else MAX_TICK)
         price = rate / gamma if down else gamma / rate
@@ -134,17 +149,18 @@ class Concentrated(Pool):
         return self.swap_gas + CROSSING_GAS * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, tick))
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return `fee` (ppm) and `tickSpacing`; for a Uniswap V4 pool also the rest of its key."""
-        extra_data: dict[str, int | str] = {"fee": self.fee_ppm, "tickSpacing": self.tick_list.tick_spacing}
-        if self.tick_list.pool_id:
-            token0 = ZERO_ADDRESS if self.tick_list.is_native else self.tokens[0]
-            extra_data |= {
-                "poolId": self.tick_list.pool_id,
-                "token0": token0,
-                "token1": self.tokens[1],
-                "hooks": ZERO_ADDRESS,
-            }
-        return extra_data
+        """Return `fee` (ppm) and `tickSpacing`; for Uniswap V4 the id and the key, whose fee may be `DYNAMIC_FEE`."""
+        tick_list = self.tick_list
+        if not tick_list.pool_id:
+            return {"fee": self.fee_ppm, "tickSpacing": tick_list.tick_spacing}
+        return {
+            "fee": DYNAMIC_FEE if tick_list.has_dynamic_fee else self.fee_ppm,
+            "tickSpacing": tick_list.tick_spacing,
+            "poolId": tick_list.pool_id,
+            "token0": ZERO_ADDRESS if tick_list.is_native else self.tokens[0],
+            "token1": self.tokens[1],
+            "hooks": tick_list.hooks,
+        }
 
 
 _replace_position = fast_replace(Concentrated, "sqrt_price_x96", "tick", "liquidity")
@@ -156,7 +172,7 @@ def _sell_token0(pool: Concentrated, amount_remaining: int) -> tuple[int, int, i
     Return (amount_out, sqrt_price_x96, tick, liquidity) after the swap.
     """
     price, tick, liquidity, tick_list = pool.sqrt_price_x96, pool.tick, pool.liquidity, pool.tick_list
-    ticks, word_ticks, fee_complement_ppm = tick_list.ticks, tick_list.word_ticks, PPM - pool.fee_ppm
+    ticks, word_ticks, fee_complement_ppm = tick_list.ticks, tick_list.word_ticks, PPM - pool.swap_fee_ppm(down=True)
     amount_out = 0
     i = bisect_right(ticks, tick) - 1
     while amount_remaining > 0:
@@ -193,7 +209,7 @@ def _sell_token1(pool: Concentrated, amount_remaining: int) -> tuple[int, int, i
     ticks, word_ticks, fee_complement_ppm, spacing = (
         tick_list.ticks,
         tick_list.word_ticks,
-        PPM - pool.fee_ppm,
+        PPM - pool.swap_fee_ppm(down=False),
         tick_list.tick_spacing,
     )
     amount_out = 0

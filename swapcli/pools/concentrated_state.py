@@ -10,6 +10,7 @@ from operator import lt
 from typing import Final, NamedTuple, cast
 
 from swapcli.errors import InvalidPoolState
+from swapcli.model.units import PPM
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import (
     MAX_SQRT_RATIO,
@@ -19,11 +20,13 @@ from swapcli.pools.tick_math import (
     sqrt_ratio_at_tick,
     tick_at_sqrt_ratio,
 )
+from swapcli.pools.v4_hooks import MAX_PROTOCOL_FEE_PPM, check_hooks, with_protocol_fee
 from swapcli.validation.values import InvalidValue, describe, parse_integers, parse_list
 
 UNISWAP_V3: Final = "uniswap_v3"
 ALGEBRA_INTEGRAL: Final = "algebra_integral"
 ZERO_ADDRESS: Final = "0x" + "0" * 40
+NO_FEES: Final = (0, 0)
 
 _WORD_TICKS = 256
 _MAX_TICK_SPACING = 32_767
@@ -34,8 +37,11 @@ _PAIR_TYPES = frozenset({list, tuple})
 class TickList(NamedTuple):
     """The part of the state that swaps do not change: the initialised `ticks`, ascending, with their net liquidity.
 
-    `word_ticks` is the width in ticks of a word of the contract's bitmap, 0 if it keeps a list. A Uniswap V4 pool has a
-    `pool_id`; `is_native` means that its currency0 is the native token. Amounts are below 2^`amount_bits`.
+    `word_ticks` is the width in ticks of a word of the contract's bitmap, 0 if it keeps a list. Amounts are below
+    2^`amount_bits`.
+
+    A Uniswap V4 pool has a `pool_id`; `is_native` means that its currency0 is the native token, `has_dynamic_fee` that
+    its hook can set the LP fee. `protocol_fees_ppm` are the protocol's fees of selling token0 and of selling token1.
     """
 
     tick_spacing: int
@@ -45,6 +51,9 @@ class TickList(NamedTuple):
     pool_id: str | None = None
     is_native: bool = False
     amount_bits: int = 255
+    hooks: str = ZERO_ADDRESS
+    has_dynamic_fee: bool = False
+    protocol_fees_ppm: tuple[int, int] = NO_FEES
 
     def state(self) -> dict[str, object]:
         """Return the fields that `read_tick_list` reads."""
@@ -55,18 +64,28 @@ class TickList(NamedTuple):
         if not self.word_ticks:
             state["variant"] = ALGEBRA_INTEGRAL
         if self.pool_id:
-            state |= {"pool_id": self.pool_id, "hooks": ZERO_ADDRESS}
+            state |= {"pool_id": self.pool_id, "hooks": self.hooks}
         if self.is_native:
             state["native"] = True
+        if self.has_dynamic_fee:
+            state["dynamic_fee"] = True
+        if self.protocol_fees_ppm != NO_FEES:
+            state["protocol_fees_ppm"] = list(self.protocol_fees_ppm)
         return state
 
 
-def read_tick_list(fields: StateFields) -> TickList:
-    """Check and read all but the position. Raises `InvalidPoolState`."""
+def read_tick_list(fields: StateFields, fee_ppm: int) -> TickList:
+    """Check and read all but the position; `fee_ppm` is the LP fee. Raises `InvalidPoolState`."""
     spacing = fields.integer("tick_spacing", 1, _MAX_TICK_SPACING)
     in_list = fields.choice("variant", (UNISWAP_V3, ALGEBRA_INTEGRAL), default=UNISWAP_V3) == ALGEBRA_INTEGRAL
     pool_id = fields.optional_hex("pool_id", 32)
-    _check_hooks(fields)
+    hooks = fields.optional_hex("hooks", 20) or ZERO_ADDRESS
+    has_dynamic_fee = fields.has("dynamic_fee") and fields.boolean("dynamic_fee")
+    protocol_fees_ppm = _read_protocol_fees(fields, fee_ppm)
+    if pool_id:
+        check_hooks(hooks, has_dynamic_fee=has_dynamic_fee)
+    elif hooks != ZERO_ADDRESS or has_dynamic_fee or protocol_fees_ppm != NO_FEES:
+        raise InvalidPoolState("pool_id", "missing, but only Uniswap V4 has hooks, dynamic and protocol fees")
     ticks, nets = _read_ticks(fields)
     # Algebra's spacing can change while older positions stay.
     if not in_list and gcd(spacing, *ticks) != spacing:
@@ -80,6 +99,9 @@ def read_tick_list(fields: StateFields) -> TickList:
         pool_id=pool_id,
         is_native=fields.has("native") and fields.boolean("native"),
         amount_bits=127 if pool_id else 128 if in_list else 255,
+        hooks=hooks,
+        has_dynamic_fee=has_dynamic_fee,
+        protocol_fees_ppm=protocol_fees_ppm,
     )
 
 
@@ -152,9 +174,10 @@ def _active_liquidity_error(active: Sequence[int]) -> InvalidPoolState:
     return InvalidPoolState(f"ticks[{i}]", f"the active liquidity above it would be {active[i]}")
 
 
-def _check_hooks(fields: StateFields) -> None:
-    hooks = fields.optional_hex("hooks", 20)
-    if hooks not in (None, ZERO_ADDRESS):
-        raise InvalidPoolState(
-            "hooks", f"{hooks} can change the maths of the pool; only pools without hooks are supported"
-        )
+def _read_protocol_fees(fields: StateFields, fee_ppm: int) -> tuple[int, int]:
+    if not fields.has("protocol_fees_ppm"):
+        return NO_FEES
+    sell_token0, sell_token1 = fields.integers("protocol_fees_ppm", 2, 0, MAX_PROTOCOL_FEE_PPM)
+    if with_protocol_fee(fee_ppm, max(sell_token0, sell_token1)) >= PPM:
+        raise InvalidPoolState("protocol_fees_ppm", f"with the LP fee of {fee_ppm} ppm they take the whole input")
+    return sell_token0, sell_token1

@@ -238,6 +238,9 @@ def execute(
     steps: list[Step] = []
     for swap in swaps:
         pool = touched.get(swap.pool) or pools[swap.pool]
+        if swap.pool in touched and pool.is_single_use:
+            problem = f"pool {swap.pool}: only one swap of a transaction can be predicted"
+            raise SwapReverts(problem, details={"pool": swap.pool})
         if swap.input_weight:
             spend = amount_in * swap.input_weight // _ROUTE_WEIGHT
         elif execution.is_absolute(sells_input=swap.token_in == token_in):

@@ -180,7 +180,7 @@ def test_volatile_solidly_pairs_and_algebra_pools_are_marked() -> None:
     assert algebra["variant"] == "algebra_integral"
 
 
-@pytest.mark.parametrize("amm_name", ["noSuchProtocol", "uniswapV4Zora"])
+@pytest.mark.parametrize("amm_name", ["noSuchProtocol", "kipseli"])
 def test_a_protocol_whose_maths_are_unknown_cannot_be_modelled(amm_name: str) -> None:
     with pytest.raises(KeyError, match=amm_name):
         entry("base", PoolRow(amm_name, ("WETH", "USDC"), 3000, 60, 10**6))

@@ -126,7 +126,7 @@ def test_tokens_with_unknown_decimals_are_kept_in_the_file_only() -> None:
         ("base", "pancakeSwapV3", 9, "concentrated"),
         ("base", "curveFi", 27, "stableswap"),
         ("base", "balancerV2Weighted", 34, "weighted"),
-        ("base", "uniswapV4Zora", 51, None),
+        ("base", "uniswapV4Zora", 51, "concentrated"),
         ("hyperevm", "kittenSwapV2Stable", 5, "solidly_stable"),
         ("monad", "UniswapV4", 13, "concentrated"),
         ("citrea", "juiceSwap", 2, "concentrated"),

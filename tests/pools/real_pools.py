@@ -8,10 +8,13 @@ from random import Random
 from typing import ClassVar
 
 from swapcli.model.pool import PoolIdentity
+from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
 from swapcli.pools.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
+from swapcli.pools.v4_hooks import DYNAMIC_FEE
 from tests.contracts.evm import (
+    DEPLOYER,
     OLD_SOLC,
     ZERO_ADDRESS,
     Artifact,
@@ -123,7 +126,9 @@ class RealConcentrated(ABC):
     def identity(self) -> PoolIdentity:
         """Return the identity of the pool."""
 
-    traits: ClassVar[dict[str, object]] = {}
+    def traits(self) -> dict[str, object]:
+        """Return the fields of the state that only some kinds of pools have."""
+        return {}
 
     def read(self, ticks: set[int]) -> Concentrated:
         """Return the pool as swapcli reads it; `ticks` are the ends of its positions."""
@@ -137,7 +142,7 @@ class RealConcentrated(ABC):
                 "liquidity": str(liquidity),
                 "tick_spacing": self.tick_spacing,
                 "ticks": [[t, str(net)] for t, (gross, net) in liquidity_by_tick if gross],
-                **self.traits,
+                **self.traits(),
             },
         )
 
@@ -199,19 +204,59 @@ class AlgebraIntegral(UniswapV3):
     path = _ALGEBRA
     in_list = True
     amount_bits = 128
-    traits: ClassVar[dict[str, object]] = {"variant": "algebra_integral"}
+
+    def traits(self) -> dict[str, object]:
+        return {"variant": "algebra_integral"}
 
 
 class UniswapV4(RealConcentrated):
-    amount_bits = 127
-    traits: ClassVar[dict[str, object]] = {"pool_id": "0x" + "ab" * 32, "hooks": ZERO_ADDRESS}
+    """A Uniswap V4 pool; a hook is `TestHook`, at an address with the wanted permissions. `fee_ppm` is the LP fee."""
 
-    def __init__(self, fixture: ContractFixture, fee_ppm: int, tick_spacing: int, sqrt_price_x96: int) -> None:
+    amount_bits = 127
+
+    def __init__(
+        self,
+        fixture: ContractFixture,
+        fee_ppm: int,
+        tick_spacing: int,
+        sqrt_price_x96: int,
+        *,
+        hooks: str = ZERO_ADDRESS,
+        has_dynamic_fee: bool = False,
+    ) -> None:
         self.world, self.fee_ppm, self.tick_spacing = fixture, fee_ppm, tick_spacing
-        self.manager = fixture.chain.deploy(load_artifact(_UNISWAP_V4), fixture.trader.address)
+        self.hooks, self.has_dynamic_fee, self.protocol_fees_ppm = hooks, has_dynamic_fee, (0, 0)
+        self.manager = fixture.chain.deploy(load_artifact(_UNISWAP_V4), DEPLOYER)
         self.trader: Contract = fixture.chain.deploy(compile_solidity("kit.sol")["V4Trader"], self.manager.address)
-        self.key = (*fixture.tokens, fee_ppm, tick_spacing, ZERO_ADDRESS)
+        self.key = (*fixture.tokens, DYNAMIC_FEE if has_dynamic_fee else fee_ppm, tick_spacing, hooks)
+        if hooks != ZERO_ADDRESS:
+            self.hook = fixture.chain.place(hooks, compile_solidity("hooks.sol")["TestHook"])
         self.manager.send("initialize", self.key, sqrt_price_x96)
+        if has_dynamic_fee:
+            self.set_dynamic_fee(fee_ppm)
+
+    @property
+    def pool_id(self) -> str:
+        return v4_pool_id(*self.key)
+
+    def set_dynamic_fee(self, fee_ppm: int) -> None:
+        """Let the hook change the LP fee."""
+        self.hook.send("setFee", self.manager.address, self.key, fee_ppm)
+        self.fee_ppm = fee_ppm
+
+    def set_protocol_fees(self, sell_token0_ppm: int, sell_token1_ppm: int) -> None:
+        """Set the protocol's fee of each direction."""
+        self.manager.send("setProtocolFeeController", DEPLOYER)
+        self.manager.send("setProtocolFee", self.key, sell_token1_ppm << 12 | sell_token0_ppm)
+        self.protocol_fees_ppm = sell_token0_ppm, sell_token1_ppm
+
+    def traits(self) -> dict[str, object]:
+        return {
+            "pool_id": self.pool_id,
+            "hooks": self.hooks,
+            "dynamic_fee": self.has_dynamic_fee,
+            "protocol_fees_ppm": self.protocol_fees_ppm,
+        }
 
     def mint(self, lower: int, upper: int, liquidity: int) -> None:
         self.trader.send("mint", self.key, lower, upper, liquidity)

@@ -119,7 +119,7 @@ def test_a_missing_field_is_named(field: str) -> None:
         ("variant", {"variant": "uniswap_v5"}),
         ("pool_id", {"pool_id": "0x12"}),
         ("pool_id", {"pool_id": 12}),
-        ("hooks", {"hooks": "0x" + "0" * 39 + "1"}),
+        ("pool_id", {"hooks": "0x" + "0" * 39 + "1"}),
         ("hooks", {"hooks": "0x"}),
         ("native", {"native": 1}),
     ],

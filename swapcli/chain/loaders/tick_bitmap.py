@@ -23,12 +23,13 @@ _BITS: Final = 256
 
 
 class PriceState(NamedTuple):
-    """Price, active liquidity and fee of a pool."""
+    """Price, active liquidity and fee of a pool; `protocol_fees_ppm` are added when token0 and when token1 is sold."""
 
     sqrt_price_x96: int
     tick: int
     liquidity: int
     fee_ppm: int
+    protocol_fees_ppm: tuple[int, int] = (0, 0)
 
 
 class WordRange(NamedTuple):

@@ -1,4 +1,4 @@
-"""Uniswap V4 pools without hooks, from the storage of the pool manager.
+"""Uniswap V4 pools whose hooks leave swap amounts alone, from the storage of the pool manager.
 
 The manager has a mapping from pool id to a struct, whose fields are at fixed offsets from a hash of the id.
 `extsload` returns any words of its storage, so each read is one call and needs no other contract.
@@ -17,8 +17,11 @@ from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import encode_word, to_signed
 from swapcli.errors import InvalidPoolState
+from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.networks.address import keccak256
+from swapcli.networks.pool_addresses import v4_pool_id
+from swapcli.pools.v4_hooks import DYNAMIC_FEE, check_hooks
 
 _EXTSLOAD: Final = "extsload(bytes32[])"
 _POOLS_SLOT: Final = 6
@@ -29,14 +32,32 @@ _WRAP: Final = 1 << 256
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in three rounds; one if price and ticks are close to the known ones."""
+    """Read a pool in three rounds; one if price and ticks are close to the known ones.
+
+    The key must hash to the pool's id, since a swap names the pool by its key.
+    """
+    check_hooks(ref.hooks, has_dynamic_fee=ref.has_dynamic_fee)
+    if _id_of_key(ref) != ref.pool_id:
+        raise InvalidPoolState("pool_id", "not the hash of the pool's key")
     source = _InManager(ref)
     read = read_around_price(source, ref.tick_spacing, ref.last_tick)
     position, state = yield from with_prefetch(read, guess_tick_calls(source, ref))
-    if position.fee_ppm != ref.fee_ppm:
+    if not ref.has_dynamic_fee and position.fee_ppm != ref.fee_ppm:
         raise InvalidPoolState("fee_ppm", f"expected the {ref.fee_ppm} of its key, not {position.fee_ppm}")
-    native = {"native": True} if ref.native else {}
-    return build_pool(ref, ref.fee_ppm, {**state, "pool_id": ref.pool_id, **native})
+    traits = {
+        "pool_id": ref.pool_id,
+        "hooks": ref.hooks,
+        "native": ref.native,
+        "dynamic_fee": ref.has_dynamic_fee,
+        "protocol_fees_ppm": position.protocol_fees_ppm,
+    }
+    return build_pool(ref, position.fee_ppm, {**state, **traits})
+
+
+def _id_of_key(ref: PoolRef) -> str:
+    currency0 = ZERO_ADDRESS if ref.native else ref.tokens[0]
+    fee = DYNAMIC_FEE if ref.has_dynamic_fee else ref.fee_ppm
+    return v4_pool_id(currency0, ref.tokens[1], fee, ref.tick_spacing, ref.hooks)
 
 
 class _InManager:
@@ -50,12 +71,11 @@ class _InManager:
         return [extsload_call(self._manager, [self._slot, self._slot + _LIQUIDITY_OFFSET])]
 
     def read_position(self, answers: Sequence[ReturnData]) -> PriceState:
-        """Decode `slot0`, where 24 bits of protocol fee and 24 of pool fee follow the price and the tick."""
+        """Decode `slot0`, where price and tick precede the protocol's fees (12 bits each) and the LP fee (24)."""
         slot0, liquidity = read_extsload(answers[0], 2)
-        if slot0 >> 184 & 0xFFFFFF:
-            raise InvalidPoolState("fee_ppm", "a pool with a fee for the protocol is not supported")
         price, tick = price_and_tick(slot0)
-        return PriceState(price, tick, liquidity % (1 << 128), slot0 >> 208 & 0xFFFFFF)
+        protocol_fees_ppm = (slot0 >> 184 & 0xFFF, slot0 >> 196 & 0xFFF)
+        return PriceState(price, tick, liquidity % (1 << 128), slot0 >> 208 & 0xFFFFFF, protocol_fees_ppm)
 
     def word_calls(self, words: Sequence[int]) -> Sequence[ContractCall]:
         return [extsload_call(self._manager, [_hashed(number, self._slot + _BITMAP_OFFSET) for number in words])]

@@ -87,8 +87,8 @@ class _Source(NamedTuple):
     @property
     def title(self) -> str:
         """The factory's name, for people."""
-        protocol = self.factory.protocol or self.factory.stable_protocol
-        return protocol.display_name if protocol else self.factory.address
+        protocols = self.factory.protocols
+        return protocols[0].display_name if protocols else self.factory.address
 
 
 def discover(store: Store, reader: BlockReader, cursor: SyncCursor, size: int) -> Discovery:
@@ -348,7 +348,7 @@ def _matches(ref: PoolRef, sync_filter: SyncFilter) -> bool:
 def _sources(network: Network, protocols: frozenset[str] | None) -> list[_Source]:
     sources = []
     for factory in find_factories(network)[0]:
-        names = {each.amm_name for each in (factory.protocol, factory.stable_protocol) if each}
+        names = {protocol.amm_name for protocol in factory.protocols}
         names = names if protocols is None else names & protocols
         if names:
             sources.append(_Source(" ".join((factory.address, *sorted(names))), factory))

@@ -121,8 +121,9 @@ class _RouterPools:
         currency_in, currency_out = (
             ZERO_ADDRESS if token == native else token for token in (step.token_in, step.token_out)
         )
-        fee_ppm, tick_spacing = int(key["fee"]), int(key["tickSpacing"])
-        return RouterHop(generation, currency_in, currency_out, step.amount_in, fee_ppm, tick_spacing)
+        key_fee, tick_spacing = int(key["fee"]), int(key["tickSpacing"])
+        hooks = str(key.get("hooks", ZERO_ADDRESS))
+        return RouterHop(generation, currency_in, currency_out, step.amount_in, key_fee, tick_spacing, hooks)
 
     def _pool(self, step: Step) -> Pool:
         pool = self._pools.get(step.pool)

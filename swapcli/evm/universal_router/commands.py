@@ -86,12 +86,13 @@ V4_ENCODINGS: Final = {
 
 
 class V4Hop(NamedTuple):
-    """One swap of a V4 pool without hooks. Currencies are addresses, zero for the native one."""
+    """One swap of a V4 pool, with the fee of its key. Currencies are addresses, zero for the native one."""
 
     currency_in: str
     currency_out: str
-    fee_ppm: int
+    key_fee: int
     tick_spacing: int
+    hooks: str = ZERO_ADDRESS
 
 
 def v4_encoding(version: str | None) -> V4Encoding:
@@ -208,8 +209,8 @@ def _path_key(hop: V4Hop) -> Dynamic:
 
 
 def _pool_words(hop: V4Hop) -> str:
-    fee, spacing = encode_uint(hop.fee_ppm, 24, "fee"), encode_int(hop.tick_spacing, 24, "tick_spacing")
-    return fee + spacing + encode_address(ZERO_ADDRESS, "hooks")
+    fee, spacing = encode_uint(hop.key_fee, 24, "fee"), encode_int(hop.tick_spacing, 24, "tick_spacing")
+    return fee + spacing + encode_address(hop.hooks, "hooks")
 
 
 def _boolean(value: bool) -> str:

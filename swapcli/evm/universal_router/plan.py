@@ -39,14 +39,18 @@ V2, V3, V4 = "v2", "v3", "v4"
 
 
 class RouterHop(NamedTuple):
-    """One swap as the router executes it: V4 knows the native currency by the zero address."""
+    """One swap as the router executes it: V4 knows the native currency by the zero address.
+
+    `key_fee` is the fee by which the router finds the pool.
+    """
 
     generation: str
     currency_in: str
     currency_out: str
     amount_in: int
-    fee_ppm: int = 0
+    key_fee: int = 0
     tick_spacing: int = 0
+    hooks: str = ZERO_ADDRESS
 
 
 class Pools(Protocol):
@@ -151,8 +155,8 @@ def _leg_command(leg: CommandHops, amount_in: int, encoding: V4Encoding, *, pull
     if hops[0].generation == V2:
         return v2_swap(tokens, amount_in, pulls=pulls)
     if hops[0].generation == V3:
-        return v3_swap(tokens, [hop.fee_ppm for hop in hops], amount_in, pulls=pulls)
-    v4_hops = [V4Hop(hop.currency_in, hop.currency_out, hop.fee_ppm, hop.tick_spacing) for hop in hops]
+        return v3_swap(tokens, [hop.key_fee for hop in hops], amount_in, pulls=pulls)
+    v4_hops = [V4Hop(hop.currency_in, hop.currency_out, hop.key_fee, hop.tick_spacing, hop.hooks) for hop in hops]
     return v4_swap(v4_hops, amount_in, encoding, pulls=pulls)
 
 

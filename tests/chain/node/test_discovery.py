@@ -36,6 +36,7 @@ from swapcli.networks.catalogue import find_network
 from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.pools.v4_hooks import DYNAMIC_FEE
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.chain.node.factories import ALGEBRA, SLIPSTREAM, STABLE, V2, V3, V4, VOLATILE
 from tests.contracts.evm import (
@@ -199,21 +200,40 @@ def test_uniswap_v4_pools_are_found_by_manager_events(scene: Scene) -> None:
 @pytest.mark.parametrize(
     ("fee", "hooks", "reason"),
     [
-        (500, "0x" + "12" * 20, "hooks: only pools without hooks"),
-        (0x800000, ZERO_ADDRESS, "fee: only pools with a con"),
+        (500, "0x" + "12" * 19 + "80", f"hooks: 0x{'12' * 19}80 may change the amounts"),
+        (DYNAMIC_FEE, ZERO_ADDRESS, f"hooks: no pool can have {ZERO_ADDRESS}"),
     ],
 )
 def test_unsupported_uniswap_v4_pools_are_skipped_with_a_reason(
     scene: Scene, fee: int, hooks: str, reason: str
 ) -> None:
     manager, pool_id = "0x" + "44" * 20, "0x" + "55" * 32
-    content = encode(["uint24", "int24", "address", "uint160", "int24"], [fee, 60, hooks, 2**96, 0])
-    topics = (INITIALIZE, pool_id, topic(scene.tokens[0]), topic(scene.tokens[1]))
-    scene.node.emitted_logs.append(Log(manager, topics, content, 1, 0))
+    scene.node.emitted_logs.append(initialize_event(scene, manager, pool_id, fee, hooks))
     (skipped,) = scene.created(Factory(manager, ContractKind.UNISWAP_V4, V4))
     assert isinstance(skipped, SkippedItem)
     assert skipped.key == pool_id
     assert skipped.reason.startswith(reason)
+
+
+@pytest.mark.parametrize(("fee", "fee_ppm", "is_dynamic"), [(10_000, 10_000, False), (DYNAMIC_FEE, 0, True)])
+def test_the_hook_of_a_uniswap_v4_pool_decides_its_protocol(
+    scene: Scene, fee: int, fee_ppm: int, is_dynamic: bool
+) -> None:
+    manager, known, other = "0x" + "44" * 20, "0x" + "12" * 18 + "1040", "0x" + "13" * 18 + "1040"
+    launcher = ProtocolInfo(51, "launcher", "Launcher", "concentrated", V4.extra_keys)
+    for number, hooks in enumerate((known, other)):
+        scene.node.emitted_logs.append(initialize_event(scene, manager, f"0x{number:064x}", fee, hooks))
+    home = Factory(manager, ContractKind.UNISWAP_V4, V4, protocols_by_hook={known: launcher})
+    refs = [ref for ref in scene.created(home) if isinstance(ref, PoolRef)]
+    assert [(ref.protocol, ref.hooks) for ref in refs] == [("launcher", known), ("v4", other)]
+    assert {(ref.fee_ppm, ref.has_dynamic_fee) for ref in refs} == {(fee_ppm, is_dynamic)}
+    assert home.protocols == (V4, launcher)
+
+
+def initialize_event(scene: Scene, manager: str, pool_id: str, fee: int, hooks: str) -> Log:
+    content = encode(["uint24", "int24", "address", "uint160", "int24"], [fee, 60, hooks, 2**96, 0])
+    topics = (INITIALIZE, pool_id, topic(scene.tokens[0]), topic(scene.tokens[1]))
+    return Log(manager, topics, content, len(scene.node.emitted_logs) + 1, 0)
 
 
 def test_events_of_slipstream_and_algebra_are_decoded(scene: Scene) -> None:
@@ -305,6 +325,8 @@ def test_base_has_a_factory_or_a_reason_for_each_protocol() -> None:
     assert by_protocol["balancerV2Weighted"].kind is ContractKind.WEIGHTED
     assert sum(home.protocol is not None and home.protocol.amm_name == "aerodromeV3" for home in found) == 2
     assert {each.key for each in skipped} >= {"curveFi", "curveFiStableNG"}
+    zora = "0xd61a675f8a0c67a73dc3b54fb7318b4d91409040"
+    assert by_protocol["uniswapV4"].protocols_by_hook[zora].amm_name == "uniswapV4Zora"
     only, none = find_factories(find_network("base"), ["uniswapV3"])
     assert [home.protocol and home.protocol.amm_name for home in only] == ["uniswapV3"]
     assert none == []

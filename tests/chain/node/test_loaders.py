@@ -16,7 +16,6 @@ from swapcli.chain.multicall import BlockReader
 from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
 from swapcli.errors import InsufficientLiquidity, PoolError
 from swapcli.model.pool import Pool
-from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.tick_math import MAX_TICK, sqrt_ratio_at_tick
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, view_of
@@ -66,9 +65,7 @@ def place_of_real(real: RealConcentrated) -> PoolRef:
         real.fee_ppm,
         real.tick_spacing,
     )
-    if not isinstance(real, UniswapV4):
-        return place
-    return place._replace(pool_id=v4_pool_id(identity.tokens[0], identity.tokens[1], real.fee_ppm, real.tick_spacing))
+    return place._replace(pool_id=real.pool_id) if isinstance(real, UniswapV4) else place
 
 
 def chain_of(real: RealConcentrated) -> BaseChain:
@@ -131,7 +128,7 @@ def test_a_pool_within_the_read_range_is_complete(contract: type[UniswapV3]) -> 
         (pool,) = read(chain_of(real), place_of_real(real))
         assert isinstance(pool, Concentrated)
         known = real.read(ticks)
-        assert pool.tick_list._replace(pool_id=None) == known.tick_list._replace(pool_id=None)
+        assert pool.tick_list == known.tick_list
         assert (pool.sqrt_price_x96, pool.tick, pool.liquidity) == (known.sqrt_price_x96, known.tick, known.liquidity)
 
 
@@ -280,3 +277,20 @@ def test_a_read_pool_gives_its_own_reference() -> None:
         assert again is not None
         assert again == place_of_real(real)._replace(last_tick=77, known_ticks=tuple(pool.tick_list.ticks))
         assert read(chain_of(real), again) == [pool]
+
+
+@pytest.mark.parametrize("protocol_fees_ppm", [(0, 0), (500, 0), (0, 1_000), (7, 999)])
+def test_a_uniswap_v4_pool_has_its_hook_and_the_blocks_fees(protocol_fees_ppm: tuple[int, int]) -> None:
+    hooks = "0x" + "12" * 18 + "1040"
+    real = UniswapV4(ContractFixture(), 3_000, 60, sqrt_ratio_at_tick(0), hooks=hooks, has_dynamic_fee=True)
+    real.mint(-6_000, 6_000, 10**18)
+    real.set_protocol_fees(*protocol_fees_ppm)
+    place = place_of_real(real)._replace(fee_ppm=0, hooks=hooks, has_dynamic_fee=True)
+    (before,) = read(real.world.chain, place)
+    assert before == real.read({-6_000, 6_000})
+    real.set_dynamic_fee(777)
+    known = ref_of_pool(before)
+    assert known == place._replace(last_tick=0, known_ticks=(-6_000, 6_000))
+    (after,) = read(real.world.chain, known)
+    assert (before.fee_ppm, after.fee_ppm) == (3_000, 777)
+    assert after == real.read({-6_000, 6_000})

@@ -23,7 +23,8 @@ from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, sqrt_ratio_at_tick
 from tests.chain.node.evm_node import sources, view_of
-from tests.contracts.evm import DEPLOYER, ZERO_ADDRESS, Chain, Contract, load_artifact
+from tests.contracts.evm import Chain, Contract
+from tests.pools.real_pools import ContractFixture, UniswapV4
 
 COINS = ("0x" + "11" * 20, "0x" + "22" * 20)
 WAD = 10**18
@@ -90,20 +91,26 @@ def test_stableswap_pools_with_invalid_rates_are_skipped(curve: Contract, rates:
     assert "rate" in found.reason
 
 
-@pytest.mark.parametrize("protocol_fee", [500, 500 << 12, 500 << 12 | 500])
-def test_a_uniswap_v4_pool_with_a_protocol_fee_is_skipped(protocol_fee: int) -> None:
-    chain = Chain()
-    manager = chain.deploy(load_artifact("@uniswap/v4-core/out/PoolManager.sol/PoolManager.json"), DEPLOYER)
-    key = (*COINS, 3_000, 60, ZERO_ADDRESS)
-    manager.send("initialize", key, sqrt_ratio_at_tick(0))
-    pool_id = v4_pool_id(*COINS, fee_ppm=3_000, tick_spacing=60)
-    place = PoolRef(manager.address, "v4", "concentrated", ContractKind.UNISWAP_V4, COINS, (18, 6), 3_000, 60, pool_id)
+def test_a_uniswap_v4_pool_whose_key_does_not_match_is_skipped() -> None:
+    real = UniswapV4(ContractFixture(), 3_000, 60, sqrt_ratio_at_tick(0))
+    place = PoolRef(
+        real.manager.address, "v4", "concentrated", ContractKind.UNISWAP_V4, real.world.tokens, (18, 6), 3_000, 60,
+        real.pool_id,
+    )  # fmt: skip
+    chain = real.world.chain
     assert isinstance(load(chain, place), Pool)
-    wrong = load(chain, place._replace(fee_ppm=500))
-    assert wrong == SkippedItem(pool_id, "fee_ppm: expected the 500 of its key, not 3000")
-    manager.send("setProtocolFeeController", DEPLOYER)
-    manager.send("setProtocolFee", key, protocol_fee)
-    assert load(chain, place) == SkippedItem(pool_id, "fee_ppm: a pool with a fee for the protocol is not supported")
+    for wrong in (
+        place._replace(fee_ppm=500),
+        place._replace(hooks="0x" + "12" * 18 + "1040"),
+        place._replace(tick_spacing=10),
+        place._replace(has_dynamic_fee=True, hooks="0x" + "12" * 18 + "1040"),
+    ):
+        assert load(chain, wrong) == SkippedItem(real.pool_id, "pool_id: not the hash of the pool's key")
+    refused = load(chain, place._replace(hooks="0x" + "12" * 18 + "00c8"))
+    assert isinstance(refused, SkippedItem)
+    assert refused.reason.endswith("by permission beforeSwap (bit 7), beforeSwapReturnsDelta (bit 3)")
+    unpriced = place._replace(fee_ppm=500, pool_id=v4_pool_id(*real.world.tokens, 500, 60))
+    assert load(chain, unpriced) == SkippedItem(unpriced.pool_id, "fee_ppm: expected the 500 of its key, not 0")
 
 
 @pytest.mark.parametrize("spacing", [1, 10, 60, 200, 16_383])

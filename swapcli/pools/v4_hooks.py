@@ -1,0 +1,57 @@
+"""What a Uniswap V4 hook may do to a swap, and the fees that a pool with one takes.
+
+The lowest 14 bits of a hook's address are its permissions: the pool manager calls no callback whose bit is not set.
+Sources: Uniswap v4-core, `Hooks.sol`, `LPFeeLibrary.sol`, `ProtocolFeeLibrary.sol`.
+"""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.errors import InvalidPoolState
+from swapcli.model.units import PPM
+
+DYNAMIC_FEE: Final = 0x800000
+"""The fee in the key of a pool whose hook sets the LP fee, which is then part of the pool's state."""
+MAX_PROTOCOL_FEE_PPM: Final = 1_000
+
+_AFTER_SWAP: Final = 1 << 6
+_CHANGES_AMOUNTS: Final = {7: "beforeSwap", 3: "beforeSwapReturnsDelta", 2: "afterSwapReturnsDelta"}
+"""The permissions, by bit, with which a hook may change the amounts of a swap.
+
+beforeSwap may set the fee of this swap, or trade and move liquidity in the pool before it.
+"""
+_NEEDS: Final = {3: 7, 2: 6, 1: 10, 0: 8}
+"""Permissions to return amounts, by bit, and the bit of the callback that would return them."""
+_PERMISSIONS: Final = (1 << 14) - 1
+
+
+def check_hooks(hooks: str, *, has_dynamic_fee: bool) -> None:
+    """Raise `InvalidPoolState` unless a pool can have this hook, and the hook leaves the amounts of swaps alone."""
+    bits = _bits(hooks)
+    if not _is_valid(hooks, bits, has_dynamic_fee):
+        raise InvalidPoolState("hooks", f"no pool can have {hooks}: its permissions contradict themselves or the fee")
+    permissions = ", ".join(f"{name} (bit {bit})" for bit, name in _CHANGES_AMOUNTS.items() if bits >> bit & 1)
+    if permissions:
+        raise InvalidPoolState("hooks", f"{hooks} may change the amounts of a swap, by permission {permissions}")
+
+
+def is_called_after_swaps(hooks: str) -> bool:
+    """Return whether a hook is called after each swap. Swaps and liquidity of its own then move the price."""
+    return bool(_bits(hooks) & _AFTER_SWAP)
+
+
+def with_protocol_fee(lp_fee_ppm: int, protocol_fee_ppm: int) -> int:
+    """Return the whole fee of a swap in ppm: the LP fee is taken of what the protocol's leaves."""
+    return protocol_fee_ppm + lp_fee_ppm - protocol_fee_ppm * lp_fee_ppm // PPM
+
+
+def _is_valid(hooks: str, bits: int, has_dynamic_fee: bool) -> bool:
+    """Return whether the pool manager creates pools with this hook, as `Hooks.isValidHookAddress`."""
+    if any(bits >> bit & 1 and not bits >> needed & 1 for bit, needed in _NEEDS.items()):
+        return False
+    return bits > 0 or (int(hooks, 16) != 0) == has_dynamic_fee
+
+
+def _bits(hooks: str) -> int:
+    return int(hooks, 16) & _PERMISSIONS
