@@ -61,14 +61,14 @@ def executable_market(market: MarketState) -> MarketState:
 
     It is the same market if the router executes all of them.
     """
-    if market.network.router_dialect in INTERFACE_DIALECTS:
+    if _executes_all(market.network):
         return market
     return update_executable(market._replace(pools={}), market, market.pools.keys())
 
 
 def update_executable(executable: MarketState, market: MarketState, changed: Set[str]) -> MarketState:
     """Return `executable_market` of a market from that of an earlier one, which differs in the pools `changed`."""
-    if market.network.router_dialect in INTERFACE_DIALECTS:
+    if _executes_all(market.network):
         return market
     dialect = router_dialect(market.network)
     pools = {}
@@ -84,7 +84,7 @@ def check_executable(keys: Iterable[str], market: MarketState) -> None:
 
     Pools that the market does not have are left to the replay.
     """
-    if market.network.router_dialect in INTERFACE_DIALECTS:
+    if _executes_all(market.network):
         return
     dialect = router_dialect(market.network)
     for key in keys:
@@ -93,6 +93,11 @@ def check_executable(keys: Iterable[str], market: MarketState) -> None:
             from swapcli.model.router_dialect import not_executable
 
             raise not_executable(dialect, pool)
+
+
+def _executes_all(network: Network) -> bool:
+    """Return whether the network's router executes every pool: the public router does, by protocol id."""
+    return network.router_dialect == FIBROUS
 
 
 def has_readings(network: Network) -> bool:

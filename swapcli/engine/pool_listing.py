@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, NamedTuple
 from swapcli.engine.dialects import router_dialect
 from swapcli.engine.transfer_rules import unroutable_reason
 from swapcli.model.market import MarketState
-from swapcli.model.network import INTERFACE_DIALECTS, Network
+from swapcli.model.network import FIBROUS, Network
 from swapcli.model.pool import Pool
 from swapcli.routing.graph.dust_filter import SLICE_FRACTION, pays_for_slice
 from swapcli.selection.depth_ranking import pool_legs
@@ -119,7 +119,7 @@ def list_skipped(store: Store, tokens: tuple[str, ...]) -> list[ListedPool]:
 def exclusion_rule(market: MarketState) -> Callable[[Pool], str]:
     """Return a function that says why quotes of a market leave a pool out in any state; empty if they do not."""
     unroutable = unroutable_reason(market)
-    if market.network.router_dialect in INTERFACE_DIALECTS:
+    if market.network.router_dialect == FIBROUS:
         return unroutable
     dialect = router_dialect(market.network)
 

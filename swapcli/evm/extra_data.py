@@ -6,21 +6,36 @@
 | constant_product, Uniswap V2            | fee in ppm, 2 or 3 bytes               | a pair does not expose its fee   |
 | constant_product, `is_solidly`          | none                                   | the pair has `getAmountOut`      |
 | solidly_stable                          | none                                   | the pair has `getAmountOut`      |
-| stableswap                              | coin sold, coin bought: 1 byte each    | `exchange(int128 i, int128 j,..` |
-| weighted                                | pool id, 32 bytes, where the state has | else the pool's `getPoolId`      |
+| stableswap                              | coin sold, coin bought: 1 byte each    | `exchange(int128 i, ..`          |
+| curve_meta                              | the same; 1 more byte, 1, where the    | `exchange_underlying`            |
+|                                         | coins are those of the pool below      |                                  |
+| cryptoswap                              | coin sold, coin bought: 1 byte each    | `exchange(uint256 i, ..`         |
+| weighted, balancer_v2_*                 | pool id, 32 bytes, where the state has | else the pool knows it           |
 |                                         | it, else none                          |                                  |
+| balancer_v3_*                           | none                                   |                                  |
+| balancer_v3_boosted                     | the shares that the pool holds of the  | the vault wraps and unwraps      |
+|                                         | token sold, and of the one bought:     |                                  |
+|                                         | 20 bytes each, 0 where it holds the    |                                  |
+|                                         | token itself                           |                                  |
 | concentrated, keyed by fee              | fee in ppm, 2 or 3 bytes               | to check who calls it back       |
 | concentrated, keyed by tick spacing     | tick spacing, int16                    | to check who calls it back       |
 | concentrated, keyed by tokens (Algebra) | none                                   |                                  |
 | concentrated, by pool id (Uniswap V4)   | abi.encode(PoolKey), 160 bytes         | the pool manager asks for it     |
+| concentrated, PancakeSwap Infinity      | abi.encode(PoolKey), 192 bytes         | the pool manager asks for it     |
+| infinity_bin                            | the same, and 1 byte, 1                | the bin manager's `swap` differs |
+| fluid_t1                                | 1 if the first token is sold: 1 byte   | `swapIn(bool zeroForOne,..`      |
+| liquidity_book                          | 1 if the first token is sold: 1 byte   | `swap(bool swapForY,..`          |
+| vault (ERC-4626)                        | 1 if shares are sold: 1 byte           | `redeem`, else `deposit`         |
+| bridge                                  | 1 if its own coin is sold: 1 byte      | `burn`, else `mint`              |
+| psm, sampled                            | none                                   |                                  |
 
 Numbers are big-endian; a fee takes the shortest of two or three bytes (0x0064 for 100). What a protocol's pools are
 keyed by says `ProtocolInfo.extra_keys`. A PoolKey is (address currency0, address currency1, uint24 fee, int24
-tickSpacing, address hooks); the native currency is the zero address: the list says wrapped, the router converts.
+tickSpacing, address hooks), Infinity's (address currency0, address currency1, address hooks, address poolManager,
+uint24 fee, bytes32 parameters); the native currency is the zero address: the list says wrapped, the router converts.
 
 Published are two samples only: 0x0064 for a PancakeSwap V3 pool of fee 100 and for a Slipstream pool of tick spacing
-100. The other rows are ours. Of Curve's pools the family covers those whose `exchange` takes int128; a weighted pool of
-Balancer exposes its vault itself.
+100. The other rows are ours. Balancer's pools expose their vault themselves.
 
 That table is the form "two_bytes". Clients of the public router disagree on it, so there are other forms, which change
 it as follows. The PoolKey, and nothing for a wrapper, are the same in all of them.
@@ -40,13 +55,13 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from swapcli.encoding.abi import WORD, encode_address, encode_int, encode_uint, invalid_field
+from swapcli.evm.router_pool_kind import RouterPoolKind
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
 from swapcli.model.router_reading import ExtraDataForm
 
 _FEE_BITS: Final = 24
 _FEE_BYTES: Final = 3
-_POOL_KEY_BYTES: Final = 5 * WORD
 _INT16_LIMIT: Final = 1 << 15
 
 
@@ -67,14 +82,30 @@ class _TickSpacing(NamedTuple):
     spacing: int
 
 
-_Data = bytes | _Fee | _TickSpacing
+class _PoolKey(NamedTuple):
+    encoded: bytes
+
+
+_Data = bytes | _Fee | _TickSpacing | _PoolKey
+
+
+class RouterFamily(NamedTuple):
+    """How a router executes the pools of a family.
+
+    `kind` is how this project's contract calls them, None if it cannot. `extra_data` returns the data of one use.
+    """
+
+    kind: RouterPoolKind | None
+    extra_data: Callable[[PoolUse], _Data]
 
 
 def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTES) -> bytes:
     """Return the bytes by the tables above. Raises `InvalidInput` for a fee or spacing that does not fit its bytes."""
-    data = BY_FAMILY[use.pool.family](use)
-    if use.pool.family == "wrapper" or (isinstance(data, bytes) and len(data) == _POOL_KEY_BYTES):
-        return data if isinstance(data, bytes) else b""
+    data = BY_FAMILY[use.pool.family].extra_data(use)
+    if isinstance(data, _PoolKey):
+        return data.encoded
+    if use.pool.family == "wrapper":
+        return b""
     match form:
         case ExtraDataForm.EMPTY:
             return b""
@@ -88,14 +119,22 @@ def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTE
             return _number(data)
 
 
-def _word(use: PoolUse, data: _Data) -> bytes:
+def pool_kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
+    """Return how this project's router contract calls the pools of a protocol, None if it cannot."""
+    family = BY_FAMILY.get(protocol.family) if protocol.family else None
+    if family is None or "poolId" not in protocol.extra_keys or family.kind is not RouterPoolKind.CONCENTRATED:
+        return family.kind if family else None
+    return RouterPoolKind.INFINITY if "parameters" in protocol.extra_keys else RouterPoolKind.SINGLETON
+
+
+def _word(use: PoolUse, data: bytes | _Fee | _TickSpacing) -> bytes:
     """Return what the route of the interface has of the pool, as a word: the fee, the spacing, a pool id, or zero."""
     if use.pool.family == "concentrated":
         return _number(data, WORD) or bytes(WORD)
     return data if isinstance(data, bytes) and len(data) == WORD else bytes(WORD)
 
 
-def _number(data: _Data, length: int | None = None) -> bytes:
+def _number(data: bytes | _Fee | _TickSpacing, length: int | None = None) -> bytes:
     """Return a number in `length` bytes, by default the shortest of the form "two_bytes"; other data as it is."""
     if isinstance(data, bytes):
         return data
@@ -127,7 +166,7 @@ def _concentrated(use: PoolUse) -> _Data:
     """A protocol that the network knows only by its id is treated as a fork of Uniswap V3."""
     traits = use.pool.api_extra_data()
     if "poolId" in traits:
-        return _pool_key(traits)
+        return _PoolKey(_infinity_key(use, traits) if "parameters" in traits else _v4_key(traits))
     keys = use.protocol.extra_keys if use.protocol and use.protocol.family else ("fee",)
     if "fee" in keys:
         return _fee(int(traits["fee"]))
@@ -146,7 +185,7 @@ def _tick_spacing(spacing: int) -> _TickSpacing:
     return _TickSpacing(spacing)
 
 
-def _pool_key(traits: Mapping[str, int | str]) -> bytes:
+def _v4_key(traits: Mapping[str, int | str]) -> bytes:
     return bytes.fromhex(
         encode_address(str(traits["token0"]), "token0")
         + encode_address(str(traits["token1"]), "token1")
@@ -156,14 +195,52 @@ def _pool_key(traits: Mapping[str, int | str]) -> bytes:
     )
 
 
-BY_FAMILY: Final[Mapping[str, Callable[[PoolUse], _Data]]] = MappingProxyType(
+def _infinity_key(use: PoolUse, traits: Mapping[str, int | str]) -> bytes:
+    """Return the key of an Infinity pool, whose address is that of its pool manager."""
+    return bytes.fromhex(
+        encode_address(str(traits["token0"]), "token0")
+        + encode_address(str(traits["token1"]), "token1")
+        + encode_address(str(traits["hooks"]), "hooks")
+        + encode_address(use.pool.address, "poolManager")
+        + encode_uint(int(traits["fee"]), _FEE_BITS, "fee")
+        + encode_uint(int(str(traits["parameters"]), 16), 256, "parameters")
+    )
+
+
+def _infinity_bin(use: PoolUse) -> _Data:
+    return _PoolKey(_infinity_key(use, use.pool.api_extra_data()) + b"\1")
+
+
+def _is_first_sold(use: PoolUse) -> _Data:
+    return bytes((use.token_in == use.pool.tokens[0],))
+
+
+_BALANCER_V2: Final = RouterFamily(RouterPoolKind.BALANCER_V2, _pool_id)
+_BALANCER_V3: Final = RouterFamily(RouterPoolKind.BALANCER_V3, _nothing)
+
+BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
     {
-        "wrapper": _nothing,
-        "constant_product": _constant_product,
-        "solidly_stable": _nothing,
-        "stableswap": _coin_indices,
-        "weighted": _pool_id,
-        "concentrated": _concentrated,
+        "wrapper": RouterFamily(RouterPoolKind.WRAPPER, _nothing),
+        "constant_product": RouterFamily(RouterPoolKind.PAIR, _constant_product),
+        "solidly_stable": RouterFamily(RouterPoolKind.PAIR, _nothing),
+        "concentrated": RouterFamily(RouterPoolKind.CONCENTRATED, _concentrated),
+        "stableswap": RouterFamily(RouterPoolKind.STABLESWAP, _coin_indices),
+        "cryptoswap": RouterFamily(RouterPoolKind.CURVE_CRYPTO, _coin_indices),
+        "weighted": _BALANCER_V2,
+        "balancer_v2_stable": _BALANCER_V2,
+        "balancer_v2_composable": _BALANCER_V2,
+        "balancer_v3_weighted": _BALANCER_V3,
+        "balancer_v3_stable": _BALANCER_V3,
+        "balancer_v3_stable_surge": _BALANCER_V3,
+        "balancer_v3_2clp": _BALANCER_V3,
+        "balancer_v3_eclp": _BALANCER_V3,
+        "balancer_v3_reclamm": _BALANCER_V3,
+        "infinity_bin": RouterFamily(RouterPoolKind.INFINITY, _infinity_bin),
+        "liquidity_book": RouterFamily(RouterPoolKind.LIQUIDITY_BOOK, _is_first_sold),
+        "fluid_t1": RouterFamily(RouterPoolKind.FLUID, _is_first_sold),
+        "psm": RouterFamily(RouterPoolKind.PSM, _nothing),
+        "ekubo": RouterFamily(None, _nothing),
+        "sampled": RouterFamily(None, _nothing),
     }
 )
-"""Every family that a pool may be of."""
+"""Every family that a pool may be of: one line a family."""

@@ -8,11 +8,12 @@ from typing import Final
 from swapcli.encoding.abi import WORD
 from swapcli.errors import InvalidRoute
 from swapcli.evm.calldata import Permit, decode_call, encode_permit_call
+from swapcli.evm.extra_data import BY_FAMILY
 from swapcli.evm.integrator import encode_integrator_data
 from swapcli.evm.router_params import build_call
 from swapcli.evm.transactions import build_transaction, build_transactions
 from swapcli.model.execution import Execution
-from swapcli.model.network import Network
+from swapcli.model.network import OWN, Network
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
 from swapcli.model.router_dialect import PermitKind, ReplayedSwap
@@ -33,13 +34,17 @@ class FibrousDialect:
         self.execution = Execution(rate_reading=network.router_reading.rate)
 
     def executable_pool(self, pool: Pool) -> Pool | None:
-        """Return the pool itself: these routers execute every family by asking the pool."""
-        return pool
+        """Return the pool itself, or None if this project's contract has no step for its family.
+
+        The public router executes every protocol of the interface.
+        """
+        return None if self.refusal_reason(pool) else pool
 
     def refusal_reason(self, pool: Pool) -> str:
-        """Return nothing: these routers execute every pool."""
-        del pool
-        return ""
+        """As `RouterDialect.refusal_reason`."""
+        if self.name != OWN or BY_FAMILY[pool.family].kind is not None:
+            return ""
+        return f"the contract has no step for pools of the family {pool.family}"
 
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
         """As `RouterDialect.build_payload`. A permit needs a deadline, and its call pays no integrator."""

@@ -7,11 +7,11 @@ again, byte for byte. Only who deploys needs this package: to make a payload is 
 from swapcli.evm.router.deployment import (
     Artifact,
     RouterDeployment,
-    RouterPoolKind,
     build_deployment,
     pool_kinds_by_protocol,
     read_artifact,
 )
+from swapcli.evm.router_pool_kind import RouterPoolKind
 
 __all__ = [
     "Artifact",

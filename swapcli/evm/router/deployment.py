@@ -10,14 +10,15 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from enum import IntEnum
 from functools import lru_cache
 from typing import Final, NamedTuple
 
 from swapcli.encoding.abi import encode_address, encode_uint
 from swapcli.errors import ConfigError
+from swapcli.evm.extra_data import pool_kind
+from swapcli.evm.router_pool_kind import RouterPoolKind
 from swapcli.model.network import Kind as NetworkKind
-from swapcli.model.network import Network, ProtocolInfo
+from swapcli.model.network import Network
 from swapcli.model.order import ZERO_ADDRESS
 
 PROTOCOL_IDS: Final = 128
@@ -27,27 +28,6 @@ _IDS_A_WORD: Final = 64
 _BITS_AN_ID: Final = 4
 _WRAPPER_ID: Final = 0
 _POOL_MANAGER: Final = "pool_manager"
-
-
-class RouterPoolKind(IntEnum):
-    """How the contract speaks with pools; 0, not in this list, is a protocol that it refuses."""
-
-    WRAPPER = 1
-    PAIR = 2
-    CONCENTRATED = 3
-    SINGLETON = 4
-    STABLESWAP = 5
-    WEIGHTED = 6
-
-
-_BY_FAMILY: Final[Mapping[str, RouterPoolKind]] = {
-    "wrapper": RouterPoolKind.WRAPPER,
-    "constant_product": RouterPoolKind.PAIR,
-    "solidly_stable": RouterPoolKind.PAIR,
-    "concentrated": RouterPoolKind.CONCENTRATED,
-    "stableswap": RouterPoolKind.STABLESWAP,
-    "weighted": RouterPoolKind.WEIGHTED,
-}
 
 
 class Artifact(NamedTuple):
@@ -103,7 +83,7 @@ def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
     """Return how the router calls the pools of each protocol, by protocol id. Raises `ConfigError`."""
     kinds = {_WRAPPER_ID: RouterPoolKind.WRAPPER}
     for protocol in network.protocols:
-        kind = _kind(protocol)
+        kind = pool_kind(protocol)
         if kind is None:
             continue
         if not 0 <= protocol.id < PROTOCOL_IDS:
@@ -114,12 +94,6 @@ def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
     return kinds
 
 
-def _kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
-    if protocol.family == "concentrated" and "poolId" in protocol.extra_keys:
-        return RouterPoolKind.SINGLETON
-    return _BY_FAMILY.get(protocol.family) if protocol.family else None
-
-
 def _table(kinds: Mapping[int, RouterPoolKind], first: int) -> int:
     ids = range(first, first + _IDS_A_WORD)
     return sum(kinds[each] << _BITS_AN_ID * (each - first) for each in ids if each in kinds)
@@ -127,7 +101,7 @@ def _table(kinds: Mapping[int, RouterPoolKind], first: int) -> int:
 
 def _pool_manager(network: Network) -> str:
     """Uniswap V4's, the zero address where the network has no such protocol."""
-    protocols = {each.amm_name for each in network.protocols if _kind(each) is RouterPoolKind.SINGLETON}
+    protocols = {each.amm_name for each in network.protocols if pool_kind(each) is RouterPoolKind.SINGLETON}
     homes = [each for each in network.deployments if protocols.intersection(each.protocols)]
     known = {name for each in homes if _POOL_MANAGER in each.addresses for name in each.protocols}
     addresses = {each.addresses[_POOL_MANAGER] for each in homes if _POOL_MANAGER in each.addresses}

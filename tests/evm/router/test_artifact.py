@@ -42,9 +42,12 @@ def arguments(name: str) -> list[object]:
     return route + more.get(name, [])
 
 
-def test_only_swaps_and_the_v4_callback_are_callable() -> None:
+CALLBACKS = {"unlockCallback", "lockAcquired", "balancerCallback"}
+
+
+def test_only_swaps_and_callbacks_are_callable() -> None:
     functions = {str(each["name"]) for each in read_artifact().abi if each["type"] == "function"}
-    assert functions == {*PUBLISHED, "unlockCallback"}
+    assert functions == {*PUBLISHED, *CALLBACKS}
 
 
 def test_the_published_errors_and_the_event_are_there() -> None:

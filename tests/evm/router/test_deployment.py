@@ -2,10 +2,14 @@
 
 from __future__ import annotations
 
+import re
+from pathlib import Path
+
 import pytest
 from eth_abi.abi import decode
 
 from swapcli.errors import ConfigError
+from swapcli.evm import router
 from swapcli.evm.router import RouterPoolKind, build_deployment, pool_kinds_by_protocol, read_artifact
 from swapcli.evm.router.deployment import PROTOCOL_IDS
 from swapcli.model.network import Deployment, Network, ProtocolInfo
@@ -48,10 +52,27 @@ def test_pool_managers_are_those_of_the_catalogue() -> None:
     assert constructor_arguments(find_network("monad"))[1] == "0x188d586ddcf52439676ca21a244753fa19f9ea8e"
 
 
+NOT_EXECUTED = {"sampled"}
+"""Families that the contract does not execute."""
+
+
 @pytest.mark.parametrize("family", FAMILIES)
-def test_the_router_supports_pools_of_every_family(family: str) -> None:
+def test_the_router_supports_pools_of_every_exact_family(family: str) -> None:
     net = find_network("citrea")._replace(protocols=(ProtocolInfo(0 if family == "wrapper" else 7, "x", "X", family),))
-    assert len(pool_kinds_by_protocol(net)) == (1 if family == "wrapper" else 2)
+    assert len(pool_kinds_by_protocol(net)) == (1 if family == "wrapper" or family in NOT_EXECUTED else 2)
+
+
+def test_the_source_and_the_program_number_kinds_alike() -> None:
+    source = (Path(router.__file__).parent / "contracts" / "Families.sol").read_text()
+    constants = re.findall(r"uint256 private constant (\w+) = (\d+);", source)
+    assert {name: int(number) for name, number in constants} == {kind.name: kind.value for kind in RouterPoolKind}
+
+
+def test_infinity_pools_are_known_by_their_parameters() -> None:
+    keys = ("poolId", "parameters", "fee")
+    net = find_network("citrea")._replace(protocols=(ProtocolInfo(7, "x", "X", "concentrated", keys),))
+    assert pool_kinds_by_protocol(net)[7] is RouterPoolKind.INFINITY
+    assert constructor_arguments(net)[1] == NATIVE
 
 
 def test_protocols_that_are_known_by_pool_ids_are_the_singleton() -> None:
@@ -67,7 +88,7 @@ def test_protocols_that_are_known_by_pool_ids_are_the_singleton() -> None:
         RouterPoolKind.PAIR,
         RouterPoolKind.PAIR,
     )
-    assert (kinds[27], kinds[34]) == (RouterPoolKind.STABLESWAP, RouterPoolKind.WEIGHTED)
+    assert (kinds[27], kinds[34]) == (RouterPoolKind.STABLESWAP, RouterPoolKind.BALANCER_V2)
     assert 13 not in kinds
 
 

@@ -3,6 +3,17 @@ pragma solidity 0.8.26;
 
 // What the router asks of tokens and pools. Return values that it does not use are left out.
 
+/// One swap of a route, as the published interface defines it.
+struct SwapParams {
+    address token_in;
+    address token_out;
+    uint32 rate;
+    int24 protocol_id;
+    address pool_address;
+    uint8 swap_type;
+    bytes extra_data;
+}
+
 interface IToken {
     function balanceOf(address owner) external view returns (uint256);
     function allowance(address owner, address spender) external view returns (uint256);
@@ -38,10 +49,18 @@ struct PoolKey {
     address hooks;
 }
 
+/// Uniswap V4's and Infinity's.
 struct PoolManagerSwap {
     bool zeroForOne;
     int256 amountSpecified;
     uint160 sqrtPriceLimitX96;
+}
+
+/// How to pay Uniswap V4's pool manager and Infinity's vault, and how to be paid.
+interface ISettlement {
+    function sync(address currency) external;
+    function settle() external payable returns (uint256 paid);
+    function take(address currency, address to, uint256 amount) external;
 }
 
 /// Uniswap V4.
@@ -50,17 +69,86 @@ interface IPoolManager {
     function swap(PoolKey memory key, PoolManagerSwap memory params, bytes calldata hookData)
         external
         returns (int256 delta);
-    function sync(address currency) external;
-    function settle() external payable returns (uint256 paid);
-    function take(address currency, address to, uint256 amount) external;
 }
 
-/// Curve. Old pools return nothing from `exchange`.
+/// PancakeSwap Infinity.
+interface IInfinityVault {
+    function lock(bytes calldata data) external returns (bytes memory);
+}
+
+struct InfinityKey {
+    address currency0;
+    address currency1;
+    address hooks;
+    address poolManager;
+    uint24 fee;
+    bytes32 parameters;
+}
+
+interface IInfinityManager {
+    function vault() external view returns (address);
+}
+
+interface IInfinityTickManager {
+    function swap(InfinityKey memory key, PoolManagerSwap memory params, bytes calldata hookData)
+        external
+        returns (int256 delta);
+}
+
+interface IInfinityBinManager {
+    function swap(InfinityKey memory key, bool swapForY, int128 amountSpecified, bytes calldata hookData)
+        external
+        returns (int256 delta);
+}
+
+/// Curve. Old pools return nothing from `exchange`; metapools have `exchange_underlying`.
 interface IStableSwap {
-    function exchange(int128 i, int128 j, uint256 amountIn, uint256 leastOut) external;
+    function exchange(int128 i, int128 j, uint256 amountIn, uint256 minOut) external;
+    function exchange_underlying(int128 i, int128 j, uint256 amountIn, uint256 minOut) external;
 }
 
-interface IWeightedPool {
+/// Curve's pools of volatile coins.
+interface ICryptoSwap {
+    function exchange(uint256 i, uint256 j, uint256 amountIn, uint256 minOut) external;
+}
+
+/// Fluid.
+interface IFluid {
+    function swapIn(bool zeroForOne, uint256 amountIn, uint256 minOut, address to) external payable;
+}
+
+/// ERC-4626.
+interface IShareVault {
+    function deposit(uint256 assets, address receiver) external;
+    function redeem(uint256 shares, address receiver, address owner) external;
+}
+
+/// Spark's peg stability module.
+interface IPegModule {
+    function swapExactIn(
+        address assetIn,
+        address assetOut,
+        uint256 amountIn,
+        uint256 minOut,
+        address receiver,
+        uint256 referralCode
+    ) external;
+}
+
+/// JuiceDollar's bridge to another stablecoin.
+interface IStablecoinBridge {
+    function JUSD() external view returns (address);
+    function mint(uint256 amount) external;
+    function burn(uint256 amount) external;
+}
+
+/// Trader Joe's Liquidity Book.
+interface ILiquidityBook {
+    function swap(bool swapForY, address to) external;
+}
+
+/// Balancer, both generations; only the older one has `getPoolId`.
+interface IBalancerPool {
     function getPoolId() external view returns (bytes32);
     function getVault() external view returns (address);
 }
@@ -87,4 +175,36 @@ interface IVault {
         external
         payable
         returns (uint256);
+}
+
+struct BalancerSwap {
+    uint8 kind;
+    address pool;
+    address tokenIn;
+    address tokenOut;
+    uint256 amountGivenRaw;
+    uint256 limitRaw;
+    bytes userData;
+}
+
+struct BufferTrade {
+    uint8 kind;
+    uint8 direction;
+    address wrappedToken;
+    uint256 amountGivenRaw;
+    uint256 limitRaw;
+}
+
+/// Balancer V3.
+interface IBalancerVault {
+    /// Calls the sender back with exactly these bytes.
+    function unlock(bytes calldata data) external returns (bytes memory);
+    function swap(BalancerSwap memory params)
+        external
+        returns (uint256 amountCalculated, uint256 amountIn, uint256 amountOut);
+    function erc4626BufferWrapOrUnwrap(BufferTrade memory params)
+        external
+        returns (uint256 amountCalculated, uint256 amountIn, uint256 amountOut);
+    function settle(address token, uint256 amountHint) external returns (uint256 credit);
+    function sendTo(address token, address to, uint256 amount) external;
 }
