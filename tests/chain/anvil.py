@@ -105,7 +105,7 @@ class AnvilChain(BaseChain):
         return receipt.created
 
     def place(self, address: str, artifact: Artifact) -> Contract:
-        """The contract at an address that it has by decree; its constructor takes nothing."""
+        """As `BaseChain.place`."""
         code = self.node.ask("eth_getCode", self.create(artifact.bytecode), "latest")
         self.node.ask("anvil_setCode", address, code)
         return self.at(address, artifact)

@@ -18,6 +18,7 @@ from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.networks.pool_addresses import v4_pool_id
+from swapcli.pools.v4_hooks import DYNAMIC_FEE
 from tests.contracts.evm import DEPLOYER, Artifact, BaseChain, Contract, compile_solidity, load_artifact
 from tests.pools.real_pools import slipstream_pool
 
@@ -57,6 +58,10 @@ _BALANCER = "@balancer-labs/v2-deployments/dist/tasks"
 _PRICE_BITS = 96
 
 
+CALLED_AFTER_SWAPS, CALLED_AFTER_CREATION = 0x1040, 0x1000
+"""Permissions of Uniswap V4 hooks that leave the amounts of swaps alone."""
+
+
 @dataclass(frozen=True)
 class Place:
     """Where a pool is, and what of it never changes. `ticks` are those that positions were opened at."""
@@ -69,6 +74,8 @@ class Place:
     ticks: tuple[int, ...] = ()
     pool_id: str = ""
     native: bool = False
+    hooks: str = ZERO_ADDRESS
+    has_dynamic_fee: bool = False
 
     @property
     def key(self) -> str:
@@ -178,12 +185,12 @@ class ContractFixture:
             (self.open_pancake_v3, "DAI", "USDC", 100, 1),
             (self.open_algebra, WETH, "DAI", 500, 60),
             (self.open_algebra, "WBTC", "USDT", 3000, 60),
-            (self.open_uniswap_v4, "", "USDC", 500, 10),
             (self.open_uniswap_v4, "", "TKN", 3000, 60),
-            (self.open_uniswap_v4, "WBTC", "USDT", 3000, 60),
-            (self.open_uniswap_v4, "TKN", "USDC", 10_000, 200),
         ):
             open_pool(a, b, fee, spacing)
+        self.set_protocol_fees(self.open_uniswap_v4("", "USDC", 500, 10), 500, 1_000)
+        self.open_uniswap_v4("WBTC", "USDT", 3000, 60, CALLED_AFTER_SWAPS)
+        self.open_uniswap_v4("TKN", "USDC", 10_000, 200, CALLED_AFTER_CREATION, is_dynamic=True)
         self.open_stableswap("USDC", "USDT", "DAI")
         self.open_weighted((WETH, "WBTC", "DAI"), (50, 25, 25), 3000)
         self.open_slipstream(WETH, "USDT", 437, 100)
@@ -223,21 +230,37 @@ class ContractFixture:
         pool.send("initialize", host.address, *tokens, spacing, ZERO_ADDRESS, self._sqrt_price(token0, token1))
         return self._provided("slipstream", pool, (token0, token1), fee_ppm, spacing, "mint")
 
-    def open_uniswap_v4(self, a: str, b: str, fee_ppm: int, spacing: int) -> Place:
-        """A pool of the native token where `a` is empty."""
+    def open_uniswap_v4(
+        self, a: str, b: str, fee_ppm: int, spacing: int, permissions: int | None = None, *, is_dynamic: bool = False
+    ) -> Place:
+        """A pool of the native token where `a` is empty; `permissions` are those of its hook, None for no hook."""
         token0, token1 = (WETH, b) if not a else self._sorted(a, b)
         currencies = (ZERO_ADDRESS if not a else self.address(token0), self.address(token1))
-        key = (*currencies, fee_ppm, spacing, ZERO_ADDRESS)
+        hooks = ZERO_ADDRESS
+        if permissions is not None:
+            hooks = f"0x{0x5AFE << 140 | permissions:040x}"
+            hook = self.chain.place(hooks, compile_solidity("hooks.sol")["TestHook"])
+        key = (*currencies, DYNAMIC_FEE if is_dynamic else fee_ppm, spacing, hooks)
         self.manager.send("initialize", key, self._sqrt_price(token0, token1))
+        if is_dynamic:
+            hook.send("setFee", self.manager.address, key, fee_ppm)
         ticks = self._ladder(
             token0,
             token1,
             spacing,
             lambda *position: self.provider.send("mintSingleton", self.manager.address, key, *position),
         )
-        pool_id = v4_pool_id(*currencies, fee_ppm, spacing)
-        tokens = self._addresses(token0, token1)
-        return self._add(Place("uniswapV4", self.manager, tokens, fee_ppm, spacing, ticks, pool_id, native=not a))
+        tokens, pool_id = self._addresses(token0, token1), v4_pool_id(*key)
+        return self._add(
+            Place("uniswapV4", self.manager, tokens, fee_ppm, spacing, ticks, pool_id, not a, hooks, is_dynamic)
+        )
+
+    def set_protocol_fees(self, place: Place, sell_token0_ppm: int, sell_token1_ppm: int) -> None:
+        """Set the protocol's fee of each direction of a Uniswap V4 pool."""
+        token0, token1 = place.tokens
+        key = (ZERO_ADDRESS if place.native else token0, token1, place.fee_ppm, place.tick_spacing, place.hooks)
+        self.manager.send("setProtocolFeeController", DEPLOYER)
+        self.manager.send("setProtocolFee", key, sell_token1_ppm << 12 | sell_token0_ppm)
 
     def open_stableswap(self, *symbols: str) -> Place:
         tokens = self._addresses(*symbols)

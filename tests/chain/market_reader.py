@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import replace
 from typing import Any
 
 from eth_abi.abi import decode
@@ -89,8 +90,14 @@ def _v4(world: ContractFixture, place: Place) -> Any:
     ladder = list(zip(place.ticks, gross_and_net, strict=True))
     tick = _signed(_low(position >> 160, 24), 24)
     state = _concentrated(place, _low(position, 160), tick, liquidity, ladder)
-    native = {"native": True} if place.native else {}
-    return _made(world, place, {**state, "pool_id": place.pool_id, **native})
+    traits = {
+        "pool_id": place.pool_id,
+        "native": place.native,
+        "hooks": place.hooks,
+        "dynamic_fee": place.has_dynamic_fee,
+        "protocol_fees_ppm": [_low(position >> 184, 12), _low(position >> 196, 12)],
+    }
+    return _made(world, replace(place, fee_ppm=_low(position >> 208, 24)), {**state, **traits})
 
 
 def _stableswap(world: ContractFixture, place: Place) -> Any:

@@ -16,7 +16,16 @@ from swapcli.model.order import Order
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.swap_type import SwapType
 from tests.chain.contract_fixture import PROTOCOLS, WETH, ContractFixture
-from tests.chain.trader import USER, Trade, Trader, check_outcome, with_calldata, with_unreachable_minimum
+from tests.chain.trader import (
+    USER,
+    V4_FEATURES,
+    Trade,
+    Trader,
+    check_outcome,
+    v4_features,
+    with_calldata,
+    with_unreachable_minimum,
+)
 from tests.contracts.evm import RevertedError, selector
 from tests.examples import examples, seeds
 
@@ -47,6 +56,7 @@ def features(world: ContractFixture, trade: Trade) -> set[str]:
     call, result = trade.payload.router_call, trade.result
     names = {protocol.id: protocol.amm_name for protocol in world.network.protocols}
     found = {"routes", trade.kind, call.route.swap_type.name, *(names[swap.protocol_id] for swap in call.swaps)}
+    found = found.union(*map(v4_features, trade.replay.pools_after.values()))
     found |= {f"{len(result.segments)} segments", f"{max(len(segment.hops) for segment in result.segments)} hops"}
     integrator: Integrator | None = result.integrator
     if integrator:
@@ -57,7 +67,7 @@ def features(world: ContractFixture, trade: Trade) -> set[str]:
 def check_variety(seen: Counter[str]) -> None:
     families = [protocol.amm_name for protocol in PROTOCOLS if protocol.family not in (None, "wrapper")]
     shapes = [f"{count} segments" for count in range(1, 9)] + [f"{count} hops" for count in range(1, 5)]
-    kinds = ["quoted", "posted", "reverse", "fee", "surplus", *(each.name for each in SwapType)]
+    kinds = ["quoted", "posted", "reverse", "fee", "surplus", *V4_FEATURES, *(each.name for each in SwapType)]
     assert [each for each in (*families, *shapes, *kinds) if not seen[each]] == []
 
 

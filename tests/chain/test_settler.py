@@ -25,7 +25,7 @@ from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.pools.constant_product import ConstantProduct
 from tests.chain.contract_fixture import WETH
 from tests.chain.settler_fixture import PROTOCOLS, SettlerTrader
-from tests.chain.trader import INTEGRATOR, USER, Trade, check_outcome, features
+from tests.chain.trader import INTEGRATOR, USER, V4_FEATURES, Trade, check_outcome, features
 from tests.examples import seeds
 from tests.support.chain import connected
 
@@ -57,7 +57,7 @@ def test_what_is_received_is_what_was_quoted(trader: SettlerTrader, seed: int) -
         seen.update(features(trade))
     kinds = [
         *(name for name in PROTOCOLS if name != "balancerV2Weighted"),
-        "native v4",
+        *V4_FEATURES,
         "fee",
         *(each.name for each in SwapType),
     ]

@@ -34,7 +34,7 @@ from swapcli.model.transaction import Transaction, UnsignedTransaction
 from tests.chain.contract_fixture import WETH
 from tests.chain.gas import measure, share_within
 from tests.chain.test_signing_values import check_gas_after_approvals
-from tests.chain.trader import INTEGRATOR, KEY, USER, Trade, Trader, check_outcome, features
+from tests.chain.trader import INTEGRATOR, KEY, USER, V4_FEATURES, Trade, Trader, check_outcome, features
 from tests.chain.universal_fixture import (
     CHAIN_ID,
     UniversalFixture,
@@ -73,7 +73,7 @@ def test_what_is_received_is_what_was_quoted(trader: Trader, seed: int) -> None:
         assert trader.pools_of(trade) == trade.replay.pools_after
         assert leftovers(trader) == {}
         seen.update(features(trade))
-    kinds = ["uniswapV2", "uniswapV3", "uniswapV4", "native v4", "fee", *(each.name for each in SwapType)]
+    kinds = ["uniswapV2", "uniswapV3", "uniswapV4", "fee", *V4_FEATURES, *(each.name for each in SwapType)]
     assert [kind for kind in kinds if not seen[kind]] == []
 
 

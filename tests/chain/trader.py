@@ -238,13 +238,26 @@ def check_outcome(trade: Trade, outcome: Outcome) -> None:
     assert outcome.integrator_fee == trade.result.output_amount - trade.amount_due
 
 
+V4_FEATURES = ("native v4", "hook", "dynamic fee", "protocol fee")
+
+
 def features(trade: Trade) -> set[str]:
-    """Return what a trade has, for counting: protocols, the type of the swap, pools of native currency, a fee."""
+    """Return what a trade has, for counting: protocols, the type of the swap, kinds of Uniswap V4 pools, a fee."""
     pools = trade.replay.pools_after.values()
     found = {pool.protocol for pool in pools} | {trade.payload.call.route.swap_type.name}
-    if any(pool.api_extra_data().get("token0") == ZERO_ADDRESS for pool in pools):
-        found.add("native v4")
-    return found | ({"fee"} if trade.result.integrator else set())
+    return found.union(*map(v4_features, pools)) | ({"fee"} if trade.result.integrator else set())
+
+
+def v4_features(pool: Pool) -> set[str]:
+    """Return those of `V4_FEATURES` that a pool has."""
+    state = pool.state()
+    present = (
+        "native" in state,
+        state.get("hooks", ZERO_ADDRESS) != ZERO_ADDRESS,
+        "dynamic_fee" in state,
+        "protocol_fees_ppm" in state,
+    )
+    return {feature for feature, is_present in zip(V4_FEATURES, present, strict=True) if is_present}
 
 
 def with_unreachable_minimum(trade: Trade) -> UnsignedTransaction:

@@ -12,7 +12,7 @@ from swapcli.evm.permit2_allowance import PERMIT2
 from swapcli.model.network import UNIVERSAL_ROUTER, DialectRouter
 from swapcli.model.order import ZERO_ADDRESS
 from tests.chain.anvil import AnvilChain, running_anvil
-from tests.chain.contract_fixture import WETH, ContractFixture, Place
+from tests.chain.contract_fixture import CALLED_AFTER_CREATION, CALLED_AFTER_SWAPS, WETH, ContractFixture, Place
 from tests.chain.market_reader import read_market
 from tests.chain.trader import Trader
 from tests.contracts.evm import BaseChain, Contract, load_artifact, load_json
@@ -88,11 +88,11 @@ class UniversalFixture(ContractFixture):
             ("", "WBTC", 3000, 60),
             (WETH, "USDC", 500, 10),
             (WETH, "DAI", 3000, 60),
-            ("WBTC", "USDT", 3000, 60),
-            ("TKN", "USDC", 10_000, 200),
-            ("DAI", "USDT", 100, 1),
         ):
             self.open_uniswap_v4(a, b, fee, spacing)
+        self.open_uniswap_v4("WBTC", "USDT", 3000, 60, CALLED_AFTER_SWAPS)
+        self.open_uniswap_v4("TKN", "USDC", 10_000, 200, CALLED_AFTER_CREATION, is_dynamic=True)
+        self.set_protocol_fees(self.open_uniswap_v4("DAI", "USDT", 100, 1), 1_000, 250)
         self.open_pancake_v3(WETH, "USDC", 100, 1)
 
     def open_uniswap_v3(self, a: str, b: str, fee_ppm: int, spacing: int) -> Place:

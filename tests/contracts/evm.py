@@ -84,6 +84,10 @@ class BaseChain(ABC):
         """Run creation code and return the address of the new contract. Raises `RevertedError`."""
 
     @abstractmethod
+    def place(self, address: str, artifact: Artifact) -> Contract:
+        """Deploy a contract without constructor arguments at a given address, as for system contracts."""
+
+    @abstractmethod
     def send(self, to: str, calldata: bytes, *, value: int = 0, sender: str = DEPLOYER) -> bytes:
         """Send a transaction and return its return data. Raises `RevertedError` and then leaves the state unchanged."""
 
@@ -164,7 +168,7 @@ class Chain(BaseChain):
         self._evm.insert_account_info(address, pyrevm.AccountInfo(self.native_balance(address), code=code))
 
     def place(self, address: str, artifact: Artifact) -> Contract:
-        """Deploy a contract without constructor arguments at a given address, as for system contracts."""
+        """As `BaseChain.place`."""
         code = self.code(self.create(artifact.bytecode))
         self._evm.insert_account_info(address, pyrevm.AccountInfo(code=code))
         return self.at(address, artifact)
