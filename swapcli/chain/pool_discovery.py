@@ -28,7 +28,8 @@ from swapcli.model.network import Deployment, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.networks.pool_addresses import is_solidly_stable
-from swapcli.pools.v4_hooks import DYNAMIC_FEE, check_hooks
+from swapcli.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.pools.v4_hooks import check_hooks
 
 POOL_CREATED: Final = "0x783cca1c0412dd0d695e784568c96da2e9c22ff989357a2e8b1d9b2b4e6b7118"
 """Uniswap V3: PoolCreated(address,address,uint24,int24,address), the first three indexed."""

@@ -1,13 +1,14 @@
-"""Concentrated liquidity: Uniswap V3 and its forks, Slipstream, PancakeSwap V3, Algebra, Uniswap V4.
+"""Concentrated liquidity: Uniswap V3 and its forks, Slipstream, PancakeSwap V3, Algebra, Uniswap V4,
+PancakeSwap Infinity.
 
 A swap moves the square-root price from one step to the next; inside a step the liquidity is constant. The step ends at
 the next initialised tick or, in the contracts that keep ticks in a bitmap, at the edge of the current word of 256
 ticks: each step rounds on its own, so the edges count. Algebra Integral (`variant` "algebra_integral") keeps its
 initialised ticks in a list and has no such edges.
 
-A Uniswap V4 pool may have a hook without permission to change the amounts of a swap (`v4_hooks`), a dynamic LP fee,
-and a protocol fee per direction. Only swaps of an exact input with the widest price limit are modelled: a router needs
-no others.
+A pool of Uniswap V4 or Infinity may have a hook without permission to change the amounts of a swap (`v4_hooks`,
+`infinity_key`), a dynamic LP fee, and a protocol fee per direction. Only swaps of an exact input with the widest price
+limit are modelled: a router needs no others.
 """
 
 from __future__ import annotations
@@ -25,11 +26,11 @@ from swapcli.pools.concentrated_curve import ConcentratedCurve
 from swapcli.pools.concentrated_state import ZERO_ADDRESS, TickList, read_position, read_tick_list
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_pair
+from swapcli.pools.protocol_fees import DYNAMIC_FEE, with_protocol_fee
 from swapcli.pools.rounding import div_up, mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
 from swapcli.pools.token_positions import is_forward
-from swapcli.pools.v4_hooks import DYNAMIC_FEE, is_called_after_swaps, with_protocol_fee
 
 _UINT256_LIMIT = 1 << 256
 CROSSING_GAS = 37_400
@@ -57,13 +58,13 @@ class Concentrated(Pool):
 
     @property
     def key(self) -> str:
-        """The pool id in Uniswap V4, where one contract holds all pools; otherwise the address."""
+        """The pool id where one contract holds all pools; otherwise the address."""
         return self.tick_list.pool_id or self.address
 
     @property
     def is_single_use(self) -> bool:
         """Whether a hook that is called after each swap may change the pool, so that a second swap is unpredictable."""
-        return is_called_after_swaps(self.tick_list.hooks)
+        return self.tick_list.has_hook_after_swaps
 
     def swap_fee_ppm(self, *, down: bool) -> int:
         """Return the whole fee of a swap that sells token0 (`down`) or token1."""
@@ -112,7 +113,8 @@ class Concentrated(Pool):
 
         Optional: `variant` ("uniswap_v3" or "algebra_integral"); for Uniswap V4 `pool_id`, `hooks`, `native` (true
         where currency0 is the native token, listed under its wrapped form), `dynamic_fee` (true where the key's fee is
-        0x800000) and `protocol_fees_ppm` (of selling token0, of selling token1).
+        0x800000) and `protocol_fees_ppm` (of selling token0, of selling token1); for PancakeSwap Infinity also
+        `parameters`, those of its key.
         """
         check_pair(identity)
         fields = StateFields(state)
@@ -149,10 +151,14 @@ class Concentrated(Pool):
         return self.swap_gas + CROSSING_GAS * abs(bisect_right(ticks, self.tick) - bisect_right(ticks, tick))
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return `fee` (ppm) and `tickSpacing`; for Uniswap V4 the id and the key, whose fee may be `DYNAMIC_FEE`."""
+        """Return `fee` (ppm) and `tickSpacing`; for a pool with an id also that and its key.
+
+        The fee of a key is `DYNAMIC_FEE` where a hook sets it.
+        """
         tick_list = self.tick_list
         if not tick_list.pool_id:
             return {"fee": self.fee_ppm, "tickSpacing": tick_list.tick_spacing}
+        parameters = tick_list.parameters
         return {
             "fee": DYNAMIC_FEE if tick_list.has_dynamic_fee else self.fee_ppm,
             "tickSpacing": tick_list.tick_spacing,
@@ -160,6 +166,7 @@ class Concentrated(Pool):
             "token0": ZERO_ADDRESS if tick_list.is_native else self.tokens[0],
             "token1": self.tokens[1],
             "hooks": tick_list.hooks,
+            **({"parameters": f"0x{parameters:064x}"} if parameters else {}),
         }
 
 

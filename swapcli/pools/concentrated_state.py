@@ -10,7 +10,13 @@ from operator import lt
 from typing import Final, NamedTuple, cast
 
 from swapcli.errors import InvalidPoolState
-from swapcli.model.units import PPM
+from swapcli.pools.infinity_key import (
+    MAX_INFINITY_PROTOCOL_FEE_PPM,
+    check_infinity_hooks,
+    is_infinity_hook_called_after_swaps,
+    step_in,
+)
+from swapcli.pools.protocol_fees import NO_FEES, read_protocol_fees
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import (
     MAX_SQRT_RATIO,
@@ -20,13 +26,12 @@ from swapcli.pools.tick_math import (
     sqrt_ratio_at_tick,
     tick_at_sqrt_ratio,
 )
-from swapcli.pools.v4_hooks import MAX_PROTOCOL_FEE_PPM, check_hooks, with_protocol_fee
+from swapcli.pools.v4_hooks import MAX_PROTOCOL_FEE_PPM, check_hooks, is_called_after_swaps
 from swapcli.validation.values import InvalidValue, describe, parse_integers, parse_list
 
 UNISWAP_V3: Final = "uniswap_v3"
 ALGEBRA_INTEGRAL: Final = "algebra_integral"
 ZERO_ADDRESS: Final = "0x" + "0" * 40
-NO_FEES: Final = (0, 0)
 
 _WORD_TICKS = 256
 _MAX_TICK_SPACING = 32_767
@@ -41,7 +46,8 @@ class TickList(NamedTuple):
     2^`amount_bits`.
 
     A Uniswap V4 pool has a `pool_id`; `is_native` means that its currency0 is the native token, `has_dynamic_fee` that
-    its hook can set the LP fee. `protocol_fees_ppm` are the protocol's fees of selling token0 and of selling token1.
+    its hook can set the LP fee. `protocol_fees_ppm` are the protocol's fees of selling token0 and of selling token1. A
+    pool of PancakeSwap Infinity has the same and the `parameters` of its key, which are 0 for all others.
     """
 
     tick_spacing: int
@@ -54,6 +60,14 @@ class TickList(NamedTuple):
     hooks: str = ZERO_ADDRESS
     has_dynamic_fee: bool = False
     protocol_fees_ppm: tuple[int, int] = NO_FEES
+    parameters: int = 0
+
+    @property
+    def has_hook_after_swaps(self) -> bool:
+        """Whether a hook is called after each swap."""
+        return is_infinity_hook_called_after_swaps(self.parameters) or (
+            not self.parameters and is_called_after_swaps(self.hooks)
+        )
 
     def state(self) -> dict[str, object]:
         """Return the fields that `read_tick_list` reads."""
@@ -65,6 +79,8 @@ class TickList(NamedTuple):
             state["variant"] = ALGEBRA_INTEGRAL
         if self.pool_id:
             state |= {"pool_id": self.pool_id, "hooks": self.hooks}
+        if self.parameters:
+            state["parameters"] = f"0x{self.parameters:064x}"
         if self.is_native:
             state["native"] = True
         if self.has_dynamic_fee:
@@ -81,11 +97,17 @@ def read_tick_list(fields: StateFields, fee_ppm: int) -> TickList:
     pool_id = fields.optional_hex("pool_id", 32)
     hooks = fields.optional_hex("hooks", 20) or ZERO_ADDRESS
     has_dynamic_fee = fields.has("dynamic_fee") and fields.boolean("dynamic_fee")
-    protocol_fees_ppm = _read_protocol_fees(fields, fee_ppm)
-    if pool_id:
+    parameters = int(fields.optional_hex("parameters", 32) or "0", 16)
+    max_protocol_fee_ppm = MAX_INFINITY_PROTOCOL_FEE_PPM if parameters else MAX_PROTOCOL_FEE_PPM
+    protocol_fees_ppm = read_protocol_fees(fields, fee_ppm, max_protocol_fee_ppm)
+    if pool_id and parameters:
+        check_infinity_hooks(hooks, parameters, has_dynamic_fee=has_dynamic_fee)
+        if step_in(parameters) != spacing:
+            raise InvalidPoolState("tick_spacing", f"{spacing} differs from {step_in(parameters)} in parameters")
+    elif pool_id:
         check_hooks(hooks, has_dynamic_fee=has_dynamic_fee)
-    elif hooks != ZERO_ADDRESS or has_dynamic_fee or protocol_fees_ppm != NO_FEES:
-        raise InvalidPoolState("pool_id", "missing, but only Uniswap V4 has hooks, dynamic and protocol fees")
+    elif parameters or hooks != ZERO_ADDRESS or has_dynamic_fee or protocol_fees_ppm != NO_FEES:
+        raise InvalidPoolState("pool_id", "missing, but only pools with an id have hooks, dynamic and protocol fees")
     ticks, nets = _read_ticks(fields)
     # Algebra's spacing can change while older positions stay.
     if not in_list and gcd(spacing, *ticks) != spacing:
@@ -102,6 +124,7 @@ def read_tick_list(fields: StateFields, fee_ppm: int) -> TickList:
         hooks=hooks,
         has_dynamic_fee=has_dynamic_fee,
         protocol_fees_ppm=protocol_fees_ppm,
+        parameters=parameters,
     )
 
 
@@ -172,12 +195,3 @@ def _tick_order_error(ticks: Sequence[int]) -> InvalidPoolState:
 def _active_liquidity_error(active: Sequence[int]) -> InvalidPoolState:
     i = next(i for i, liquidity in enumerate(active) if not 0 <= liquidity < 1 << 128)
     return InvalidPoolState(f"ticks[{i}]", f"the active liquidity above it would be {active[i]}")
-
-
-def _read_protocol_fees(fields: StateFields, fee_ppm: int) -> tuple[int, int]:
-    if not fields.has("protocol_fees_ppm"):
-        return NO_FEES
-    sell_token0, sell_token1 = fields.integers("protocol_fees_ppm", 2, 0, MAX_PROTOCOL_FEE_PPM)
-    if with_protocol_fee(fee_ppm, max(sell_token0, sell_token1)) >= PPM:
-        raise InvalidPoolState("protocol_fees_ppm", f"with the LP fee of {fee_ppm} ppm they take the whole input")
-    return sell_token0, sell_token1

@@ -1,7 +1,7 @@
-"""What a Uniswap V4 hook may do to a swap, and the fees that a pool with one takes.
+"""What a Uniswap V4 hook may do to a swap.
 
 The lowest 14 bits of a hook's address are its permissions: the pool manager calls no callback whose bit is not set.
-Sources: Uniswap v4-core, `Hooks.sol`, `LPFeeLibrary.sol`, `ProtocolFeeLibrary.sol`.
+Source: Uniswap v4-core, `Hooks.sol`.
 """
 
 from __future__ import annotations
@@ -9,10 +9,7 @@ from __future__ import annotations
 from typing import Final
 
 from swapcli.errors import InvalidPoolState
-from swapcli.model.units import PPM
 
-DYNAMIC_FEE: Final = 0x800000
-"""The fee in the key of a pool whose hook sets the LP fee, which is then part of the pool's state."""
 MAX_PROTOCOL_FEE_PPM: Final = 1_000
 
 _AFTER_SWAP: Final = 1 << 6
@@ -39,11 +36,6 @@ def check_hooks(hooks: str, *, has_dynamic_fee: bool) -> None:
 def is_called_after_swaps(hooks: str) -> bool:
     """Return whether a hook is called after each swap. Swaps and liquidity of its own then move the price."""
     return bool(_bits(hooks) & _AFTER_SWAP)
-
-
-def with_protocol_fee(lp_fee_ppm: int, protocol_fee_ppm: int) -> int:
-    """Return the whole fee of a swap in ppm: the LP fee is taken of what the protocol's leaves."""
-    return protocol_fee_ppm + lp_fee_ppm - protocol_fee_ppm * lp_fee_ppm // PPM
 
 
 def _is_valid(hooks: str, bits: int, has_dynamic_fee: bool) -> bool:

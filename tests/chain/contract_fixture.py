@@ -18,7 +18,7 @@ from swapcli.model.network import Deployment, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.networks.pool_addresses import v4_pool_id
-from swapcli.pools.v4_hooks import DYNAMIC_FEE
+from swapcli.pools.protocol_fees import DYNAMIC_FEE
 from tests.contracts.evm import DEPLOYER, Artifact, BaseChain, Contract, compile_solidity, load_artifact
 from tests.pools.real_pools import slipstream_pool
 

@@ -11,8 +11,8 @@ from swapcli.model.pool import PoolIdentity
 from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
+from swapcli.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.pools.tick_math import MAX_SQRT_RATIO, MAX_TICK, MIN_SQRT_RATIO, MIN_TICK, sqrt_ratio_at_tick
-from swapcli.pools.v4_hooks import DYNAMIC_FEE
 from tests.contracts.evm import (
     DEPLOYER,
     OLD_SOLC,

@@ -13,8 +13,9 @@ from swapcli.model.execution import Execution
 from swapcli.model.pool import PoolIdentity
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.pools.concentrated import Concentrated
+from swapcli.pools.protocol_fees import DYNAMIC_FEE, with_protocol_fee
 from swapcli.pools.tick_math import Q96
-from swapcli.pools.v4_hooks import DYNAMIC_FEE, check_hooks, with_protocol_fee
+from swapcli.pools.v4_hooks import check_hooks
 from swapcli.routing.replay import replay
 from tests.contracts.evm import ZERO_ADDRESS, RevertedError
 from tests.examples import fuzzed_seeds

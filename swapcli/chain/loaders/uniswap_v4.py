@@ -21,7 +21,8 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.networks.address import keccak256
 from swapcli.networks.pool_addresses import v4_pool_id
-from swapcli.pools.v4_hooks import DYNAMIC_FEE, check_hooks
+from swapcli.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.pools.v4_hooks import check_hooks
 
 _EXTSLOAD: Final = "extsload(bytes32[])"
 _POOLS_SLOT: Final = 6

@@ -35,8 +35,8 @@ from swapcli.networks.address import keccak256
 from swapcli.networks.catalogue import find_network
 from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.concentrated import Concentrated
+from swapcli.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
-from swapcli.pools.v4_hooks import DYNAMIC_FEE
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.chain.node.factories import ALGEBRA, SLIPSTREAM, STABLE, V2, V3, V4, VOLATILE
 from tests.contracts.evm import (
