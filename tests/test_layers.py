@@ -205,14 +205,17 @@ def test_the_list_of_families_is_complete() -> None:
 
 
 def test_every_family_is_read_and_encoded() -> None:
-    from swapcli.chain.loaders import import_loader
-    from swapcli.chain.pool_change_events import EVENTS
-    from swapcli.chain.pool_ref import KINDS_BY_FAMILY, ContractKind
+    from swapcli.chain.contract_kinds import KINDS, ContractKind
+    from swapcli.chain.loaders import pool_reader
     from swapcli.evm.extra_data import BY_FAMILY
 
-    assert set(KINDS_BY_FAMILY) == set(pools.FAMILIES) - {"wrapper"}
-    assert {kind for kinds in KINDS_BY_FAMILY.values() for kind in kinds} == set(ContractKind) == set(EVENTS)
-    assert all(callable(import_loader(kind)) for kind in ContractKind)
+    assert {name for traits in KINDS.values() for name in traits.families} == set(pools.FAMILIES) - {"wrapper"}
+    assert set(KINDS) == set(ContractKind)
+    for kind, traits in KINDS.items():
+        reader = pool_reader(kind)
+        assert callable(reader.load)
+        assert hasattr(reader, "read_constants") or not traits.list_functions
+        assert hasattr(reader, "read_created") or not traits.created
     assert set(BY_FAMILY) >= set(pools.FAMILIES)
 
 

@@ -12,15 +12,19 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_list
+from swapcli.chain.contract_kinds import ContractKind
+from swapcli.chain.factory import Factory
+from swapcli.chain.loaders import pool_reader
 from swapcli.chain.loaders.uniswap_v4 import extsload_call, pool_slot, price_and_tick, read_extsload
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ContractCall, ReturnData
-from swapcli.chain.pool_discovery import Factory, read_pool_ref
-from swapcli.chain.pool_ref import ContractKind, PoolRef
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.pool_addresses import v4_pool_id
+from swapcli.pools.constant_product import ConstantProduct
+from swapcli.pools.solidly_stable import SolidlyStable
 
 USUAL_FEES: Final = (
     *(10, 20, 50, 80, 100, 200, 250, 300, 400, 450, 500, 750, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 5_000, 6_000),
@@ -141,7 +145,7 @@ def _read_pair(query: _PairQuery, pair: _Pair) -> BatchRead[_Refs]:
     address = read_address(answer, query.name)
     if address == ZERO_ADDRESS:
         return ()
-    ref = yield from read_pool_ref(query.factory, address)
+    ref = yield from pool_reader(query.factory.kind).read_constants(query.factory, address)
     if ref.tokens != pair:
         raise invalid_response(address, "a pool of other tokens than the requested ones")
     return (ref,)
@@ -153,11 +157,8 @@ def _pair_call(query: _PairQuery, pair: _Pair) -> ContractCall:
 
 def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRead[_Refs]:
     """Return the pools of two currencies with usual fees that have a price, in one round."""
-    assert factory.protocol
     native = currencies != pair
-    ref = PoolRef(
-        factory.address, factory.protocol.amm_name, factory.protocol.family or "", factory.kind, pair, (), native=native
-    )
+    ref = factory.new_ref(factory.address, pair)._replace(native=native)
     refs = [
         ref._replace(fee_ppm=fee, tick_spacing=spacing, pool_id=v4_pool_id(*currencies, fee, spacing))
         for fee, spacing in _usual_keys(factory)
@@ -188,7 +189,8 @@ def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuer
         raise invalid_response(factory.kind, "such pools cannot be looked up by their tokens")
     keys: list[tuple[int, ...]] = [()]
     if factory.kind is ContractKind.SOLIDLY:
-        keys = [(stable,) for stable, protocol in enumerate((factory.protocol, factory.stable_protocol)) if protocol]
+        families = (ConstantProduct.family, SolidlyStable.family)
+        keys = [(stable,) for stable, family in enumerate(families) if factory.protocol_of(family)]
     candidates = [_PairQuery(factory, name, keys[0]) for name in _NAMES[factory.kind]]
     name = _first_supported(candidates, (yield _trial_calls(candidates, pair)))
     return [_PairQuery(factory, name, key) for key in keys]
@@ -197,7 +199,7 @@ def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuer
 def _read_v3_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuery]]:
     """Return one query for each fee or each tick spacing, by which of the two the factory selects pools."""
     candidates = [_PairQuery(factory, name, (COMMON_FEES[0],)) for name in _NAMES[factory.kind]]
-    if factory.protocol and _SPACING_KEY in factory.protocol.extra_keys:
+    if any(_SPACING_KEY in protocol.extra_keys for protocol in factory.protocols):
         candidates.reverse()
     *answers, listed = yield [
         *_trial_calls(candidates, pair),

@@ -6,11 +6,10 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, field
 
 from swapcli.chain.l1_fee_params import read_l1_fee_params
-from swapcli.chain.loaders import import_loader
+from swapcli.chain.loaders import pool_reader, ref_of_pool
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ChainHead, Node
-from swapcli.chain.pool_ref import ref_of_pool
 from swapcli.chain.settler_registry import RegisteredRouter, read_registered_router
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.evm.l1_fee import L1FeeParams
@@ -46,8 +45,11 @@ class BlockSnapshot:
 
     def read(self, pools: Iterable[Pool]) -> None:
         """Read the pools that have not been read yet, all in the same batches. Raise `UpstreamError`."""
-        refs = [place for pool in pools if pool.key not in self.pools and (place := ref_of_pool(pool))]
-        reads: list[tuple[str, BatchRead[_ReadValue]]] = [(each.key, import_loader(each.kind)(each)) for each in refs]
+        unread = (pool for pool in pools if pool.key not in self.pools)
+        refs = [ref for pool in unread if (ref := ref_of_pool(pool, self.network))]
+        reads: list[tuple[str, BatchRead[_ReadValue]]] = [
+            (each.key, pool_reader(each.kind).load(each)) for each in refs
+        ]
         oracle, registry = self.network.l1_fee_oracle, self.network.router_registry
         if oracle and not self.pools:
             reads.append((oracle, read_l1_fee_params(oracle)))

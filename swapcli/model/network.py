@@ -23,8 +23,9 @@ class Kind(StrEnum):
 class ProtocolInfo(NamedTuple):
     """A DEX brand on a network.
 
-    `family` is a pool family of swapcli, or None where its maths is not supported. `extra_keys` are the fields of the
-    wire's `extraData` for its pools, in order (`("fee",)`, `("tickSpacing",)`, ...).
+    `family` is a pool family of swapcli, None where its pools cannot be quoted; `unsupported` then says why, as a
+    sentence. `extra_keys` are the fields of the wire's `extraData` for its pools, in order (`("fee",)`,
+    `("tickSpacing",)`, ...). `contracts` are the kinds of its pools' contracts, where the family does not tell.
     """
 
     id: int
@@ -33,6 +34,8 @@ class ProtocolInfo(NamedTuple):
     family: str | None = None
     extra_keys: tuple[str, ...] = ()
     confirmed: bool = False
+    contracts: tuple[str, ...] = ()
+    unsupported: str | None = None
 
 
 class Deployment(NamedTuple):

@@ -103,6 +103,14 @@ class Pool(ABC):
         del token_in, token_out, rate
         return self.gas_units(self)
 
+    @property
+    def changes_without_events(self) -> bool:
+        """Whether the state can change without an event: with time, through a rate or by a hook.
+
+        It is that of the quoted block; a swap in a later block may find another.
+        """
+        return False
+
     def api_extra_data(self) -> dict[str, int | str]:
         """Return the fields of the interface's `extraData` that identify this pool; `{}` if its address is enough.
 

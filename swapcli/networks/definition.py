@@ -7,7 +7,7 @@
 | `wrapped_native` | the native token's ERC-20: an address (described in `tokens`, else named after the native token), a token, or null |
 | `tokens` | `[{address, symbol, name, decimals}]` |
 | `unconfirmed_tokens` | `[{address, symbol, ..., reason}]`: known of, but not safe to use; not read |
-| `protocols` | `[{id, amm_name, display_name, family, extra_keys, confirmed}]` |
+| `protocols` | `[{id, amm_name, display_name, family, extra_keys, confirmed, contracts, unsupported}]` |
 | `deployments` | `[{protocols, name, addresses: {role: address}, init_code_hash, fee_tiers: {fee_ppm: tick spacing, 0 where there is none}, hooks: {amm_name: [address]}, source, unconfirmed}]` |
 | `router`, `multicall`, `rpc_urls`, `explorer` | as named; absent or null where unknown |
 | `router_dialect` | how payloads for `router` are written; default `fibrous` |
@@ -50,7 +50,9 @@ ADDED_KEYS = (
 """Keys that may be added to a network of the catalogue."""
 
 _TOKEN_KEYS = ("address", "symbol", "name", "decimals")
-_PROTOCOL_KEYS = ("id", "amm_name", "display_name", "family", "extra_keys", "confirmed")
+_PROTOCOL_KEYS = (
+    "id", "amm_name", "display_name", "family", "extra_keys", "confirmed", "contracts", "unsupported",
+)  # fmt: skip
 _DEPLOYMENT_KEYS = (
     "protocols", "name", "addresses", "init_code_hash", "fee_tiers", "source", "unconfirmed", "hooks",
 )  # fmt: skip
@@ -216,6 +218,8 @@ def _read_protocols(fields: DefinitionFields) -> Iterator[ProtocolInfo]:
             family=protocol.optional_text("family"),
             extra_keys=protocol.texts("extra_keys"),
             confirmed=protocol.boolean("confirmed", default=False),
+            contracts=protocol.texts("contracts"),
+            unsupported=protocol.optional_text("unsupported"),
         )
 
 

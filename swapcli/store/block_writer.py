@@ -79,12 +79,20 @@ class BlockWriter:
             row = pool_row(pool_id, pool, token_ids, at, pool.key in placeholder_pools)
             self._connection.execute(f"INSERT OR REPLACE INTO pools VALUES ({columns})", row)
             self.put_legs(pool_id, pool, token_ids)
+            self._mark_unannounced(pool)
 
     def put_legs(self, pool_id: int, pool: Pool, token_ids: list[int]) -> None:
         """Insert the legs of a pool that has none."""
         legs = list(pool_legs(pool_id, pool, token_ids))
         ranking_updates.insert_legs(self._connection, legs)
         self._changed_pairs.update((leg.low, leg.high) for leg in legs)
+
+    def _mark_unannounced(self, pool: Pool) -> None:
+        """Record whether a pool must be read at every block."""
+        if pool.changes_without_events:
+            self._connection.execute("INSERT OR IGNORE INTO unannounced VALUES (?)", (pool.key,))
+        else:
+            self._connection.execute("DELETE FROM unannounced WHERE key = ?", (pool.key,))
 
     def remove_pools(self, keys: Iterable[str]) -> None:
         """Remove pools; unknown keys are ignored."""

@@ -57,10 +57,17 @@ class Inventory:
         ((pools, tokens),) = self._rows("SELECT (SELECT count(*) FROM pools), (SELECT count(*) FROM tokens)")
         return pools, tokens
 
-    def families_by_protocol(self) -> dict[str, str]:
-        """Return the family of each protocol that has pools."""
-        family = "(SELECT family FROM pools WHERE protocol = each.protocol LIMIT 1)"
-        return dict(self._rows(f"SELECT protocol, {family} FROM (SELECT DISTINCT protocol FROM pools) AS each"))
+    def families_by_protocol(self) -> dict[str, frozenset[str]]:
+        """Return the families of the pools of each protocol that has any."""
+        families: dict[str, set[str]] = {}
+        for protocol, family in self._rows("SELECT DISTINCT protocol, family FROM pools"):
+            families.setdefault(protocol, set()).add(family)
+        return {protocol: frozenset(each) for protocol, each in families.items()}
+
+    def unannounced_keys(self) -> list[str]:
+        """Return the keys of the pools whose state can change without an event, by key."""
+        query = "SELECT key FROM unannounced WHERE key IN (SELECT key FROM pools) ORDER BY key"
+        return [key for (key,) in self._rows(query)]
 
     def pool_counts_by_token(self) -> dict[str, int]:
         """Return the number of pools of each token, by address. No pool is parsed."""

@@ -13,6 +13,7 @@
 |        | marks pools that were stored before or are listed by their factory: every sync reads them again |
 | `legs` | `depth_ranking.Leg` for each pool and pair of its tokens; `depth` is its thinner side in dollars |
 | `links` | the pairs of tokens with pools, in both directions, with their total depth |
+| `unannounced` | the keys of pools whose state can change without an event; of removed pools as well |
 | `token_transfers` | how a token transfers, and the block of the probe; 'unknown' if the probe failed |
 
 `tokens` also has the ranking: `worth` is the price in dollars per base unit, `width` the depth of the thinnest pair on
@@ -89,7 +90,12 @@ UPDATE left_out SET is_lost = 1 WHERE reason LIKE '%: the contract returns 0 byt
 CREATE INDEX left_out_lost ON left_out (key) WHERE is_lost;
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD)
+_FOURTH = """
+CREATE TABLE unannounced (key TEXT PRIMARY KEY) WITHOUT ROWID;
+CREATE INDEX pools_by_family ON pools (protocol, family);
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
 """Never change or remove one: existing files have been through them."""
 
 

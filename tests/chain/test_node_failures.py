@@ -9,17 +9,18 @@ from typing import NamedTuple
 
 import pytest
 
-from swapcli.chain.loaders import load_pools
+from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockHeader, Log, LogFilter, Node
-from swapcli.chain.pool_ref import PoolRef, ref_of_pool
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.rpc_node import ATTEMPTS
 from swapcli.chain.tokens import load_tokens
 from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
+from swapcli.networks.catalogue import find_network
 from tests.chain import proxy as failures
 from tests.chain.failure_modes import (
     FAST_MODES,
@@ -37,6 +38,9 @@ from tests.chain.settings import url_of
 from tests.chain.trader import Trader
 from tests.examples import examples
 from tests.support.chain import restored
+
+BASE = find_network("base")
+"""Its protocols have other names than those of the tests, so that the state of a pool shows its kind."""
 
 SYNC = "0x1c411e9a96e071241c2f21f7726b17ae89e3cab4c78be50e062b03a9fffbbad1"
 """Of a pair: Sync(uint112,uint112)."""
@@ -63,7 +67,7 @@ class Bench:
 
     def _places(self) -> list[PoolRef]:
         pools = read_pools(self.world, self.world.places)
-        kinds = {(place.protocol, len(place.tokens)): place for pool in pools if (place := ref_of_pool(pool))}
+        kinds = {(place.protocol, len(place.tokens)): place for pool in pools if (place := ref_of_pool(pool, BASE))}
         return list(kinds.values())
 
     def read(self, node: Node, block: BlockHeader, multicall: str | None) -> Read:

@@ -10,14 +10,14 @@ from shutil import copyfile
 
 import pytest
 
-from swapcli.chain.loaders import load_pools
+from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_ref import ref_of_pool
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import SyncFilter, follow, sync
 from swapcli.errors import InvalidUpstreamResponse, UpstreamError
 from swapcli.model.pool import Pool
+from swapcli.networks.catalogue import find_network
 from swapcli.store import Store
 from tests.chain import proxy as failures
 from tests.chain.failure_modes import FAST_MODES, MODES, NOWHERE, FailureMode, check_error, connect_without_pauses
@@ -28,6 +28,9 @@ from tests.chain.small_chain import SmallTestChain
 from tests.examples import examples
 from tests.store.build import create, reopen
 from tests.support.chain import restored
+
+BASE = find_network("base")
+"""Its protocols have other names than those of the tests, so that the state of a pool shows its kind."""
 
 SEEDS = examples(4, full=8)
 STEPS = 4
@@ -79,7 +82,7 @@ class Bench:
             block = node.read_block(head.number)
             if block is None or block.hash != head.hash:
                 return False
-            places = [place for pool in stored.pools.values() if (place := ref_of_pool(pool))]
+            places = [place for pool in stored.pools.values() if (place := ref_of_pool(pool, BASE))]
             assert len(places) == len(stored.pools)
             found = [each for each in load_pools(BlockReader(node, block, None), places) if isinstance(each, Pool)]
         assert stored.pools == {pool.key: pool for pool in found}

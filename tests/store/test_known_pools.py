@@ -30,7 +30,8 @@ def test_batches_of_any_size_list_every_pool_once(tmp_path: Path) -> None:
             keys = list(store.inventory.pool_keys_after(0, 500, protocol).values())
             assert keys == [key for key, each in market.pools.items() if each.protocol == protocol]
         assert store.inventory.count_pools_and_tokens() == (120, len(market.tokens))
-        assert store.inventory.families_by_protocol() == {each.protocol: each.family for each in market.pools.values()}
+        families = {each.protocol: frozenset({each.family}) for each in market.pools.values()}
+        assert store.inventory.families_by_protocol() == families
 
 
 def test_pools_tokens_and_contracts_are_found_by_name(tmp_path: Path) -> None:

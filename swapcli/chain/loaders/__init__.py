@@ -1,37 +1,55 @@
-"""One reader per kind of pool contract, each from a `PoolRef` to the pool.
+"""One reader per kind of pool contract, each from a `PoolRef` to the pool. The table of kinds is `KINDS`.
 
-A new kind takes one line here. Its reader is imported when the first pool of that kind is read.
+A reader is imported when the first pool of its kind is read.
 """
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from importlib import import_module
 from itertools import islice
-from typing import cast
+from typing import Protocol, cast
 
+from swapcli.chain.contract_kinds import KINDS, ContractKind
+from swapcli.chain.factory import Factory
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_ref import ContractKind, PoolRef
+from swapcli.chain.node import Log
+from swapcli.chain.pool_ref import PoolRef, bare_ref
+from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 
-Load = Callable[[PoolRef], BatchRead[Pool]]
-
-_MODULES: dict[ContractKind, str] = {
-    ContractKind.UNISWAP_V2: "uniswap_v2",
-    ContractKind.SOLIDLY: "solidly",
-    ContractKind.UNISWAP_V3: "uniswap_v3",
-    ContractKind.ALGEBRA: "algebra",
-    ContractKind.UNISWAP_V4: "uniswap_v4",
-    ContractKind.STABLESWAP: "stableswap",
-    ContractKind.WEIGHTED: "weighted",
-}
 _BATCH_SIZE = 250
 
 
-def import_loader(kind: ContractKind) -> Load:
-    """Return the reader of a kind, from `swapcli/chain/loaders/<module>.py`."""
-    return cast(Load, import_module(f"{__name__}.{_MODULES[kind]}").load)
+class PoolReader(Protocol):
+    """A module of this package; `swapcli.chain.contract_kinds` says which of its functions each kind needs."""
+
+    def load(self, ref: PoolRef) -> BatchRead[Pool]:
+        """Read the state of a pool."""
+
+    def read_constants(self, factory: Factory, address: str) -> BatchRead[PoolRef]:
+        """Read the constants of a factory's pool."""
+
+    def read_created(self, factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+        """Read the constants of a pool that an event announces."""
+
+    def complete_ref(self, ref: PoolRef, pool: Pool) -> PoolRef:
+        """Return the reference of a known pool with what its state tells."""
+
+
+def pool_reader(kind: ContractKind) -> PoolReader:
+    """Return the reader of a kind."""
+    return cast(PoolReader, import_module(f"{__name__}.{KINDS[kind].loader}"))
+
+
+def ref_of_pool(pool: Pool, network: Network) -> PoolRef | None:
+    """Return the reference of a known pool; None if its kind of contract is unknown, or it has no state to read."""
+    ref = bare_ref(pool, network)
+    if ref is None:
+        return None
+    reader = pool_reader(ref.kind)
+    return reader.complete_ref(ref, pool) if hasattr(reader, "complete_ref") else ref
 
 
 def load_pools(reader: BlockReader, refs: Sequence[PoolRef]) -> Iterator[Pool | SkippedItem]:
@@ -41,4 +59,4 @@ def load_pools(reader: BlockReader, refs: Sequence[PoolRef]) -> Iterator[Pool | 
     """
     remaining = iter(refs)
     while batch := list(islice(remaining, _BATCH_SIZE * reader.width)):
-        yield from run_batched([(ref.key, import_loader(ref.kind)(ref)) for ref in batch], reader.call)
+        yield from run_batched([(ref.key, pool_reader(ref.kind).load(ref)) for ref in batch], reader.call)

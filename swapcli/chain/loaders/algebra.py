@@ -9,18 +9,21 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.chain.call_encoding import encode_call, invalid_response, read_word, read_words
+from swapcli.chain.call_encoding import encode_call, invalid_response, read_word, read_words, to_address
+from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import PriceState, initialized_ticks, state_fields
-from swapcli.chain.loaders.uniswap_v3 import read_nets, read_spacing, tick_calls
+from swapcli.chain.loaders.uniswap_v2 import read_tokens, token_calls
+from swapcli.chain.loaders.uniswap_v3 import complete_ref, read_nets, read_spacing, tick_calls
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
-from swapcli.chain.node import ContractCall
+from swapcli.chain.node import ContractCall, Log
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import to_signed
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated_state import ALGEBRA_INTEGRAL
 
 _NAMES = ("globalState()", "liquidity()", "fee()", "tickSpacing()", "tickTreeRoot()")
+_CREATED = "Pool(address,address,address)"
 _SECOND_LAYER = "tickTreeSecondLayer(int16)"
 _LEAF = "tickTable(int16)"
 _FIRST_LEAF = -3466
@@ -29,10 +32,28 @@ _ROOT_BITS = 32
 _MAX_TICKS = 20_000
 """A contract that sets all bits of its tree would cause millions of calls."""
 
+__all__ = ["complete_ref", "load", "read_constants", "read_created"]
+
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in four rounds; one if it is empty, or if the reference knows its ticks."""
     return (yield from with_prefetch(_load(ref), _guesses(ref)))
+
+
+def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
+    """Read the tokens of a pool in one round."""
+    answers = yield token_calls(address)
+    return factory.new_ref(address, read_tokens(answers))
+
+
+def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+    """Decode the event of a pool's creation, without a call."""
+    yield from ()
+    del wrapped_native
+    if len(log.topics) < 3:
+        raise invalid_response(factory.address, "an event of another kind")
+    first, second = (to_address(int(topic, 16), _CREATED) for topic in log.topics[1:3])
+    return factory.new_ref(to_address(read_word(log.data, _CREATED), _CREATED), (first, second))
 
 
 def _guesses(ref: PoolRef) -> Sequence[ContractCall]:

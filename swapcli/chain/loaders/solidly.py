@@ -3,17 +3,20 @@
 from __future__ import annotations
 
 from swapcli.chain.call_encoding import encode_call, read_address, read_word, read_words
+from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.loaders.uniswap_v2 import read_tokens, token_calls
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
-from swapcli.pools.constant_product import SOLIDLY
+from swapcli.pools.constant_product import SOLIDLY, ConstantProduct
 from swapcli.pools.solidly_stable import SolidlyStable
 
 _RESERVES = "getReserves()"
 _FACTORY = "factory()"
 _FEE = "getFee(address,bool)"
+_IS_STABLE = "stable()"
 _FEE_DENOMINATOR = 10_000
 
 
@@ -32,3 +35,10 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     if not stable:
         state["variant"] = SOLIDLY
     return build_pool(ref, fee_in_ppm(read_word(fee, _FEE), _FEE_DENOMINATOR, _FEE), state)
+
+
+def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
+    """Read the tokens of a pair, and whether it is stable, in one round."""
+    token0, token1, stable = yield [*token_calls(address), ContractCall(address, encode_call(_IS_STABLE))]
+    family = SolidlyStable.family if read_word(stable, _IS_STABLE) else ConstantProduct.family
+    return factory.new_ref(address, read_tokens((token0, token1)), family)._replace(factory=factory.address)

@@ -7,19 +7,33 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.chain.call_encoding import encode_call, read_word, read_words
+from swapcli.chain.call_encoding import (
+    encode_call,
+    invalid_response,
+    read_signed,
+    read_word,
+    read_words,
+    to_address,
+)
+from swapcli.chain.contract_kinds import topic_of
+from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import PriceState, guess_tick_calls, read_around_price
+from swapcli.chain.loaders.uniswap_v2 import read_tokens, token_calls
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
-from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import to_signed
 from swapcli.model.pool import Pool
+from swapcli.pools.concentrated import Concentrated
 
 _POSITION = ("slot0()", "liquidity()", "fee()")
 _SPACING = "tickSpacing()"
 _BITMAP = "tickBitmap(int16)"
 _TICKS = "ticks(int24)"
+_CREATED = "PoolCreated(address,address,uint24,int24,address)"
+_CREATED_BY_SPACING = "PoolCreated(address,address,int24,address)"
+"""Slipstream's: its pools of two tokens differ in the spacing, and the fee may change."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -33,6 +47,36 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         read_around_price(source, spacing, ref.last_tick), guess_tick_calls(source, ref)
     )
     return build_pool(ref, position.fee_ppm, state)
+
+
+def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
+    """Read the tokens and the tick spacing of a pool in one round. Its fee is that of the factory reference."""
+    token0, token1, spacing = yield [*token_calls(address), ContractCall(address, encode_call(_SPACING))]
+    ref = factory.new_ref(address, read_tokens((token0, token1)))
+    return ref._replace(fee_ppm=factory.fee_ppm, tick_spacing=read_signed(spacing, _SPACING))
+
+
+def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+    """Decode the event of a pool's creation, without a call."""
+    yield from ()
+    del wrapped_native
+    if len(log.topics) < 4:
+        raise invalid_response(factory.address, "an event of another kind")
+    first, second, tier = (int(topic, 16) for topic in log.topics[1:4])
+    tokens = (to_address(first, "token0"), to_address(second, "token1"))
+    if log.topics[0] == topic_of(_CREATED):
+        spacing, pool = read_words(log.data, 2, _CREATED)
+        ref = factory.new_ref(to_address(pool, _CREATED), tokens)
+        return ref._replace(fee_ppm=tier, tick_spacing=to_signed(spacing))
+    pool = read_word(log.data, _CREATED_BY_SPACING)
+    return factory.new_ref(to_address(pool, _CREATED_BY_SPACING), tokens)._replace(tick_spacing=to_signed(tier))
+
+
+def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
+    """Return a reference with the tick spacing and the last ticks of a known pool."""
+    assert isinstance(pool, Concentrated)
+    ticks = pool.tick_list
+    return ref._replace(tick_spacing=ticks.tick_spacing, last_tick=pool.tick, known_ticks=tuple(ticks.ticks))
 
 
 def read_spacing(answer: ReturnData) -> int:

@@ -9,11 +9,13 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from swapcli.chain.call_encoding import encode_list_call, invalid_response, read_list
+from swapcli.chain.call_encoding import encode_list_call, invalid_response, read_list, read_words, to_address
+from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import PriceState, guess_tick_calls, read_around_price
+from swapcli.chain.loaders.uniswap_v3 import complete_ref as complete_ref_of_v3
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
-from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import encode_word, to_signed
 from swapcli.errors import InvalidPoolState
@@ -21,6 +23,7 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.networks.address import keccak256
 from swapcli.networks.pool_addresses import v4_pool_id
+from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.pools.v4_hooks import check_hooks
 
@@ -59,6 +62,53 @@ def _id_of_key(ref: PoolRef) -> str:
     currency0 = ZERO_ADDRESS if ref.native else ref.tokens[0]
     fee = DYNAMIC_FEE if ref.has_dynamic_fee else ref.fee_ppm
     return v4_pool_id(currency0, ref.tokens[1], fee, ref.tick_spacing, ref.hooks)
+
+
+def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+    """Decode the event of a pool's creation, without a call. Refuse hooks that may change the amounts of a swap."""
+    yield from ()
+    ref = ref_of_initialize(factory, log, wrapped_native)
+    check_hooks(ref.hooks, has_dynamic_fee=ref.has_dynamic_fee)
+    return ref
+
+
+def ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None) -> PoolRef:
+    """Return a Uniswap V4 pool with any hook, as its only event that names its key describes it."""
+    if len(log.topics) < 4:
+        raise invalid_response(factory.address, "an event of another kind")
+    first, second = (to_address(int(topic, 16), "currency") for topic in log.topics[2:4])
+    fee, spacing, hooks_word, _, tick = read_words(log.data, 5, "Initialize")
+    hooks = to_address(hooks_word, "hooks")
+    protocol = factory.protocols_by_hook.get(hooks)
+    native = first == ZERO_ADDRESS
+    if native:
+        if wrapped_native is None:
+            raise invalid_response("currency0", "the network has no wrapped form of the native token")
+        first = wrapped_native
+    is_dynamic = fee == DYNAMIC_FEE
+    ref = factory.new_ref(factory.address, (first, second), protocol=protocol)
+    return ref._replace(
+        fee_ppm=0 if is_dynamic else fee,
+        tick_spacing=to_signed(spacing),
+        pool_id=log.topics[1],
+        native=native,
+        last_tick=to_signed(tick),
+        hooks=hooks,
+        has_dynamic_fee=is_dynamic,
+    )
+
+
+def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
+    """Return a reference with the key of a known pool and its last ticks."""
+    assert isinstance(pool, Concentrated)
+    ticks = pool.tick_list
+    return complete_ref_of_v3(ref, pool)._replace(
+        fee_ppm=0 if ticks.has_dynamic_fee else pool.fee_ppm,
+        pool_id=ticks.pool_id or "",
+        native=ticks.is_native,
+        hooks=ticks.hooks,
+        has_dynamic_fee=ticks.has_dynamic_fee,
+    )
 
 
 class _InManager:

@@ -10,14 +10,16 @@ from swapcli.chain.call_encoding import (
     read_word,
     to_address,
 )
+from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import ContractCall
+from swapcli.chain.node import ContractCall, Log
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 
 _POOL_TOKENS = "getPoolTokens(bytes32)"
 _WEIGHTS = "getNormalizedWeights()"
+_WEIGHT_UPDATE = "getGradualWeightUpdateParams()"
 _FEE = "getSwapFeePercentage()"
 _PAUSED = "getPausedState()"
 _SINCE_VERSION_2 = "getLastPostJoinExitInvariant()"
@@ -48,3 +50,22 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         # Contracts of the first version lack this function, and round some powers differently.
         state["version"] = 1
     return build_pool(ref, fee_in_ppm(read_word(fee, _FEE), _ONE, _FEE), state)
+
+
+def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+    """Read a weighted pool in one round. The vault registers all kinds; only pools with constant weights answer so."""
+    del wrapped_native
+    if len(log.topics) < 3:
+        raise invalid_response(factory.address, "an event of another kind")
+    pool_id, address = log.topics[1], to_address(int(log.topics[2], 16), "PoolRegistered")
+    pool_tokens, weights, weight_update = yield [
+        ContractCall(factory.address, encode_call(_POOL_TOKENS, pool_id)),
+        ContractCall(address, encode_call(_WEIGHTS)),
+        ContractCall(address, encode_call(_WEIGHT_UPDATE)),
+    ]
+    if not weights or weight_update:
+        raise invalid_response(address, "its weights change" if weights else "no weighted pool")
+    tokens = tuple(to_address(each, _POOL_TOKENS) for each in read_list(pool_tokens, _POOL_TOKENS))
+    if len(read_list(weights, _WEIGHTS)) != len(tokens):
+        raise invalid_response(address, "no weighted pool")
+    return factory.new_ref(address, tokens)._replace(pool_id=pool_id, factory=factory.address)

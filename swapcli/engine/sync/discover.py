@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
+from swapcli.chain.factory import Factory
 from swapcli.chain.json_rpc_client import TooManyRequests
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import find_first_available_block, scan_first_range
@@ -18,7 +19,6 @@ from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Log, LogFilter, Node
 from swapcli.chain.pair_lookup import count_pairs, count_queries, find_pair_pools
 from swapcli.chain.pool_discovery import (
-    Factory,
     PoolList,
     creation_filter,
     find_factories,
@@ -87,7 +87,7 @@ class _Source(NamedTuple):
     @property
     def title(self) -> str:
         """The factory's name, for people."""
-        protocols = self.factory.protocols
+        protocols = self.factory.all_protocols
         return protocols[0].display_name if protocols else self.factory.address
 
 
@@ -348,7 +348,7 @@ def _matches(ref: PoolRef, sync_filter: SyncFilter) -> bool:
 def _sources(network: Network, protocols: frozenset[str] | None) -> list[_Source]:
     sources = []
     for factory in find_factories(network)[0]:
-        names = {protocol.amm_name for protocol in factory.protocols}
+        names = {protocol.amm_name for protocol in factory.all_protocols}
         names = names if protocols is None else names & protocols
         if names:
             sources.append(_Source(" ".join((factory.address, *sorted(names))), factory))

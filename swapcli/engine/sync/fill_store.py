@@ -6,9 +6,9 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import Final
 
+from swapcli.chain.loaders import ref_of_pool
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Node
-from swapcli.chain.pool_ref import ref_of_pool
 from swapcli.engine.clock import Clock
 from swapcli.engine.sync.advance import Discoverer, SyncStep, advance
 from swapcli.engine.sync.chain_position import ChainPosition
@@ -80,9 +80,8 @@ def import_pools(store: Store, node: Node, market: MarketState, *, batch_size: i
             hint="name another file",
             details={"store": store.path},
         )
-    refs = [
-        ref for key, pool in market.pools.items() if key not in market.placeholder_pools and (ref := ref_of_pool(pool))
-    ]
+    known = (pool for key, pool in market.pools.items() if key not in market.placeholder_pools)
+    refs = [ref for pool in known if (ref := ref_of_pool(pool, store.network))]
 
     def next_pools(reader: BlockReader, position: ChainPosition) -> Discovery:
         del reader, position

@@ -82,10 +82,11 @@ def drop_illiquid(store: Store, writer: BlockWriter, depth_usd: float, keys: Seq
     else:
         writer.update_ranking()
     illiquid = store.inventory.pools_below_depth(depth_usd, keys)
+    reason = f"less than {depth_usd:,.0f} dollars deep"
     for first in range(0, len(illiquid), _BATCH_SIZE):
         batch = illiquid[first : first + _BATCH_SIZE]
         pools = store.read_pools(batch).pools.values()
-        writer.record_skipped([skipped_known_pool(pool, f"less than {depth_usd:,.0f} dollars deep") for pool in pools])
+        writer.record_skipped([skipped_known_pool(pool, store.network, reason) for pool in pools])
         writer.remove_pools(batch)
     if keys is None and illiquid:
         writer.remove_unused_tokens(store.network.wrapped_native_address)

@@ -17,7 +17,7 @@ from math import ceil
 from typing import Final, NamedTuple
 
 from swapcli.chain.json_rpc_client import TooManyRequests
-from swapcli.chain.loaders import load_pools
+from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.log_verification import MAX_HEADERS, find_withheld_block
@@ -32,7 +32,7 @@ from swapcli.chain.pool_change_events import (
     vault_kinds,
 )
 from swapcli.chain.pool_discovery import find_factories
-from swapcli.chain.pool_ref import PoolRef, ref_of_pool
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.engine.sync.skipped import parse_pool_refs, skipped_pool
 from swapcli.errors import BlockMismatch, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.pools import FAMILIES
@@ -174,9 +174,10 @@ class Refresher:
         )
 
     def _keys_without_events(self) -> list[str]:
-        """Return the pools whose family emits no events of changes."""
-        protocols = [protocol for protocol, family in self._families.items() if not emits_events(family)]
-        return [key for protocol in protocols for key in self._all_keys(protocol)]
+        """Return the pools that can change without an event, and those of families that emit none."""
+        silent = [name for name, families in self._families.items() if not all(map(emits_events, families))]
+        keys = (key for protocol in silent for key in self._all_keys(protocol))
+        return list(dict.fromkeys((*self._inventory.unannounced_keys(), *keys)))
 
     def _find_changed(self, block: int, last: int) -> dict[str, int] | None:
         """Return the pools that events name, some unknown, with the block of the last event.
@@ -216,7 +217,7 @@ class Refresher:
         skipped = parse_pool_refs(self._inventory.skipped_after("", _MAX_LOG_ADDRESSES))
         may_skip_more = len(skipped) == _MAX_LOG_ADDRESSES
         factories, _ = find_factories(self._store.network)
-        families = {*self._families.values(), *(ref.family for ref in skipped)}
+        families = {ref.family for ref in skipped}.union(*self._families.values())
         # Only the network's definition gives the address of a vault that emits the events of its pools.
         emitters_are_known = vault_kinds(families) <= {factory.kind for factory in factories}
         # `contract_addresses` returns None if there are more than the limit.
@@ -293,7 +294,7 @@ class Refresher:
 
     def _read_batch(self, keys: Sequence[str], changed: list[str], removed: list[str]) -> None:
         stored = self._store.read_pools(keys).pools
-        refs = [ref for pool in stored.values() if (ref := ref_of_pool(pool))]
+        refs = [ref for pool in stored.values() if (ref := ref_of_pool(pool, self._store.network))]
         for ref, pool in zip(refs, load_pools(self._reader, refs), strict=True):
             if isinstance(pool, SkippedItem):
                 self._remove_lost(ref, pool.reason)

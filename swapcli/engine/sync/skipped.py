@@ -9,9 +9,12 @@ from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
+from swapcli.chain.contract_kinds import ContractKind
+from swapcli.chain.loaders import ref_of_pool
 from swapcli.chain.pool_discovery import find_factories
-from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.engine.sync.cursor import read_cursor
+from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.store import SkippedEntry, Store
 
@@ -55,12 +58,13 @@ def _keys_with_reasons(store: Store) -> Iterator[tuple[str, str]]:
 
 def skipped_pool(ref: PoolRef, reason: str, *, is_lost: bool = False) -> SkippedEntry:
     """Return the entry of a pool that may be usable another time."""
-    return SkippedEntry(ref.key, reason, json.dumps(ref._replace(last_tick=None, known_ticks=())), is_lost)
+    constant = ref._replace(last_tick=None, known_ticks=())
+    return SkippedEntry(ref.key, reason, json.dumps(constant), is_lost)
 
 
-def skipped_known_pool(pool: Pool, reason: str) -> SkippedEntry:
+def skipped_known_pool(pool: Pool, network: Network, reason: str) -> SkippedEntry:
     """Return the entry of a pool that is no longer usable."""
-    ref = ref_of_pool(pool)
+    ref = ref_of_pool(pool, network)
     return skipped_pool(ref, reason) if ref else SkippedEntry(pool.key, reason)
 
 
@@ -72,5 +76,9 @@ def parse_pool_refs(entries: Iterable[SkippedEntry]) -> list[PoolRef]:
 def _parse_pool_ref(text: str) -> PoolRef:
     ref = PoolRef(*json.loads(text))
     return ref._replace(
-        kind=ContractKind(ref.kind), tokens=tuple(ref.tokens), decimals=tuple(ref.decimals), known_ticks=()
+        kind=ContractKind(ref.kind),
+        tokens=tuple(ref.tokens),
+        decimals=tuple(ref.decimals),
+        known_ticks=(),
+        constants=tuple((name, value) for name, value in ref.constants),
     )

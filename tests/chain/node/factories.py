@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import NamedTuple
 
-from swapcli.chain.pool_discovery import Factory
-from swapcli.chain.pool_ref import ContractKind
+from swapcli.chain.contract_kinds import ContractKind
+from swapcli.chain.factory import Factory
 from swapcli.model.network import ProtocolInfo
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
 from tests.chain.node.evm_node import sources
@@ -42,14 +42,14 @@ class FactoryFixture(NamedTuple):
 
 def uniswap_v2(chain: BaseChain) -> FactoryFixture:
     contract = chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
-    home = Factory(contract.address, ContractKind.UNISWAP_V2, V2, fee_ppm=3_000)
+    home = Factory(contract.address, ContractKind.UNISWAP_V2, (V2,), fee_ppm=3_000)
     return FactoryFixture(home, (0,), lambda a, b, _: contract.send("createPair", a, b))
 
 
 def solidly(chain: BaseChain) -> FactoryFixture:
     pool = chain.deploy(compile_solidity(f"{_SOLIDLY}/Pool.sol")["Pool"])
     contract = chain.deploy(compile_solidity(f"{_SOLIDLY}/factories/PoolFactory.sol")["PoolFactory"], pool.address)
-    home = Factory(contract.address, ContractKind.SOLIDLY, VOLATILE, STABLE)
+    home = Factory(contract.address, ContractKind.SOLIDLY, (VOLATILE, STABLE))
     return FactoryFixture(
         home, (0, 1), lambda a, b, key: contract.send("createPool(address,address,bool)", a, b, bool(key))
     )
@@ -70,7 +70,7 @@ def pancake_v3(chain: BaseChain) -> FactoryFixture:
 
 
 def _by_fee(contract: Contract, protocol: ProtocolInfo, fees: Sequence[int]) -> FactoryFixture:
-    home = Factory(contract.address, ContractKind.UNISWAP_V3, protocol)
+    home = Factory(contract.address, ContractKind.UNISWAP_V3, (protocol,))
     return FactoryFixture(home, fees, lambda a, b, fee: contract.send("createPool", a, b, fee))
 
 
@@ -82,7 +82,7 @@ def slipstream(chain: BaseChain) -> FactoryFixture:
     artifact = compile_solidity(_SLIPSTREAM, solc=OLD_SOLC)["CLFactory"]
     contract = chain.deploy(artifact, placeholder.address, placeholder.address, chain.deploy(slipstream_pool()).address)
     contract.send("enableTickSpacing", 60, 2_500)
-    home = Factory(contract.address, ContractKind.UNISWAP_V3, SLIPSTREAM)
+    home = Factory(contract.address, ContractKind.UNISWAP_V3, (SLIPSTREAM,))
     return FactoryFixture(home, (1, 50, 60, 2_000), lambda a, b, key: contract.send("createPool", a, b, key, _PRICE))
 
 
@@ -94,7 +94,7 @@ def algebra(chain: BaseChain) -> FactoryFixture:
         address = chain.deploy(artifact, chain.deploy(deployer, DEPLOYER).address).address
     contract = chain.deploy(artifact, chain.deploy(deployer, address).address)
     assert contract.address == address
-    home = Factory(address, ContractKind.ALGEBRA, ALGEBRA)
+    home = Factory(address, ContractKind.ALGEBRA, (ALGEBRA,))
     return FactoryFixture(home, (0,), lambda a, b, _: contract.send("createPool", a, b, b""))
 
 
@@ -108,5 +108,5 @@ def uniswap_v4(chain: BaseChain, wrapped: str) -> FactoryFixture:
         fee = abs(key)
         manager.send("initialize", (*currencies, fee, _V4_SPACINGS[fee], ZERO_ADDRESS), _PRICE)
 
-    home = Factory(manager.address, ContractKind.UNISWAP_V4, V4, fee_tiers={77: 13})
+    home = Factory(manager.address, ContractKind.UNISWAP_V4, (V4,), fee_tiers={77: 13})
     return FactoryFixture(home, (*_V4_SPACINGS, -500, -3_000), make)

@@ -8,12 +8,12 @@ from typing import NamedTuple
 
 import pytest
 
+from swapcli.chain.contract_kinds import topic_of
 from swapcli.chain.log_verification import compute_bloom, find_missing_logs, find_withheld_block
 from swapcli.chain.logs_bloom import is_selective, may_contain
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockId, ContractCall, LogFilter, ReturnData
 from swapcli.chain.pool_change_events import change_topics, changed_pool, find_possible_changes
-from swapcli.chain.pool_discovery import POOL_CREATED
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.errors import BlockMismatch, InvalidUpstreamResponse
 from swapcli.pools import FAMILIES
@@ -168,10 +168,11 @@ def test_a_node_that_withholds_events_is_detected(place: Place, share: float) ->
 def test_omitted_events_are_detected_by_header_blooms(place: Place) -> None:
     head = place.node.read_head().block.number
     factory = place.small_chain.factory.address
-    query = LogFilter((factory,), (POOL_CREATED,), 0, head)
+    created = topic_of("PoolCreated(address,address,uint24,int24,address)")
+    query = LogFilter((factory,), (created,), 0, head)
     found_logs, blooms = place.node.read_logs(query), place.node.read_blooms(0, head)
     assert len(found_logs) > 1
-    emitters = {factory: (POOL_CREATED,)}
+    emitters = {factory: (created,)}
     assert find_missing_logs(place.node, 0, blooms, emitters, found_logs) == []
     assert find_missing_logs(place.node, 0, blooms, emitters, found_logs[1:]) == found_logs[:1]
     place.proxy.always = failures.withholds_logs(Random(3), 1.0)

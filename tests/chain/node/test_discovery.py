@@ -8,18 +8,14 @@ from random import Random
 import pytest
 from eth_abi.abi import encode
 
+from swapcli.chain.contract_kinds import KINDS, ContractKind, topic_of
+from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Log
 from swapcli.chain.pool_discovery import (
-    INITIALIZE,
-    POOL,
-    POOL_CREATED,
-    POOL_CREATED_SLIPSTREAM,
-    POOL_REGISTERED,
-    Factory,
     PoolList,
     creation_filter,
     find_factories,
@@ -28,10 +24,9 @@ from swapcli.chain.pool_discovery import (
     read_pool_lists,
     with_decimals,
 )
-from swapcli.chain.pool_ref import ContractKind, PoolRef
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.network import Deployment, ProtocolInfo
 from swapcli.model.token import Token
-from swapcli.networks.address import keccak256
 from swapcli.networks.catalogue import find_network
 from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.concentrated import Concentrated
@@ -48,6 +43,15 @@ from tests.contracts.evm import (
 )
 from tests.pools.test_weighted_differential import Balancer, random_pool
 
+INITIALIZE, POOL_REGISTERED, POOL, POOL_CREATED_SLIPSTREAM = (
+    topic_of(signature)
+    for signature in (
+        KINDS[ContractKind.UNISWAP_V4].created[0],
+        KINDS[ContractKind.WEIGHTED].created[0],
+        KINDS[ContractKind.ALGEBRA].created[0],
+        KINDS[ContractKind.UNISWAP_V3].created[1],
+    )
+)
 WEIGHTED = ProtocolInfo(8, "weighted", "Weighted", "weighted")
 CURVE = ProtocolInfo(9, "curve", "Curve", "stableswap")
 UNKNOWN = ProtocolInfo(10, "unknown", "Unknown")
@@ -104,7 +108,7 @@ def test_all_pairs_of_a_factory_are_found_and_read(scene: Scene) -> None:
     factory = scene.chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
     a, b, c, _ = scene.tokens
     pairs = [factory.send("createPair", *pair)[0] for pair in ((a, b), (c, a), (b, c))]
-    home = Factory(factory.address, ContractKind.UNISWAP_V2, V2, fee_ppm=3_000)
+    home = Factory(factory.address, ContractKind.UNISWAP_V2, (V2,), fee_ppm=3_000)
     (listing,) = read_pool_lists(scene.view, [home])
     assert isinstance(listing, PoolList)
     assert (listing.factory, listing.length) == (home, 3)
@@ -123,7 +127,7 @@ def test_stable_and_volatile_pairs_of_a_factory_differ(scene: Scene) -> None:
     a, b, _, _ = scene.tokens
     for stable in (True, False):
         factory.send("createPool(address,address,bool)", a, b, stable)
-    home = Factory(factory.address, ContractKind.SOLIDLY, VOLATILE, STABLE)
+    home = Factory(factory.address, ContractKind.SOLIDLY, (VOLATILE, STABLE))
     (listing,) = read_pool_lists(scene.view, [home])
     assert isinstance(listing, PoolList)
     assert (listing.factory, listing.length) == (home, 2)
@@ -133,7 +137,7 @@ def test_stable_and_volatile_pairs_of_a_factory_differ(scene: Scene) -> None:
     assert [getattr(pool, "family", None) for pool in pools] == ["solidly_stable", "constant_product"]
     assert [getattr(pool, "fee_ppm", None) for pool in pools] == [500, 3_000]
     skipped, found_ref = read_listed_pools(
-        scene.view, listing._replace(factory=home._replace(stable_protocol=None)), 0, 2
+        scene.view, listing._replace(factory=home._replace(protocols=(VOLATILE,))), 0, 2
     )
     assert isinstance(skipped, SkippedItem)
     assert skipped.reason.endswith("the catalogue has no protocol for it")
@@ -142,7 +146,7 @@ def test_stable_and_volatile_pairs_of_a_factory_differ(scene: Scene) -> None:
 
 def test_pool_lists_of_many_factories_take_one_round(scene: Scene) -> None:
     factory = scene.chain.deploy(load_artifact("@uniswap/v2-core/build/UniswapV2Factory.json"), DEPLOYER)
-    good, bad = (Factory(address, ContractKind.UNISWAP_V2, V2) for address in (factory.address, scene.tokens[0]))
+    good, bad = (Factory(address, ContractKind.UNISWAP_V2, (V2,)) for address in (factory.address, scene.tokens[0]))
     found, skipped, again = read_pool_lists(scene.view, [good, bad, good])
     assert found == again == PoolList(good, 0, "allPairs(uint256)")
     assert skipped == SkippedItem(bad.address, f"{bad.address}: the factory keeps no list of its pools")
@@ -154,7 +158,7 @@ def test_uniswap_v3_pools_are_found_by_factory_events(scene: Scene) -> None:
     a, b, c, _ = scene.tokens
     for first, second, fee in ((a, b, 500), (c, b, 3_000), (a, c, 10_000)):
         scene.record_events(factory.send("createPool", first, second, fee))
-    found = scene.created(Factory(factory.address, ContractKind.UNISWAP_V3, V3))
+    found = scene.created(Factory(factory.address, ContractKind.UNISWAP_V3, (V3,)))
     places = [place for place in found if isinstance(place, PoolRef)]
     assert [(place.tokens, place.fee_ppm, place.tick_spacing) for place in places] == [
         ((a, b), 500, 10),
@@ -175,7 +179,7 @@ def test_uniswap_v4_pools_are_found_by_manager_events(scene: Scene) -> None:
         scene.record_events(
             manager.send("initialize", (first, second, fee, spacing, ZERO_ADDRESS), sqrt_ratio_at_tick(5))
         )
-    home = Factory(manager.address, ContractKind.UNISWAP_V4, V4)
+    home = Factory(manager.address, ContractKind.UNISWAP_V4, (V4,))
     plain, native = scene.created(home)
     assert plain == PoolRef(
         manager.address,
@@ -209,7 +213,7 @@ def test_unsupported_uniswap_v4_pools_are_skipped_with_a_reason(
 ) -> None:
     manager, pool_id = "0x" + "44" * 20, "0x" + "55" * 32
     scene.node.emitted_logs.append(initialize_event(scene, manager, pool_id, fee, hooks))
-    (skipped,) = scene.created(Factory(manager, ContractKind.UNISWAP_V4, V4))
+    (skipped,) = scene.created(Factory(manager, ContractKind.UNISWAP_V4, (V4,)))
     assert isinstance(skipped, SkippedItem)
     assert skipped.key == pool_id
     assert skipped.reason.startswith(reason)
@@ -223,11 +227,11 @@ def test_the_hook_of_a_uniswap_v4_pool_decides_its_protocol(
     launcher = ProtocolInfo(51, "launcher", "Launcher", "concentrated", V4.extra_keys)
     for number, hooks in enumerate((known, other)):
         scene.node.emitted_logs.append(initialize_event(scene, manager, f"0x{number:064x}", fee, hooks))
-    home = Factory(manager, ContractKind.UNISWAP_V4, V4, protocols_by_hook={known: launcher})
+    home = Factory(manager, ContractKind.UNISWAP_V4, (V4,), protocols_by_hook={known: launcher})
     refs = [ref for ref in scene.created(home) if isinstance(ref, PoolRef)]
     assert [(ref.protocol, ref.hooks) for ref in refs] == [("launcher", known), ("v4", other)]
     assert {(ref.fee_ppm, ref.has_dynamic_fee) for ref in refs} == {(fee_ppm, is_dynamic)}
-    assert home.protocols == (V4, launcher)
+    assert home.all_protocols == (V4, launcher)
 
 
 def initialize_event(scene: Scene, manager: str, pool_id: str, fee: int, hooks: str) -> Log:
@@ -239,8 +243,8 @@ def initialize_event(scene: Scene, manager: str, pool_id: str, fee: int, hooks: 
 def test_events_of_slipstream_and_algebra_are_decoded(scene: Scene) -> None:
     a, b, pool, other = scene.tokens
     homes_of = (
-        Factory("0x" + "11" * 20, ContractKind.UNISWAP_V3, SLIPSTREAM),
-        Factory("0x" + "22" * 20, ContractKind.ALGEBRA, ALGEBRA),
+        Factory("0x" + "11" * 20, ContractKind.UNISWAP_V3, (SLIPSTREAM,)),
+        Factory("0x" + "22" * 20, ContractKind.ALGEBRA, (ALGEBRA,)),
     )
     spacing = "0x" + (200).to_bytes(32).hex()
     scene.node.emitted_logs = [
@@ -271,7 +275,7 @@ def test_weighted_pools_are_found_among_vault_registrations() -> None:
     (pool_id,) = contract.call("getPoolId")
     other = Log(vault, (POOL_REGISTERED, "0x" + "99" * 32, topic(scene.tokens[0])), bytes(32), 9, 0)
     scene.node.emitted_logs.append(other)
-    found, skipped = scene.created(Factory(vault, ContractKind.WEIGHTED, WEIGHTED))
+    found, skipped = scene.created(Factory(vault, ContractKind.WEIGHTED, (WEIGHTED,)))
     assert found == PoolRef(
         contract.address,
         "weighted",
@@ -285,26 +289,19 @@ def test_weighted_pools_are_found_among_vault_registrations() -> None:
     assert skipped == SkippedItem("0x" + "99" * 32, f"{scene.tokens[0]}: no weighted pool")
 
 
-@pytest.mark.parametrize("kind", [POOL_CREATED, POOL_CREATED_SLIPSTREAM, POOL, INITIALIZE, POOL_REGISTERED])
-def test_forged_events_are_skipped(scene: Scene, kind: str) -> None:
-    rng = Random(kind)
-    home = Factory("0x" + "11" * 20, ContractKind.UNISWAP_V3, V3)
+@pytest.mark.parametrize(
+    ("kind", "signature"), [(kind, signature) for kind, traits in KINDS.items() for signature in traits.created]
+)
+def test_forged_events_are_skipped(scene: Scene, kind: ContractKind, signature: str) -> None:
+    rng = Random(signature)
+    home = Factory("0x" + "11" * 20, kind, (V3,))
     for topics in range(4):
         words = tuple(f"0x{rng.randbytes(32).hex()}" for _ in range(topics))
-        scene.node.emitted_logs = [Log(home.address, (kind, *words), rng.randbytes(rng.randint(0, 200)), 1, 0)]
+        scene.node.emitted_logs = [
+            Log(home.address, (topic_of(signature), *words), rng.randbytes(rng.randint(0, 200)), 1, 0)
+        ]
         (skipped,) = scene.created(home)
         assert isinstance(skipped, SkippedItem)
-
-
-def test_topics_are_the_hashes_of_their_signatures() -> None:
-    signatures = {
-        POOL_CREATED: b"PoolCreated(address,address,uint24,int24,address)",
-        POOL_CREATED_SLIPSTREAM: b"PoolCreated(address,address,int24,address)",
-        POOL: b"Pool(address,address,address)",
-        INITIALIZE: b"Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)",
-        POOL_REGISTERED: b"PoolRegistered(bytes32,address,uint8)",
-    }
-    assert all(kind == f"0x{keccak256(signature).hex()}" for kind, signature in signatures.items())
 
 
 def test_a_pool_ref_needs_the_decimals_of_all_its_tokens(scene: Scene) -> None:
@@ -318,17 +315,17 @@ def test_a_pool_ref_needs_the_decimals_of_all_its_tokens(scene: Scene) -> None:
 
 def test_base_has_a_factory_or_a_reason_for_each_protocol() -> None:
     found, skipped = find_factories(find_network("base"))
-    by_protocol = {home.protocol.amm_name: home for home in found if home.protocol}
+    by_protocol = {protocol.amm_name: home for home in found for protocol in home.protocols}
     assert by_protocol["uniswapV2"].fee_ppm == 3_000
-    assert by_protocol["aerodromeV2Classic"].stable_protocol is not None
+    assert by_protocol["aerodromeV2Classic"] == by_protocol["aerodromeV2Stable"]
     assert by_protocol["uniswapV4"].kind is ContractKind.UNISWAP_V4
     assert by_protocol["balancerV2Weighted"].kind is ContractKind.WEIGHTED
-    assert sum(home.protocol is not None and home.protocol.amm_name == "aerodromeV3" for home in found) == 2
+    assert sum("aerodromeV3" in {each.amm_name for each in home.protocols} for home in found) == 2
     assert {each.key for each in skipped} >= {"curveFi", "curveFiStableNG"}
     zora = "0xd61a675f8a0c67a73dc3b54fb7318b4d91409040"
     assert by_protocol["uniswapV4"].protocols_by_hook[zora].amm_name == "uniswapV4Zora"
     only, none = find_factories(find_network("base"), ["uniswapV3"])
-    assert [home.protocol and home.protocol.amm_name for home in only] == ["uniswapV3"]
+    assert [protocol.amm_name for home in only for protocol in home.protocols] == ["uniswapV3"]
     assert none == []
 
 

@@ -9,13 +9,15 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.loaders import load_pools
+from swapcli.chain.contract_kinds import ContractKind
+from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.loaders.tick_bitmap import REACH, all_words, words_around
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_ref import ContractKind, PoolRef, ref_of_pool
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InsufficientLiquidity, PoolError
 from swapcli.model.pool import Pool
+from swapcli.networks.catalogue import find_network
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.tick_math import MAX_TICK, sqrt_ratio_at_tick
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, view_of
@@ -32,6 +34,9 @@ from tests.pools.real_pools import (
     add_random_positions,
     random_sqrt_price,
 )
+
+BASE = find_network("base")
+"""Its protocols have other names than those of the tests, so that the state of a pool shows its kind."""
 
 SWAPS = 12
 TIERS = ((100, 1), (500, 10), (3_000, 60), (10_000, 200))
@@ -180,7 +185,7 @@ def test_known_ticks_save_rounds_and_wrong_ones_do_no_harm(
     real.mint(-60_000, 60_000, 10**20)
     real.mint(-600, 6_000, 10**20)
     (pool,) = read(chain_of(real), place_of_real(real))
-    again = ref_of_pool(pool)
+    again = ref_of_pool(pool, BASE)
     assert again is not None
     assert again.known_ticks
     rounds = []
@@ -273,7 +278,7 @@ def test_a_read_pool_gives_its_own_reference() -> None:
         real.mint(-60_000, 60_000, 10**20)
         (pool,) = read(chain_of(real), place_of_real(real))
         assert isinstance(pool, Concentrated)
-        again = ref_of_pool(pool)
+        again = ref_of_pool(pool, BASE)
         assert again is not None
         assert again == place_of_real(real)._replace(last_tick=77, known_ticks=tuple(pool.tick_list.ticks))
         assert read(chain_of(real), again) == [pool]
@@ -289,7 +294,7 @@ def test_a_uniswap_v4_pool_has_its_hook_and_the_blocks_fees(protocol_fees_ppm: t
     (before,) = read(real.world.chain, place)
     assert before == real.read({-6_000, 6_000})
     real.set_dynamic_fee(777)
-    known = ref_of_pool(before)
+    known = ref_of_pool(before, BASE)
     assert known == place._replace(last_tick=0, known_ticks=(-6_000, 6_000))
     (after,) = read(real.world.chain, known)
     assert (before.fee_ppm, after.fee_ppm) == (3_000, 777)

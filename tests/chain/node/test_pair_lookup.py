@@ -11,20 +11,21 @@ from eth_abi.abi import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swapcli.chain.contract_kinds import ContractKind
+from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockId, ContractCall, ReturnData
 from swapcli.chain.pair_lookup import USUAL_SPACINGS, find_pair_pools
 from swapcli.chain.pool_discovery import (
-    Factory,
     PoolList,
     find_factories,
     read_listed_pools,
     read_pool_lists,
     with_decimals,
 )
-from swapcli.chain.pool_ref import ContractKind, PoolRef
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
 from swapcli.networks.catalogue import find_network
@@ -51,12 +52,12 @@ from tests.contracts.evm import ZERO_ADDRESS, Chain, Contract, RevertedError
 from tests.examples import examples
 
 EVERY_KIND = (
-    Factory("0x" + "01" * 20, ContractKind.UNISWAP_V2, V2, fee_ppm=3_000),
-    Factory("0x" + "02" * 20, ContractKind.SOLIDLY, VOLATILE, STABLE),
-    Factory("0x" + "03" * 20, ContractKind.UNISWAP_V3, V3),
-    Factory("0x" + "04" * 20, ContractKind.UNISWAP_V3, SLIPSTREAM),
-    Factory("0x" + "05" * 20, ContractKind.ALGEBRA, ALGEBRA),
-    Factory("0x" + "06" * 20, ContractKind.UNISWAP_V4, V4),
+    Factory("0x" + "01" * 20, ContractKind.UNISWAP_V2, (V2,), fee_ppm=3_000),
+    Factory("0x" + "02" * 20, ContractKind.SOLIDLY, (VOLATILE, STABLE)),
+    Factory("0x" + "03" * 20, ContractKind.UNISWAP_V3, (V3,)),
+    Factory("0x" + "04" * 20, ContractKind.UNISWAP_V3, (SLIPSTREAM,)),
+    Factory("0x" + "05" * 20, ContractKind.ALGEBRA, (ALGEBRA,)),
+    Factory("0x" + "06" * 20, ContractKind.UNISWAP_V4, (V4,)),
 )
 A, B, C = ("0x" + digits * 20 for digits in ("a1", "b2", "c3"))
 
@@ -255,13 +256,13 @@ def test_an_invalid_pool_is_skipped_with_the_reason(
     a, b, _, _ = scene.tokens
     if answer:
         say(odd, "getPair(address,address)", a if answer == "token" else answer)
-    (skipped,) = found(scene, Factory(odd.address, ContractKind.UNISWAP_V2, V2), [a, b])
+    (skipped,) = found(scene, Factory(odd.address, ContractKind.UNISWAP_V2, (V2,)), [a, b])
     assert isinstance(skipped, SkippedItem)
     assert skipped.key.startswith(odd.address)
     assert skipped.reason == reason
 
 
-@pytest.mark.parametrize("home", EVERY_KIND, ids=lambda home: str(home.protocol.amm_name))
+@pytest.mark.parametrize("home", EVERY_KIND, ids=lambda home: str(home.protocols[0].amm_name))
 def test_a_factory_without_a_contract_is_skipped_once(scene: Scene, home: Factory) -> None:
     tokens = [f"0x{number:040x}" for number in range(1, 31)]
     node = EvmNode(scene.chain)
@@ -280,14 +281,14 @@ def test_a_factory_of_solidly_may_call_its_pools_pairs(scene: Scene, odd: Contra
     say(odd, "getPair(address,address,bool)", place.address)
     home = real.home._replace(address=odd.address)
     assert found(scene, home, [a, b]) == [place._replace(factory=odd.address)]
-    (skipped, _) = found(scene, home._replace(stable_protocol=None), [a, b, scene.tokens[2]])[:2]
+    (skipped, _) = found(scene, home._replace(protocols=(VOLATILE,)), [a, b, scene.tokens[2]])[:2]
     assert isinstance(skipped, SkippedItem)
     assert skipped.reason == f"{place.address}: the catalogue has no protocol for it"
 
 
 def test_fees_fall_back_to_the_catalogue_or_common_ones(scene: Scene, odd: Contract) -> None:
     say(odd, "getPool(address,address,uint24)", 0)
-    home = Factory(odd.address, ContractKind.UNISWAP_V3, V3)
+    home = Factory(odd.address, ContractKind.UNISWAP_V3, (V3,))
     assert requested_keys(scene, home) == [100, 500, 2_500, 3_000, 10_000]
     assert requested_keys(scene, home._replace(fee_tiers={77: 3, 500: 10})) == [77, 500]
     say(odd, "feeAmountTickSpacing(uint24)", 0)
@@ -313,7 +314,7 @@ def test_valid_tick_spacings_of_the_factory_are_requested(
     say(odd, "getPool(address,address,int24)", 0)
     if listed is not None:
         odd.send("say", "tickSpacings()", encode(["uint256[]"], [listed]))
-    assert requested_keys(scene, Factory(odd.address, ContractKind.UNISWAP_V3, protocol)) == requested
+    assert requested_keys(scene, Factory(odd.address, ContractKind.UNISWAP_V3, (protocol,))) == requested
 
 
 def requested_keys(scene: Scene, home: Factory) -> list[int]:
@@ -325,7 +326,7 @@ def requested_keys(scene: Scene, home: Factory) -> list[int]:
 
 @pytest.mark.parametrize("kind", [ContractKind.WEIGHTED, ContractKind.STABLESWAP])
 def test_kinds_without_pair_lookup_are_skipped_with_a_reason(scene: Scene, kind: ContractKind) -> None:
-    home = Factory("0x" + "12" * 20, kind, V2)
+    home = Factory("0x" + "12" * 20, kind, (V2,))
     reason = f"{kind}: such pools cannot be looked up by their tokens"
     assert found(scene, home, scene.tokens) == [SkippedItem(home.address, reason)]
 

@@ -6,6 +6,7 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.chain.call_encoding import SELECTORS
+from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.loaders.tick_bitmap import (
     PriceState,
@@ -16,7 +17,7 @@ from swapcli.chain.loaders.tick_bitmap import (
     words_around,
 )
 from swapcli.chain.lockstep_reads import SkippedItem
-from swapcli.chain.pool_ref import ContractKind, PoolRef
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool
 from swapcli.networks.pool_addresses import v4_pool_id

@@ -6,17 +6,20 @@ from collections.abc import Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
-from swapcli.chain.loaders import load_pools
+from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Node
-from swapcli.chain.pool_ref import ref_of_pool
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Progress, SyncFilter, follow, sync
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
+from swapcli.networks.catalogue import find_network
 from swapcli.store import Store
 from tests.chain.sync.factory_chain import CreatedPool
 from tests.store.build import create
+
+BASE = find_network("base")
+"""Its protocols have other names than those of the tests, so that the state of a pool shows its kind."""
 
 
 @contextmanager
@@ -38,7 +41,7 @@ def followed(store: Store, node: Node) -> None:
 
 def fresh(node: Node, pools: Iterable[Pool], block: int) -> dict[str, Pool]:
     """The pools at a block, by other ways than a store's: without Multicall3, and knowing no ticks."""
-    places = [ref_of_pool(pool) for pool in pools]
+    places = [ref_of_pool(pool, BASE) for pool in pools]
     bare = [place._replace(last_tick=None, known_ticks=()) for place in places if place]
     read = load_pools(BlockReader(node, block, None), bare)
     return {pool.key: pool for pool in read if isinstance(pool, Pool)}

@@ -92,7 +92,7 @@ class TestChain:
             factories.algebra,
         )  # fmt: skip
         built = [make(chain) for make in makers]
-        self.factories = {each.home.protocol.amm_name: each for each in built if each.home.protocol}
+        self.factories = {each.home.protocols[0].amm_name: each for each in built}
         self._end_gauges()
         self.manager = chain.deploy(load_artifact("@uniswap/v4-core/out/PoolManager.sol/PoolManager.json"), DEPLOYER)
         self.vault = chain.deploy(load_artifact(_VAULT), DEPLOYER, self.wrapped, 0, 0)

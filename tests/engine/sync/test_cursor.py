@@ -8,10 +8,12 @@ from tempfile import TemporaryDirectory
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.pool_ref import ContractKind, PoolRef
+from swapcli.chain.contract_kinds import ContractKind
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.engine.sync import SyncFilter
 from swapcli.engine.sync.cursor import SyncCursor, begin_cursor, read_cursor, write_cursor
 from swapcli.engine.sync.skipped import parse_pool_refs, skipped_known_pool, skipped_pool
+from swapcli.networks.catalogue import find_network
 from swapcli.store import SkippedEntry, Store
 from tests.store.build import create, pool
 
@@ -86,6 +88,7 @@ POOL_REFS = st.builds(
     PoolRef, st.just(A), st.just("v3"), st.just("concentrated"), st.sampled_from(ContractKind), st.just((A, B)),
     st.sampled_from([(), (6, 18)]), st.integers(0, 10**6), st.integers(0, 200), st.sampled_from(["", "0x" + "1" * 64]),
     st.booleans(), st.sampled_from(["", B]), st.none() | st.integers(-9, 9), st.sampled_from([(), (1, 2)]),
+    st.sampled_from([(), (("base_pool", B),)]),
 )  # fmt: skip
 
 
@@ -98,7 +101,7 @@ def test_a_skipped_pool_ref_round_trips_without_its_ticks(ref: PoolRef) -> None:
 
 def test_a_removed_pool_round_trips_as_a_pool_ref() -> None:
     removed = pool(3)
-    (ref,) = parse_pool_refs([skipped_known_pool(removed, "unreadable")])
+    (ref,) = parse_pool_refs([skipped_known_pool(removed, find_network("base"), "unreadable")])
     assert (ref.key, ref.tokens, ref.decimals, ref.fee_ppm) == (
         removed.key,
         removed.tokens,

@@ -1,0 +1,203 @@
+"""The kinds of contracts that pools are read from: one row for each, with all that differs between them.
+
+To add a kind, add a member of `ContractKind` and a row. Its reader is `swapcli/chain/loaders/<loader>.py`, which has
+
+* `load(ref)`, which reads a pool;
+* `read_constants(factory, address)` if a factory lists pools of the kind or finds them by their tokens: reads a
+  reference of a pool;
+* `read_created(factory, log, wrapped_native)` if events announce pools: reads a reference of a new pool;
+* `complete_ref(ref, pool)`, optional: adds to a reference what the state of the known pool has.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from enum import StrEnum
+from functools import lru_cache
+from types import MappingProxyType
+from typing import Final, NamedTuple
+
+from swapcli.chain.node import Log
+from swapcli.errors import ConfigError
+from swapcli.model.network import Network, ProtocolInfo
+from swapcli.networks.address import keccak256
+from swapcli.networks.pool_addresses import is_solidly
+from swapcli.pools.concentrated import Concentrated
+from swapcli.pools.constant_product import ConstantProduct
+
+
+class ContractKind(StrEnum):
+    """Kinds of contracts, by how they are read."""
+
+    UNISWAP_V2 = "uniswap_v2"
+    SOLIDLY = "solidly"
+    UNISWAP_V3 = "uniswap_v3"
+    ALGEBRA = "algebra_integral"
+    UNISWAP_V4 = "uniswap_v4"
+    STABLESWAP = "stableswap"
+    WEIGHTED = "weighted"
+
+
+KeyOfEvent = Callable[[Log], str]
+"""Returns the key of the pool that an event is about."""
+
+
+def key_of_emitter(log: Log) -> str:
+    """Return the address of the contract that emitted an event."""
+    return log.address
+
+
+def first_topic(log: Log) -> str:
+    """Return the first indexed value: the id of a pool in a contract of many."""
+    return log.topics[1]
+
+
+def address_in_first_topic(log: Log) -> str:
+    """Return the last 20 bytes of the first indexed value."""
+    return f"0x{log.topics[1][-40:]}"
+
+
+def balancer_id_in_first_topic(log: Log) -> str:
+    """Return the pool's address, with which Balancer V2's ids begin."""
+    return log.topics[1][:42]
+
+
+class KindTraits(NamedTuple):
+    """How the pools of a kind are found, read and followed.
+
+    `families` are the pool families that a contract of the kind can have. `roles` are the roles of the contracts that
+    create or register them, in the deployments of the network definitions. `list_functions` are pairs of functions of
+    such a contract, the length of its list of pools and an entry; one pair must work. `created` are the events that
+    announce a pool. `events` are those that signal a change of a pool's state; without any, pools are read at every
+    block. Events are written as their signatures.
+    """
+
+    families: tuple[str, ...]
+    loader: str
+    events: Mapping[str, KeyOfEvent] = MappingProxyType({})
+    roles: tuple[str, ...] = ("factory", "factory_2")
+    list_functions: tuple[tuple[str, str], ...] = ()
+    created: tuple[str, ...] = ()
+    has_constant_fee: bool = False
+    """Whether the code of the contract has the fee, so that only the catalogue can tell it."""
+    is_in_vault: bool = False
+    """Whether a vault at another address than the pool's emits its events."""
+
+
+_PAIR_LISTS: Final = (("allPairsLength()", "allPairs(uint256)"), ("allPoolsLength()", "allPools(uint256)"))
+_TICK_EVENTS: Final = dict.fromkeys(
+    (
+        "Initialize(uint160,int24)",
+        "Swap(address,address,int256,int256,uint160,uint128,int24)",
+        "Mint(address,address,int24,int24,uint128,uint256,uint256)",
+        "Burn(address,int24,int24,uint128,uint256,uint256)",
+    ),
+    key_of_emitter,
+)
+_VAULT_EVENTS: Final = dict.fromkeys(
+    (
+        "Swap(bytes32,address,address,uint256,uint256)",
+        "PoolBalanceChanged(bytes32,address,address[],int256[],uint256[])",
+        "PoolBalanceManaged(bytes32,address,address,int256,int256)",
+    ),
+    balancer_id_in_first_topic,
+)
+
+KINDS: Final[Mapping[ContractKind, KindTraits]] = {
+    ContractKind.UNISWAP_V2: KindTraits(
+        ("constant_product",),
+        "uniswap_v2",
+        {"Sync(uint112,uint112)": key_of_emitter},
+        list_functions=_PAIR_LISTS,
+        has_constant_fee=True,
+    ),
+    ContractKind.SOLIDLY: KindTraits(
+        ("constant_product", "solidly_stable"),
+        "solidly",
+        {"Sync(uint256,uint256)": key_of_emitter, "SetCustomFee(address,uint256)": address_in_first_topic},
+        list_functions=_PAIR_LISTS,
+    ),
+    ContractKind.UNISWAP_V3: KindTraits(
+        ("concentrated",),
+        "uniswap_v3",
+        {
+            **_TICK_EVENTS,
+            # PancakeSwap's.
+            "Swap(address,address,int256,int256,uint160,uint128,int24,uint128,uint128)": key_of_emitter,
+            "CustomFeeSet(address,uint24)": address_in_first_topic,
+        },
+        # Uniswap's, and Slipstream's, which has no fee.
+        created=("PoolCreated(address,address,uint24,int24,address)", "PoolCreated(address,address,int24,address)"),
+    ),
+    ContractKind.ALGEBRA: KindTraits(
+        ("concentrated",),
+        "algebra",
+        {**_TICK_EVENTS, "Fee(uint16)": key_of_emitter, "TickSpacing(int24)": key_of_emitter},
+        created=("Pool(address,address,address)",),
+    ),
+    ContractKind.UNISWAP_V4: KindTraits(
+        ("concentrated",),
+        "uniswap_v4",
+        {
+            "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24)": first_topic,
+            "ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)": first_topic,
+            "ProtocolFeeUpdated(bytes32,uint24)": first_topic,
+        },
+        roles=("pool_manager",),
+        created=("Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)",),
+    ),
+    ContractKind.STABLESWAP: KindTraits(("stableswap",), "stableswap"),
+    ContractKind.WEIGHTED: KindTraits(
+        ("weighted",),
+        "weighted",
+        {
+            **_VAULT_EVENTS,
+            "SwapFeePercentageChanged(uint256)": key_of_emitter,
+            "PausedStateChanged(bool)": key_of_emitter,
+        },
+        roles=("vault",),
+        created=("PoolRegistered(bytes32,address,uint8)",),
+        is_in_vault=True,
+    ),
+}
+
+
+@lru_cache
+def kinds_of_family(family: str) -> tuple[ContractKind, ...]:
+    """Return the contract kinds of a pool family; a family that is not read from a node has none."""
+    return tuple(kind for kind, traits in KINDS.items() if family in traits.families)
+
+
+def contract_kinds(protocol: ProtocolInfo, network: Network) -> tuple[ContractKind, ...]:
+    """Return the contract kinds of a protocol's pools; empty if they cannot be read.
+
+    The definition names them (`contracts`) where the family does not tell. Raises `ConfigError` for an unknown name.
+    """
+    if protocol.contracts:
+        return tuple(_named_kind(name, protocol) for name in protocol.contracts)
+    if protocol.family == ConstantProduct.family:
+        return (ContractKind.SOLIDLY if is_solidly(network, protocol.amm_name) else ContractKind.UNISWAP_V2,)
+    if protocol.family == Concentrated.family:
+        # Protocols of concentrated pools differ in the extra data that the router needs.
+        if "poolId" in protocol.extra_keys:
+            return (ContractKind.UNISWAP_V4,)
+        return (ContractKind.UNISWAP_V3 if protocol.extra_keys else ContractKind.ALGEBRA,)
+    kinds = kinds_of_family(protocol.family or "")
+    return kinds if len(kinds) == 1 else ()
+
+
+def _named_kind(name: str, protocol: ProtocolInfo) -> ContractKind:
+    try:
+        return ContractKind(name)
+    except ValueError:
+        raise ConfigError(
+            f'{protocol.amm_name} has the unknown kind of contracts "{name}"',
+            hint=f"known kinds: {', '.join(ContractKind)}",
+            details={"protocol": protocol.amm_name, "kind": name},
+        ) from None
+
+
+@lru_cache
+def topic_of(signature: str) -> str:
+    """Return the first topic of an event: the hash of its signature, in hex."""
+    return f"0x{keccak256(signature.encode()).hex()}"
