@@ -96,9 +96,7 @@ def read_listed_pools(reader: BlockReader, listing: PoolList, first: int, last: 
 def _read_list_length(factory: Factory) -> BatchRead[PoolList]:
     """Read the length of a factory's list in one round."""
     functions = KINDS[factory.kind].list_functions
-    answers = yield [
-        ContractCall(factory.address, encode_call(length), may_revert=len(functions) > 1) for length, _ in functions
-    ]
+    answers = yield [ContractCall(factory.address, encode_call(length)) for length, _ in functions]
     for answer, (length, entry) in zip(answers, functions, strict=True):
         if answer:
             return PoolList(factory, read_word(answer, length), entry)

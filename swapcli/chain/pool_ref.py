@@ -58,17 +58,20 @@ def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
 
 
 def _kind_of_pool(pool: Pool, network: Network) -> ContractKind | None:
-    """Return the kind that the pool's protocol has for its family; if that is not clear, what the state shows."""
+    """Return the kind that the definition names for the pool's protocol and family, else the one that its state shows.
+
+    Where neither tells, it is the only kind of the family.
+    """
     protocol = network.protocol(pool.protocol)
-    kinds = contract_kinds(protocol, network) if protocol else ()
-    of_family = [kind for kind in kinds if pool.family in KINDS[kind].families]
-    if len(of_family) == 1:
-        return of_family[0]
+    named = contract_kinds(protocol, network) if protocol and protocol.contracts else ()
+    candidates = [kind for kind in named if pool.family in KINDS[kind].families]
+    if len(candidates) == 1:
+        return candidates[0]
     if isinstance(pool, ConstantProduct):
         return ContractKind.SOLIDLY if pool.is_solidly else ContractKind.UNISWAP_V2
     if isinstance(pool, Concentrated):
         if pool.tick_list.pool_id:
             return ContractKind.UNISWAP_V4
         return ContractKind.UNISWAP_V3 if pool.tick_list.word_ticks else ContractKind.ALGEBRA
-    known = kinds_of_family(pool.family)
-    return known[0] if len(known) == 1 else None
+    kinds = kinds_of_family(pool.family)
+    return kinds[0] if len(kinds) == 1 else None
