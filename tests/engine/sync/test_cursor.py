@@ -13,6 +13,7 @@ from swapcli.chain.pool_ref import PoolRef
 from swapcli.engine.sync import SyncFilter
 from swapcli.engine.sync.cursor import SyncCursor, begin_cursor, read_cursor, write_cursor
 from swapcli.engine.sync.skipped import parse_pool_refs, skipped_known_pool, skipped_pool
+from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.catalogue import find_network
 from swapcli.store import SkippedEntry, Store
 from tests.store.build import create, pool
@@ -88,7 +89,7 @@ POOL_REFS = st.builds(
     PoolRef, st.just(A), st.just("v3"), st.just("concentrated"), st.sampled_from(ContractKind), st.just((A, B)),
     st.sampled_from([(), (6, 18)]), st.integers(0, 10**6), st.integers(0, 200), st.sampled_from(["", "0x" + "1" * 64]),
     st.booleans(), st.sampled_from(["", B]), st.none() | st.integers(-9, 9), st.sampled_from([(), (1, 2)]),
-    st.sampled_from([(), (("base_pool", B),)]),
+    st.just(ZERO_ADDRESS), st.booleans(), st.sampled_from([(), (("base_pool", B),)]),
 )  # fmt: skip
 
 
