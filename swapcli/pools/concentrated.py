@@ -71,6 +71,11 @@ class Concentrated(Pool):
         protocol_fee_ppm = self.tick_list.protocol_fees_ppm[0 if down else 1]
         return with_protocol_fee(self.fee_ppm, protocol_fee_ppm) if protocol_fee_ppm else self.fee_ppm
 
+    @property
+    def changes_without_events(self) -> bool:
+        """Whether a hook sets the fee."""
+        return self.tick_list.has_dynamic_fee
+
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell exactly `amount_in`. Raises as `Pool.swap`.
 
