@@ -52,7 +52,7 @@ class BalancerV3(Pool):
     holds_reserves_in_vault: ClassVar[bool] = True
 
     @property
-    def changes_with_time(self) -> bool:
+    def changes_without_events(self) -> bool:
         """Return whether the state is that of one block only."""
         return self.is_time_dependent
 
