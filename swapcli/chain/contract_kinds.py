@@ -79,7 +79,7 @@ class KindTraits(NamedTuple):
     list_functions: tuple[tuple[str, str], ...] = ()
     created: tuple[str, ...] = ()
     has_constant_fee: bool = False
-    """Whether the code of the contract has the fee, so that only the catalogue can tell it."""
+    """Whether the code of the contract has the fee, so that only the catalogue knows it."""
     is_in_vault: bool = False
     """Whether a vault at another address than the pool's emits its events."""
 
@@ -171,7 +171,7 @@ def kinds_of_family(family: str) -> tuple[ContractKind, ...]:
 def contract_kinds(protocol: ProtocolInfo, network: Network) -> tuple[ContractKind, ...]:
     """Return the contract kinds of a protocol's pools; empty if they cannot be read.
 
-    The definition names them (`contracts`) where the family does not tell. Raises `ConfigError` for an unknown name.
+    The definition names them (`contracts`) where the family is not enough. Raises `ConfigError` for an unknown name.
     """
     if protocol.contracts:
         return tuple(_named_kind(name, protocol) for name in protocol.contracts)

@@ -47,7 +47,7 @@ class PoolRef(NamedTuple):
 
 
 def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
-    """Return the reference of a known pool without what only its state tells.
+    """Return the reference of a known pool without what only its state has.
 
     None if its kind of contract is unknown, or it has no state to read.
     """
@@ -60,7 +60,7 @@ def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
 def _kind_of_pool(pool: Pool, network: Network) -> ContractKind | None:
     """Return the kind that the definition names for the pool's protocol and family, else the one that its state shows.
 
-    Where neither tells, it is the only kind of the family.
+    Where neither does, it is the only kind of the family.
     """
     protocol = network.protocol(pool.protocol)
     named = contract_kinds(protocol, network) if protocol and protocol.contracts else ()

@@ -25,7 +25,7 @@ class ProtocolInfo(NamedTuple):
 
     `family` is a pool family of swapcli, None where its pools cannot be quoted; `unsupported` then says why, as a
     sentence. `extra_keys` are the fields of the wire's `extraData` for its pools, in order (`("fee",)`,
-    `("tickSpacing",)`, ...). `contracts` are the kinds of its pools' contracts, where the family does not tell.
+    `("tickSpacing",)`, ...). `contracts` are the kinds of its pools' contracts, where the family is not enough.
     """
 
     id: int

@@ -35,7 +35,7 @@ class PoolReader(Protocol):
         """Read the constants of a pool that an event announces."""
 
     def complete_ref(self, ref: PoolRef, pool: Pool) -> PoolRef:
-        """Return the reference of a known pool with what its state tells."""
+        """Return the reference of a known pool with what its state adds."""
 
 
 def pool_reader(kind: ContractKind) -> PoolReader:
