@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import Any, Final, NotRequired, TypedDict
+from typing import Any, Final, Literal, NotRequired, TypedDict
 
 from swapcli.api.json_types import (
     CalldataRouteJson,
@@ -289,7 +289,11 @@ class TokenDocumentJson(TypedDict):
 
 
 class ProtocolDocumentJson(TypedDict):
-    """A protocol; `family` is its pool math, null if it is not supported. `pools` is null without a store."""
+    """A protocol; `family` is its pool math, null if it is not supported. `pools` is null without a store.
+
+    `quotes` says how its pools are quoted: by their maths, or by asking their contracts. `can_sync` says whether
+    `swapcli sync` finds them. `reason` is the fact that is missing, null if both are possible.
+    """
 
     protocol: int
     amm_name: str
@@ -297,6 +301,9 @@ class ProtocolDocumentJson(TypedDict):
     family: str | None
     confirmed: bool
     pools: int | None
+    quotes: Literal["exact", "sampled", "not supported"]
+    can_sync: bool
+    reason: str | None
 
 
 class PoolDocumentJson(TypedDict):

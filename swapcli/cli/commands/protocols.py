@@ -13,10 +13,10 @@ from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import Session, open_session
 from swapcli.config.source_readers import flag
 from swapcli.encoding.text import printable
-from swapcli.model.network import ProtocolInfo
 
 if TYPE_CHECKING:
     from swapcli.api.document_types import ProtocolDocumentJson
+    from swapcli.engine.protocol_support import ProtocolSupport
 
 app = new_app()
 
@@ -26,44 +26,51 @@ app = new_app()
 def protocols(
     network: options.NetworkNameOrDefault = None, *, store: options.StoreDir = None, output: OutputOptions
 ) -> None:
-    """List the protocols of a network. The family is the pool math of a protocol.
+    """List the protocols of a network, how their pools are quoted, and whether they can be synced.
 
     \b
     Example: swapcli protocols base
 
-    If the network has a store, the list shows the number of pools of each protocol.
+    Quotes are exact, from the maths of the pools, or sampled, from the answers of their contracts. If one of the two
+    is not possible, the reason says which fact is missing. If the network has a store, the list shows the number of
+    pools of each protocol.
     """
     session = open_session(output, {"store_dir": flag("--store", store)}, formats=LIST_FORMATS)
     listed, pools = _load_protocols(session, session.network_name(network))
-    columns = ("id", "name", "display name", "family", "pools")
+    counted = () if pools is None else ("pools",)
     session.output.print_list(
         ListView(
-            columns=columns if pools is not None else columns[:-1],
-            rows=tuple(_row(protocol, pools) for protocol in listed),
-            documents=tuple(_document(protocol, pools) for protocol in listed),
+            columns=("id", "name", "family", "quotes", "sync", *counted, "reason"),
+            rows=tuple(_row(support, pools) for support in listed),
+            documents=tuple(_document(support, pools) for support in listed),
         )
     )
 
 
-def _load_protocols(session: Session, name: str) -> tuple[tuple[ProtocolInfo, ...], Counter[str] | None]:
+def _load_protocols(session: Session, name: str) -> tuple[tuple[ProtocolSupport, ...], Counter[str] | None]:
     """Return the protocols of a network, and the number of pools by protocol name if it has a store."""
+    from swapcli.engine.protocol_support import describe_protocols
+
     store = session.stored(name)
     if store is None:
-        return session.network(name).protocols, None
+        return describe_protocols(session.network(name)), None
     with store:
         pools: Counter[str] = Counter()
         for holding in store.read_summary().protocols:
             pools[holding.protocol] += holding.pools
-        return store.network.protocols, pools
+        return describe_protocols(store.network), pools
 
 
-def _row(protocol: ProtocolInfo, pools: Counter[str] | None) -> tuple[str, ...]:
-    family = protocol.family or "not supported"
+def _row(support: ProtocolSupport, pools: Counter[str] | None) -> tuple[str, ...]:
+    protocol = support.protocol
     counted = () if pools is None else (f"{pools[protocol.amm_name]:,}",)
-    return str(protocol.id), printable(protocol.amm_name), printable(protocol.display_name), family, *counted
+    can_sync = "yes" if support.can_sync else "no"
+    name, family = printable(protocol.amm_name), protocol.family or "-"
+    return str(protocol.id), name, family, support.quotes, can_sync, *counted, printable(support.reason)
 
 
-def _document(protocol: ProtocolInfo, pools: Counter[str] | None) -> ProtocolDocumentJson:
+def _document(support: ProtocolSupport, pools: Counter[str] | None) -> ProtocolDocumentJson:
+    protocol = support.protocol
     return {
         "protocol": protocol.id,
         "amm_name": protocol.amm_name,
@@ -71,4 +78,7 @@ def _document(protocol: ProtocolInfo, pools: Counter[str] | None) -> ProtocolDoc
         "family": protocol.family,
         "confirmed": protocol.confirmed,
         "pools": None if pools is None else pools[protocol.amm_name],
+        "quotes": support.quotes.value,
+        "can_sync": support.can_sync,
+        "reason": support.reason or None,
     }
