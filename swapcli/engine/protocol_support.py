@@ -5,7 +5,6 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from swapcli.chain.pool_discovery import find_factories
 from swapcli.model.network import Network, ProtocolInfo
 
 SAMPLED_FAMILY = "sampled"
@@ -35,6 +34,8 @@ class ProtocolSupport(NamedTuple):
 
 def describe_protocols(network: Network) -> tuple[ProtocolSupport, ...]:
     """Return the support of each protocol of a network, in its order."""
+    from swapcli.chain.pool_discovery import find_factories
+
     factories, skipped = find_factories(network)
     found = {protocol.amm_name for factory in factories for protocol in factory.all_protocols}
     missing = {item.key: item.reason for item in skipped}
