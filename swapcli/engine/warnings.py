@@ -12,6 +12,7 @@ from swapcli.engine.transfer_rules import transfer_warnings
 from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
+from swapcli.model.pool import Pool
 from swapcli.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import PPM_PER_PERCENT, SwapTerms
@@ -47,7 +48,7 @@ def answer_warnings(
     return (
         *of_quote,
         *_search_warnings(answer),
-        *(transfer_warnings(answer) if isinstance(answer, LocalQuote) else ()),
+        *((*_hook_warnings(answer), *transfer_warnings(answer)) if isinstance(answer, LocalQuote) else ()),
     )
 
 
@@ -102,6 +103,20 @@ def _search_warnings(answer: QuoteResult) -> Iterator[QuoteWarning]:
     if isinstance(answer, LocalQuote) and not answer.quote.is_search_complete:
         message = "the search ran out of time: this is the best route found until then (setting solve_time_s)"
         yield QuoteWarning(WarningCode.SEARCH_TIME_UP, message)
+
+
+def _hook_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
+    """Yield a warning about the pools, except the last one, whose hook may trade elsewhere in the same transaction."""
+    *earlier, _ = dict.fromkeys(step.pool for step in answer.quote.steps)
+    pools = [key for key in earlier if _has_hook_after_swap(answer.pools[key])]
+    if pools:
+        called = f"pool {pools[0]} calls its hook" if len(pools) == 1 else f"{len(pools)} pools call their hooks"
+        message = f"{called} after the swap, which may move the prices of the next pools: simulate before signing"
+        yield QuoteWarning(WarningCode.HOOK_MAY_TRADE, message)
+
+
+def _has_hook_after_swap(pool: Pool) -> bool:
+    return pool.is_single_use and "hooks" in pool.api_extra_data()
 
 
 def _not_to_sign(warning: QuoteWarning) -> QuoteWarning:

@@ -12,6 +12,7 @@ from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.model.number_format import apportion, format_significant
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.model.token import Token
+from swapcli.model.units import PPM
 from swapcli.networks.address import display_address
 
 WHOLE_ORDER = SHARES_PER_ROUTE * SHARES_PER_HOP
@@ -135,10 +136,12 @@ def _pool_swap(
 
 
 def _fee(answer: QuoteResult, swap: ResultSwap) -> str:
-    """Return the fee in percent. Services report the fee of some protocols only."""
+    """Return the fee in percent. Services report the fee of some protocols only, and not one that is dynamic."""
     pool = answer.pools.get(swap.pool_key) if isinstance(answer, LocalQuote) else None
     fee_ppm = pool.fee_ppm if pool else swap.extra.get("fee")
-    return f"{format_significant(Decimal(fee_ppm).scaleb(-4), 6)}%" if isinstance(fee_ppm, int) and fee_ppm else ""
+    if not isinstance(fee_ppm, int) or not 0 < fee_ppm < PPM:
+        return ""
+    return f"{format_significant(Decimal(fee_ppm).scaleb(-4), 6)}%"
 
 
 def _outputs(answer: QuoteResult) -> Iterator[int | None]:

@@ -10,12 +10,6 @@ from operator import lt
 from typing import Final, NamedTuple, cast
 
 from swapcli.errors import InvalidPoolState
-from swapcli.pools.infinity_key import (
-    MAX_INFINITY_PROTOCOL_FEE_PPM,
-    check_infinity_hooks,
-    is_infinity_hook_called_after_swaps,
-    step_in,
-)
 from swapcli.pools.protocol_fees import NO_FEES, read_protocol_fees
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import (
@@ -26,13 +20,13 @@ from swapcli.pools.tick_math import (
     sqrt_ratio_at_tick,
     tick_at_sqrt_ratio,
 )
-from swapcli.pools.v4_hooks import MAX_PROTOCOL_FEE_PPM, check_hooks, is_called_after_swaps
 from swapcli.validation.values import InvalidValue, describe, parse_integers, parse_list
 
 UNISWAP_V3: Final = "uniswap_v3"
 ALGEBRA_INTEGRAL: Final = "algebra_integral"
 ZERO_ADDRESS: Final = "0x" + "0" * 40
 
+_MAX_V4_PROTOCOL_FEE_PPM = 1_000  # `MAX_PROTOCOL_FEE` of the contracts
 _WORD_TICKS = 256
 _MAX_TICK_SPACING = 32_767
 _NET_LIMIT = 1 << 127
@@ -65,9 +59,16 @@ class TickList(NamedTuple):
     @property
     def has_hook_after_swaps(self) -> bool:
         """Whether a hook is called after each swap."""
-        return is_infinity_hook_called_after_swaps(self.parameters) or (
-            not self.parameters and is_called_after_swaps(self.hooks)
-        )
+        if self.hooks == ZERO_ADDRESS:
+            return False
+        # Loaded on demand: hardly a quote needs them.
+        if self.parameters:
+            from swapcli.pools.infinity_key import is_infinity_hook_called_after_swaps
+
+            return is_infinity_hook_called_after_swaps(self.parameters)
+        from swapcli.pools.v4_hooks import is_called_after_swaps
+
+        return is_called_after_swaps(self.hooks)
 
     def state(self) -> dict[str, object]:
         """Return the fields that `read_tick_list` reads."""
@@ -98,15 +99,20 @@ def read_tick_list(fields: StateFields, fee_ppm: int) -> TickList:
     hooks = fields.optional_hex("hooks", 20) or ZERO_ADDRESS
     has_dynamic_fee = fields.has("dynamic_fee") and fields.boolean("dynamic_fee")
     parameters = int(fields.optional_hex("parameters", 32) or "0", 16)
-    max_protocol_fee_ppm = MAX_INFINITY_PROTOCOL_FEE_PPM if parameters else MAX_PROTOCOL_FEE_PPM
-    protocol_fees_ppm = read_protocol_fees(fields, fee_ppm, max_protocol_fee_ppm)
-    if pool_id and parameters:
+    max_protocol_fee_ppm = _MAX_V4_PROTOCOL_FEE_PPM
+    if parameters:
+        from swapcli.pools.infinity_key import MAX_INFINITY_PROTOCOL_FEE_PPM, check_infinity_hooks, step_in
+
+        max_protocol_fee_ppm = MAX_INFINITY_PROTOCOL_FEE_PPM
         check_infinity_hooks(hooks, parameters, has_dynamic_fee=has_dynamic_fee)
         if step_in(parameters) != spacing:
             raise InvalidPoolState("tick_spacing", f"{spacing} differs from {step_in(parameters)} in parameters")
-    elif pool_id:
+    elif hooks != ZERO_ADDRESS or has_dynamic_fee:
+        from swapcli.pools.v4_hooks import check_hooks
+
         check_hooks(hooks, has_dynamic_fee=has_dynamic_fee)
-    elif parameters or hooks != ZERO_ADDRESS or has_dynamic_fee or protocol_fees_ppm != NO_FEES:
+    protocol_fees_ppm = read_protocol_fees(fields, fee_ppm, max_protocol_fee_ppm)
+    if not pool_id and (parameters or hooks != ZERO_ADDRESS or has_dynamic_fee or protocol_fees_ppm != NO_FEES):
         raise InvalidPoolState("pool_id", "missing, but only pools with an id have hooks, dynamic and protocol fees")
     ticks, nets = _read_ticks(fields)
     # Algebra's spacing can change while older positions stay.

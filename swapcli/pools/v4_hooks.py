@@ -10,8 +10,6 @@ from typing import Final
 
 from swapcli.errors import InvalidPoolState
 
-MAX_PROTOCOL_FEE_PPM: Final = 1_000
-
 _AFTER_SWAP: Final = 1 << 6
 _CHANGES_AMOUNTS: Final = {7: "beforeSwap", 3: "beforeSwapReturnsDelta", 2: "afterSwapReturnsDelta"}
 """The permissions, by bit, with which a hook may change the amounts of a swap.

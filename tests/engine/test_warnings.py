@@ -4,12 +4,20 @@ from __future__ import annotations
 
 import pytest
 
-from swapcli.engine.warnings import check_impact, quote_warnings
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.sources.in_memory import InMemorySource
+from swapcli.engine.warnings import answer_warnings, check_impact, quote_warnings
 from swapcli.errors import PriceImpactTooHigh
+from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance
+from swapcli.model.order import Order
+from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.price_impact import ImpactBasis, PriceImpact
+from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import ReportedWarnings, StateSource
+from tests.support.pools import UNIT, build_concentrated, build_market, build_token
 
+POOL_ID = "0x" + "ab" * 32
 URL = "https://quotes.example"
 NO_IMPACT = PriceImpact(0.0, ImpactBasis.USD, 100.0, 100.0)
 LIVE = StateSource(Provenance.LIVE, "a node", 5, 1_000, 3)
@@ -74,3 +82,29 @@ def test_every_message_is_one_plain_sentence() -> None:
         for warning in quote_warnings(impact, of_service(None, None, "A"), ttl_s=60, impact_warning_ppm=0):
             assert warning.message.isprintable()
             assert not warning.message.endswith(".")
+
+
+def test_a_hook_that_may_move_later_prices_is_named() -> None:
+    """A route through a hooked pool warns, unless that pool comes last or its hook is not called after swaps."""
+    first, via, last = (build_token(number) for number in range(3))
+    plain = build_concentrated(1, via, last, 10**8 * UNIT, 1.0, 6_000)
+
+    def warned(into_hooked: bool, permissions: int) -> list[str]:
+        pair = (first, via) if into_hooked else (via, last)
+        hooked = with_hook(build_concentrated(2, *pair, 10**8 * UNIT, 1.0, 6_000), permissions)
+        other = plain if into_hooked else build_concentrated(3, first, via, 10**8 * UNIT, 1.0, 6_000)
+        source = InMemorySource(build_market([hooked, other], [first, via, last]), SYSTEM_CLOCK)
+        answer = source.quote(QuoteRequest(Order(first, last, UNIT), ApiVersion.V2))
+        warnings = answer_warnings(answer, NO_IMPACT, ttl_s=60, impact_warning_ppm=50_000)
+        return [message for code, message in warnings if code == "HOOK_MAY_TRADE"]
+
+    (message,) = warned(into_hooked=True, permissions=0x1040)
+    assert message.startswith(f"pool {POOL_ID} calls its hook after the swap")
+    assert warned(into_hooked=True, permissions=0x1000) == []
+    assert warned(into_hooked=False, permissions=0x1040) == []
+
+
+def with_hook(pool: Pool, permissions: int) -> Pool:
+    identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
+    hooks = f"0x{0x5AFE << 140 | permissions:040x}"
+    return type(pool).from_state(identity, {**pool.state(), "pool_id": POOL_ID, "hooks": hooks})
