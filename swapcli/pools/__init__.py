@@ -17,6 +17,7 @@ _CLASS_NAMES: dict[str, str] = {
     "stableswap": "StableSwap",
     "weighted": "Weighted",
     "wrapper": "WrappedNative",
+    "sampled": "Sampled",
 }
 
 FAMILIES: tuple[str, ...] = tuple(_CLASS_NAMES)
