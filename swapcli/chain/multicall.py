@@ -12,7 +12,8 @@ block raise `BlockMismatch`, those from another fork `ChainReorganized`.
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterator, Sequence
+from itertools import groupby
 from operator import itemgetter
 from typing import Final, NamedTuple
 from weakref import WeakKeyDictionary, WeakSet
@@ -183,8 +184,8 @@ class BlockReader:
         shared = sum([not call.may_revert for call in calls])
         limits = self.node.limits
         size = limits.aggregate_calls.size
-        batches = [calls[at : min(at + size, shared)] for at in range(0, shared, size)]
-        batches += [[call] for call in calls[shared:]]
+        batches: list[Sequence[ContractCall]] = [calls[at : min(at + size, shared)] for at in range(0, shared, size)]
+        batches += _separate_batches(calls[shared:], size)
         results = self._run_aggregates(batches, multicall)
         is_missing = b"" in results and not any(results) and not self._requires_multicall
         if is_missing and multicall not in _MULTICALLS.get(self.node, ()):
@@ -193,7 +194,10 @@ class BlockReader:
         if batches:
             limits.aggregate_calls.accept(len(batches[0]), now_s=limits.now_s)
         for batch, answer in zip(batches, results, strict=True):
-            answers += [None] * len(batch) if answer is None else self._decode_verified(answer, len(batch))
+            if batch[0].context:
+                answers.append(answer)
+            else:
+                answers += [None] * len(batch) if answer is None else self._decode_verified(answer, len(batch))
         return answers
 
     def _call_separately(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
@@ -205,9 +209,11 @@ class BlockReader:
 
     def _run_aggregates(self, batches: Sequence[Sequence[ContractCall]], multicall: str) -> list[ReturnData]:
         probes = [ContractCall(multicall, probe) for probe in _PROBES]
-        return self.node.call_many(
-            [ContractCall(multicall, encode_aggregate([*probes, *batch])) for batch in batches], self.at
-        )
+        packed = [
+            batch[0] if batch[0].context else ContractCall(multicall, encode_aggregate([*probes, *batch]))
+            for batch in batches
+        ]
+        return self.node.call_many(packed, self.at)
 
     def _decode_verified(self, answer: bytes, count: int) -> list[ReturnData]:
         if not answer:
@@ -276,6 +282,14 @@ class BlockReader:
         )
 
 
+def _separate_batches(calls: Sequence[ContractCall], size: int) -> Iterator[list[ContractCall]]:
+    """Yield the calls that may revert: each alone, and those of a group together, `size` at most."""
+    for group, batch in groupby(calls, key=lambda call: "" if call.context else call.group):
+        together = list(batch)
+        step = size if group else 1
+        yield from (together[at : at + step] for at in range(0, len(together), step))
+
+
 class _CallPart(NamedTuple):
     """Some of the calls, and the answers of the node that has taken them."""
 
@@ -322,7 +336,8 @@ class _CallQueue(WorkQueue[_CallPart]):
 
 def _request_share(call: ContractCall, node: Node) -> float:
     """Return the share of a request to this node that a call needs: all of it if the call is sent alone."""
-    return 1.0 if call.may_revert else 1.0 / node.limits.aggregate_calls.size
+    is_alone = call.context or (call.may_revert and not call.group)
+    return 1.0 if is_alone else 1.0 / node.limits.aggregate_calls.size
 
 
 def find_answering_block(node: Node, number: int) -> int | None:
@@ -344,7 +359,7 @@ def encode_aggregate(calls: Sequence[ContractCall]) -> bytes:
     """Return the calldata of `aggregate3` with every call allowed to fail."""
     offsets, tuples = [], []
     at = WORD * len(calls)
-    for to, data, _ in calls:
+    for to, data, *_ in calls:
         entry = b"".join((encode_word(to), _TRUE, _CALL_OFFSET, encode_word(len(data)), data, bytes(-len(data) % WORD)))
         offsets.append(encode_word(at))
         tuples.append(entry)

@@ -13,15 +13,26 @@ ReturnData = bytes | None
 """The return data of a call; None if it reverted. An address without code returns `b""`."""
 
 
+class CallContext(NamedTuple):
+    """The sender and the gas price of a call, for contracts that look at them. The sender can pay any gas."""
+
+    sender: str
+    gas_price_wei: int
+
+
 class ContractCall(NamedTuple):
     """A call of a contract. `may_revert` marks calls that some contracts of the kind do not support.
 
-    If `to` is empty, `calldata` itself runs as code.
+    If `to` is empty, `calldata` itself runs as code. Calls that may revert and follow one another with the same `group`
+    run in one call of the node, apart from others: together they show one state, and do not take others' gas. A call
+    with a `context` is never packed with others, which would change its sender.
     """
 
     to: str
     calldata: bytes
     may_revert: bool = False
+    group: str = ""
+    context: CallContext | None = None
 
 
 class BlockHeader(NamedTuple):

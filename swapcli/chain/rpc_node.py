@@ -42,6 +42,8 @@ _BLOCK: Final = "eth_getBlockByNumber"
 _CALL: Final = "eth_call"
 _LOGS: Final = "eth_getLogs"
 _NO_HASH: Final = "0x" + "00" * 32
+_ANY_BALANCE_WEI: Final = 1 << 128
+"""Pays for the gas of any call at any gas price."""
 _is_quantity = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
 _is_hash = re.compile(r"0x[0-9a-fA-F]{64}").fullmatch
 _is_bloom = re.compile(r"0x[0-9a-fA-F]{512}").fullmatch
@@ -172,7 +174,7 @@ class SingleRpcNode:
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         """As `Node.batch`, in as many round trips as the size of the calls requires, for any `at`."""
         tag = _block_parameter(at)
-        return self._answers([RpcRequest(_CALL, (_message(call), tag)) for call in calls], at)
+        return self._answers([_call_request(call, tag) for call in calls], at)
 
     def read_account(self, address: str, at: BlockId) -> Account:
         """As `SimulatingNode.account`, in one round trip."""
@@ -486,6 +488,16 @@ def _block_parameter(at: BlockId) -> str:
     """Return the block parameter of a request for state."""
     is_pending = isinstance(at, BlockHeader) and at.is_pending
     return BlockTag.PENDING.value if is_pending else hex(block_number(at))
+
+
+def _call_request(call: ContractCall, tag: str) -> RpcRequest:
+    context = call.context
+    if context is None:
+        return RpcRequest(_CALL, (_message(call), tag))
+    message = _message(call, context.sender) | {"gasPrice": hex(context.gas_price_wei)}
+    # Nodes refuse a call whose sender cannot pay for its gas.
+    rich = render_overrides([StateOverride(context.sender, balance_wei=_ANY_BALANCE_WEI)])
+    return RpcRequest(_CALL, (message, tag, rich))
 
 
 def _message(call: ContractCall, sender: str | None = None) -> dict[str, str]:

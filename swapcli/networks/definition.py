@@ -19,6 +19,7 @@
 | `share_tokens` | addresses of tokens that keep shares, as stETH: a transfer can lose up to two units |
 | `head_is_proposed` | true where the newest block of a node may still be replaced by another proposal; default false |
 | `block_gas_limit` | gas that a transaction can use at most; null where routes never come near it |
+| `quoters` | how protocols are asked for quotes of pools whose maths is not known; see `quoter_definitions` |
 | `sources`, `unconfirmed` | where facts come from (a quoted key spells out a short name that other sources use); facts to check before use |
 """  # noqa: E501 - a table cannot be wrapped
 
@@ -40,12 +41,12 @@ NETWORK_KEYS = (
     "name", "kind", "chain_id", "native", "wrapped_native", "tokens", "unconfirmed_tokens", "protocols", "deployments",
     "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
     "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed", "router_dialect",
-    "routers", "block_gas_limit",
+    "routers", "block_gas_limit", "quoters",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
     "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "router_dialect",
-    "routers", "block_gas_limit",
+    "routers", "block_gas_limit", "quoters",
 )  # fmt: skip
 """Keys that may be added to a network of the catalogue."""
 
@@ -103,6 +104,7 @@ def parse_network(mapping: object, where: str) -> Network:
         routers=dict(_parse_routers(fields, kind)),
         sources={key: fields.parse(path, value, parse_printable) for key, path, value in fields.members("sources")},
         unconfirmed=fields.texts("unconfirmed"),
+        quoters=tuple(fields.read_optional("quoters", parse_list) or ()),
     )
 
 
@@ -134,6 +136,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         transfers={**network.transfers, **dict(_read_transfers(fields, kind))},
         head_is_proposed=fields.boolean("head_is_proposed", default=network.head_is_proposed),
         block_gas_limit=_parse_block_gas_limit(fields) or network.block_gas_limit,
+        quoters=(*(fields.read_optional("quoters", parse_list) or ()), *network.quoters),
     )
 
 
