@@ -2,29 +2,34 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Sequence
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import cached_property
 
 from swapcli.chain.l1_fee_params import read_l1_fee_params
 from swapcli.chain.loaders import pool_reader, ref_of_pool
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import ChainHead, Node
+from swapcli.chain.node import CallContext, ChainHead, Node
+from swapcli.chain.sampled_pools import Sale, read_quotes, read_samples
 from swapcli.chain.settler_registry import RegisteredRouter, read_registered_router
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.evm.l1_fee import L1FeeParams
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Network
+from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
+from swapcli.model.quoter import Quoter
 from swapcli.model.router_reading import DEFAULT_READING
+from swapcli.pools.sampled import Sampled
 
 _ReadValue = Pool | L1FeeParams | RegisteredRouter | None
 
 
 @dataclass
 class BlockSnapshot:
-    """The pools that were read at one block, by key; None for a pool that could not be read.
+    """The pools that were read at one block, by key; None for a pool that could not be read, which has a reason.
 
     `tag` is the requested block; a node without pending state has returned its latest one. `registered_router` is the
     router of a dialect whose registry names it. `read_at_s` is the monotonic time at which the node returned the block.
@@ -38,6 +43,7 @@ class BlockSnapshot:
     read_at_s: float
     tag: BlockTag = BlockTag.LATEST
     pools: dict[str, Pool | None] = field(default_factory=dict)
+    reasons: dict[str, str] = field(default_factory=dict)
     l1_fee_params: L1FeeParams | None = None
     registered_router: RegisteredRouter | None = None
     is_pinned: bool = True
@@ -45,23 +51,64 @@ class BlockSnapshot:
 
     def read(self, pools: Iterable[Pool]) -> None:
         """Read the pools that have not been read yet, all in the same batches. Raise `UpstreamError`."""
-        unread = (pool for pool in pools if pool.key not in self.pools)
+        unread = [pool for pool in pools if pool.key not in self.pools]
         refs = [ref for pool in unread if (ref := ref_of_pool(pool, self.network))]
         reads: list[tuple[str, BatchRead[_ReadValue]]] = [
             (each.key, pool_reader(each.kind).load(each)) for each in refs
         ]
+        reads += self._sample_reads([pool for pool in unread if isinstance(pool, Sampled)])
+        pool_count = len(reads)
         oracle, registry = self.network.l1_fee_oracle, self.network.router_registry
         if oracle and not self.pools:
             reads.append((oracle, read_l1_fee_params(oracle)))
         if registry and not self.pools:
             reads.append((registry, read_registered_router(registry)))
         results = self._read(reads)
-        self.pools.update({each.key: _pool(found) for each, found in zip(refs, results, strict=False)})
-        for value in results[len(refs) :]:
+        self._update(reads[:pool_count], results)
+        for value in results[pool_count:]:
             if isinstance(value, L1FeeParams):
                 self.l1_fee_params = value
             elif isinstance(value, RegisteredRouter):
                 self.registered_router = value
+
+    def quote_sales(self, sales: Mapping[str, Sequence[Sale]]) -> None:
+        """Add what the protocols of sampled pools quote for these sales, by key of the pool. Raise `UpstreamError`.
+
+        A pool that does not quote one of them could not be read.
+        """
+        reads: list[tuple[str, BatchRead[_ReadValue]]] = []
+        for key, wanted in sales.items():
+            pool = self.pools.get(key)
+            if isinstance(pool, Sampled):
+                reads.append((key, read_quotes(pool, self._quoters[pool.protocol], wanted, self._call_context)))
+        self._update(reads, self._read(reads))
+
+    def _sample_reads(self, pools: Sequence[Sampled]) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:
+        for pool in pools:
+            quoter = self._quoters.get(pool.protocol)
+            if quoter:
+                yield pool.key, read_samples(pool, quoter, self._call_context)
+            else:
+                self.pools[pool.key] = None
+                self.reasons[pool.key] = f"the network's definition does not say how to ask {pool.protocol} for quotes"
+
+    @cached_property
+    def _quoters(self) -> Mapping[str, Quoter]:
+        from swapcli.networks.quoter_definitions import parse_quoters
+
+        return parse_quoters(self.network)
+
+    @property
+    def _call_context(self) -> CallContext:
+        """The sender and the gas price of the transaction: the router calls the pools."""
+        return CallContext(self.network.router or ZERO_ADDRESS, self.head.gas_price_wei)
+
+    def _update(self, reads: Sequence[tuple[str, object]], results: Sequence[_ReadValue | SkippedItem]) -> None:
+        """Record the pools that were read, and why others were not."""
+        for (key, _), found in zip(reads, results, strict=False):
+            self.pools[key] = _pool(found)
+            if isinstance(found, SkippedItem):
+                self.reasons[key] = found.reason
 
     def with_router(self, network: Network) -> Network:
         """Return a network with the router that its registry names, which is read if it has not been.

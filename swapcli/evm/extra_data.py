@@ -173,6 +173,12 @@ def _concentrated(use: PoolUse) -> _Data:
     return _tick_spacing(int(traits["tickSpacing"])) if "tickSpacing" in keys else b""
 
 
+def _sampled(use: PoolUse) -> _Data:
+    """Return the key of a Uniswap V4 pool, nothing for others: what the public router wants is not published."""
+    traits = use.pool.api_extra_data()
+    return _PoolKey(_v4_key(traits)) if "hooks" in traits else b""
+
+
 def _fee(fee_ppm: int) -> _Fee:
     if fee_ppm < 0 or fee_ppm >> _FEE_BITS:
         raise invalid_field("fee", f"{fee_ppm} does not fit uint{_FEE_BITS}")
@@ -240,7 +246,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "fluid_t1": RouterFamily(RouterPoolKind.FLUID, _is_first_sold),
         "psm": RouterFamily(RouterPoolKind.PSM, _nothing),
         "ekubo": RouterFamily(None, _nothing),
-        "sampled": RouterFamily(None, _nothing),
+        "sampled": RouterFamily(None, _sampled),
     }
 )
 """Every family that a pool may be of: one line a family."""

@@ -69,6 +69,16 @@ class Pool(ABC):
         """Whether only the first swap of a transaction can be predicted, so that a route swaps in the pool once."""
         return False
 
+    @property
+    def is_sampled(self) -> bool:
+        """Whether its amounts are quotes of its protocol, and not computed from its state."""
+        return False
+
+    @property
+    def is_estimated(self) -> bool:
+        """Whether a swap has changed this state whose output is an estimate: no node was asked for that amount."""
+        return False
+
     @abstractmethod
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` base units (> 0) exactly as the contract does. Return the output and the changed pool.

@@ -87,7 +87,8 @@ class Quote(NamedTuple):
     `best_single_path_out` is the exact output of the route with one pool per hop that is best after gas, and
     `best_single_path_gas_units` its gas. `time_s` is the core's time. `is_search_complete` is False where the search
     ran out of time: the route is the best found until then. Prices, `wei_usd` and `price_impact` are None where
-    unknown.
+    unknown. `sampled_pools` are the keys of the route's pools whose outputs are quotes of their protocols;
+    `estimated_pools` those of them whose protocol was not asked for the very amount.
     """
 
     order: Order
@@ -107,6 +108,8 @@ class Quote(NamedTuple):
     l1_fee_wei: int = 0
     is_search_complete: bool = True
     best_single_path_gas_units: int | None = None
+    sampled_pools: tuple[str, ...] = ()
+    estimated_pools: tuple[str, ...] = ()
 
     @property
     def gas_wei(self) -> int:

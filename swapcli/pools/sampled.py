@@ -30,6 +30,9 @@ MAX_SAMPLES: Final = 64
 """Of one direction: more than any reader asks for."""
 _MAX_CONSTANTS: Final = 16
 _ID_BYTES: Final = 32
+_KEY_ADDRESSES: Final = {"token0": "currency0", "token1": "currency1", "hooks": "hooks"}
+"""Addresses of the interface's extra data, and the constants that have them."""
+_KEY_NUMBERS: Final = ("fee", "tickSpacing")
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,6 +51,8 @@ class Sampled(Pool):
     samples_bought: tuple[Sample, ...] = ()
     is_estimated: bool = False
     is_spent: bool = False
+    is_single_use: ClassVar[bool] = True
+    is_sampled: ClassVar[bool] = True
 
     family: ClassVar[str] = "sampled"
     swap_gas: ClassVar[int] = 150_000
@@ -145,8 +150,16 @@ class Sampled(Pool):
         )
 
     def api_extra_data(self) -> dict[str, int | str]:
-        """Return `poolId` if one contract has many pools."""
-        return {"poolId": self.pool_id} if self.pool_id else {}
+        """Return `poolId` if one contract has many pools, and the key of a Uniswap V4 pool."""
+        extra_data: dict[str, int | str] = {"poolId": self.pool_id} if self.pool_id else {}
+        constants = dict(self.constants)
+        for name, constant in _KEY_ADDRESSES.items():
+            if constant in constants:
+                extra_data[name] = constants[constant]
+        for name in _KEY_NUMBERS:
+            if name in constants:
+                extra_data[name] = int(constants[name], 0)
+        return extra_data
 
 
 _after_swap = fast_replace(Sampled, "is_estimated", "is_spent")

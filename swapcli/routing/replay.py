@@ -48,6 +48,16 @@ class Replay(NamedTuple):
     amount_out: int
     pools_after: Mapping[str, Pool]
 
+    @property
+    def sampled_pools(self) -> tuple[str, ...]:
+        """The keys of the pools whose outputs are quotes of their protocols."""
+        return tuple(key for key, pool in self.pools_after.items() if pool.is_sampled)
+
+    @property
+    def estimated_pools(self) -> tuple[str, ...]:
+        """The keys of those of them whose protocol was not asked for the very amount."""
+        return tuple(key for key, pool in self.pools_after.items() if pool.is_estimated)
+
 
 def flatten(route: Route, execution: Execution = RATES) -> tuple[FlatSwap, ...]:
     """Return the flat list of `route`, in time linear in the number of swaps. Raises `InvalidRoute`."""
@@ -235,6 +245,7 @@ def execute(
     balances = {token_in: amount_in}
     before_first_swap: dict[str, int] = {}
     touched: dict[str, Pool] = {}
+    sampled = _SampledFlow()
     steps: list[Step] = []
     for swap in swaps:
         pool = touched.get(swap.pool) or pools[swap.pool]
@@ -250,10 +261,39 @@ def execute(
         if spend <= 0:
             raise SwapReverts("the share is too small to spend anything", details={"pool": swap.pool})
         amount_out, touched[swap.pool] = _swap(pool, swap, spend)
+        sampled.add(pool, swap, spend, amount_out)
         balances[swap.token_in] -= spend
         balances[swap.token_out] = balances.get(swap.token_out, 0) + amount_out
         steps.append(Step(swap.pool, swap.token_in, swap.token_out, swap.rate, spend, amount_out))
     return Replay(tuple(steps), balances[swaps[-1].token_out], touched)
+
+
+class _SampledFlow:
+    """The tokens whose balances depend on the output of a sampled pool.
+
+    What such a pool pays is known after its protocol was asked for the amount. So that all protocols can be asked at
+    once, no sampled pool may sell what another one paid.
+    """
+
+    __slots__ = ("_sources",)
+
+    def __init__(self) -> None:
+        self._sources: dict[str, tuple[str, str, int]] = {}
+
+    def add(self, pool: Pool, swap: FlatSwap, amount_in: int, amount_out: int) -> None:
+        """Add a swap. Raises `SwapReverts` that names the smaller one of two sampled pools in a row."""
+        if not (pool.is_sampled or self._sources):
+            return
+        source = self._sources.get(swap.token_in)
+        if pool.is_sampled and source:
+            key, token, paid = source
+            is_larger = token == swap.token_in and paid < amount_in
+            problem = f"pools {key} and {swap.pool}: a path has only one pool that its protocol quotes"
+            raise SwapReverts(problem, details={"pool": key if is_larger else swap.pool})
+        if pool.is_sampled:
+            self._sources[swap.token_out] = (swap.pool, swap.token_out, amount_out)
+        elif source:
+            self._sources.setdefault(swap.token_out, source)
 
 
 def _swap(pool: Pool, swap: FlatSwap, amount_in: int) -> tuple[int, Pool]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Sequence, Set
+from collections.abc import Callable, Iterable, Mapping, Sequence, Set
 from contextlib import suppress
 from functools import cached_property, partial
 from itertools import pairwise
@@ -23,7 +23,7 @@ from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.graph.usd_prices import mid_rate_pools, reference_values, usd_price_paths
 from swapcli.routing.graph.widest_path_prices import PathPrice
 from swapcli.routing.search.problem import RoutingProblem, SwapSpec
-from swapcli.routing.search.route_search import RouteSearch, SearchResult
+from swapcli.routing.search.route_search import RouteSearch, ScoredRoute, SearchResult
 
 if TYPE_CHECKING:
     from swapcli.routing.competing_routes import KnownRoute
@@ -112,6 +112,18 @@ class Router:
         graph = self._graph(order.excluded_protocols)
         check = _build_check(is_cancelled, is_time_up)
         return self._search(order, graph, self._gas_price(gas_price_wei), check, known_routes, share_step)
+
+    def replay_again(self, result: SearchResult) -> SearchResult | None:
+        """Return a result whose routes were found on other states of the pools with their amounts on these.
+
+        None if a pool of the best route rejects its amount or is not in the market. Raises nothing.
+        """
+        search = RouteSearch(result.problem, self.market.pools, self._execution)
+        best, single = (
+            search.score_route(found.route, found.amount_in) if found and _has_pools(found, search.pools) else None
+            for found in (result.best, result.best_single_path)
+        )
+        return result._replace(best=best, best_single_path=single) if best else None
 
     def build_quote(
         self, order: Order, result: SearchResult, *, gas_price_wei: int | None = None, certify: bool = False
@@ -274,6 +286,8 @@ class Router:
             certificate=certificate,
             is_search_complete=result.is_complete,
             best_single_path_gas_units=single.gas_units if single else None,
+            sampled_pools=best.replay.sampled_pools,
+            estimated_pools=best.replay.estimated_pools,
         )
 
     def usd_prices(self, *tokens: Token) -> tuple[float | None, ...]:
@@ -315,6 +329,10 @@ class Router:
             a: t.price_usd for a, t in tokens.items() if t.price_usd is not None and t.price_usd > 0.0
         }
         return {graph.token_index[a]: price / 10 ** tokens[a].decimals for a, price in per_token.items()}
+
+
+def _has_pools(found: ScoredRoute, pools: Mapping[str, Pool]) -> bool:
+    return all(step.pool in pools for step in found.replay.steps)
 
 
 def _pools_with_keys(market: MarketState, keys: Iterable[str]) -> list[Pool]:

@@ -147,6 +147,10 @@ class InMemorySource:
             share_step=WHOLE_PERCENTS if ask.shares is SharePrecision.WHOLE else self._execution.share_step,
         )
 
+    def replay_again(self, ask: QuoteRequest, outcome: SearchResult) -> SearchResult | None:
+        """Return an outcome found on other states of the pools as it is on these; None if a pool rejects its amount."""
+        return self._router_for(self._to_pool_tokens(ask.order)).replay_again(outcome)
+
     def pool_gains(
         self, ask: QuoteRequest, outcome: SearchResult, excluded: Set[str], margin: float, *, all_paths: bool = False
     ) -> PoolGains:

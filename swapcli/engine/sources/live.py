@@ -7,11 +7,12 @@ decides which pools to read. One more request probes how tokens transfer if that
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping
+from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult
 from swapcli.chain.node import Node
+from swapcli.chain.sampled_pools import Sale
 from swapcli.chain.transfer_trials import plan_trials, run_transfer_trials
 from swapcli.engine.block_snapshot import BlockSnapshot
 from swapcli.engine.clock import Clock
@@ -22,6 +23,7 @@ from swapcli.engine.sources.freshness import check_fresh, is_fresh
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
 from swapcli.engine.sources.pool_source import PoolSource
+from swapcli.engine.sources.sampled_amounts import SampledAmounts
 from swapcli.engine.wrap import is_wrapping
 from swapcli.errors import (
     BlockMismatch,
@@ -235,12 +237,12 @@ class LiveSource:
             source = self._use(known.with_market(reader.read(known.pricing_pools(ask))))
             return source, source.quote(ask)
         found = LiveSearch(known, ask, reader.read, self._clock, self._limits).run()
-        if found.left_bps is None:
-            source = self._use(found.source)
-        else:
+        source, outcome = SampledAmounts(ask, reader.quote_sales).settle(found.source, found.outcome)
+        if found.left_bps is not None:
             left = f", others might add up to {found.left_bps:.1f} bps"
-            source = self._use(found.source.with_description(f"{found.source.market.source}{left}"))
-        return source, source.build_quote(ask, found.outcome, self._clock.monotonic_s() - found.searched_s)
+            source = source.with_description(f"{source.market.source}{left}")
+        source = self._use(source)
+        return source, source.build_quote(ask, outcome, self._clock.monotonic_s() - found.searched_s)
 
     def _use(self, source: InMemorySource) -> InMemorySource:
         self._last_source = source
@@ -326,6 +328,21 @@ class _PoolReader:
                 attempts += 1
                 if attempts == _MAX_ATTEMPTS or not self._source.use_spare(error):
                     raise
+
+    def quote_sales(self, sales: Mapping[str, Sequence[Sale]]) -> Mapping[str, Pool | None]:
+        """Return sampled pools with what their protocols quote for these sales at the block of their samples.
+
+        If that block is gone, their outputs remain estimates.
+        """
+        snapshot = self._snapshot
+        if snapshot is None:
+            return {}
+        try:
+            snapshot.quote_sales(sales)
+        except (BlockMismatch, ChainReorganized):
+            self._discard_snapshot()
+            return {}
+        return {key: snapshot.pools[key] for key in sales}
 
     def _discard_snapshot(self) -> None:
         """Read from another block next time, here and in the source."""

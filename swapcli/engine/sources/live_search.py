@@ -13,6 +13,13 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.engine.clock import Clock
 from swapcli.engine.sources.in_memory import InMemorySource
+from swapcli.engine.sources.sampled_amounts import (
+    has_samples,
+    sampled_keys,
+    useful_sampled_pools,
+    without_pools,
+    without_wrong_prices,
+)
 from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.market import MarketState
 from swapcli.model.quote_request import QuoteRequest
@@ -29,6 +36,8 @@ LARGE_SPREAD = 5e-4
 """Part of a rate. If pools have moved by more than this relative to their tokens' prices, an unread pool may well be
 better than predicted. It is the lowest fee of a common pool, 5 basis points."""
 _MIN_TIME_SHARE = 0.1  # of the search's time limit, for a search after the time is up
+_MAX_SAMPLED_POOLS = 16
+"""Each takes a call of the node with fifty quotes inside."""
 _MIN_OTHER_POOLS = 24
 """The minimum number of pools to read besides the best route: fewer do not show how far pools have moved."""
 
@@ -94,7 +103,7 @@ class LiveSearch:
         self._add_first_pools()
         reads = 0
         while True:
-            fresh = self._known.with_market(self._read(tuple(self._keys)))
+            fresh = without_wrong_prices(self._known.with_market(self._read(tuple(self._keys))))
             outcome, failure = self._search(fresh)
             reads += 1
             expected = self._expect(fresh, outcome)
@@ -113,7 +122,7 @@ class LiveSearch:
         """Return the best result on a source and remember its route, or return the error if there is none."""
         started_s = self._clock.monotonic_s()
         try:
-            outcome = source.search(self._request_with_time(), self._candidates)
+            outcome = self._search_with_fallback(source)
         except FeeOnTransfer:
             raise
         except NoRoute as error:
@@ -122,6 +131,18 @@ class LiveSearch:
             self._searched_s += self._clock.monotonic_s() - started_s
         self._candidates.append(KnownRoute(outcome.best.route, outcome.best.amount_in))
         return outcome, None
+
+    def _search_with_fallback(self, source: InMemorySource) -> SearchResult:
+        """Return the best result; if there is none, that without the pools of which a path has only one."""
+        try:
+            return source.search(self._request_with_time(), self._candidates)
+        except FeeOnTransfer:
+            raise
+        except NoRoute:
+            if not has_samples(source.market):
+                raise
+            others = without_pools(source, sampled_keys(source.market))
+            return others.search(self._request_with_time(), self._candidates)
 
     def _request_with_time(self) -> QuoteRequest:
         """Return the request with half of the remaining time, which leaves time for other searches.
@@ -162,7 +183,17 @@ class LiveSearch:
             assert failure is not None
             self._add(self._pools_of_order(failure)[: self._limits.first_pools])
         self._add(self._known.pricing_pools(self._ask))
+        self._add(self._sampled_pools()[:_MAX_SAMPLED_POOLS])
         self._max_pools = self._limits.pools + len(own)
+
+    def _sampled_pools(self) -> list[str]:
+        """Return the keys of the sampled pools that may be useful: those between tokens of the pools to read.
+
+        Nothing is known of their prices.
+        """
+        market, order_tokens = self._known.market, self._known.order_tokens(self._ask.order)
+        tokens = order_tokens.union(*(market.pools[key].tokens for key in self._keys))
+        return useful_sampled_pools(market, order_tokens, tokens)
 
     def _pools_of_order(self, failure: NoRoute) -> list[str]:
         """Return the keys of the pools with one of the order's tokens; raise `failure` if there are none."""

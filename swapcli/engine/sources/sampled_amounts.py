@@ -1,0 +1,166 @@
+"""Has the amounts of a found route quoted by the protocols of its sampled pools, so that every amount is exact.
+
+A route is found on samples. At most one sampled pool lies on a path, so that the amounts that such pools sell do not
+depend on what others pay: one exchange has all of them quoted at the block of the samples. Where a protocol pays less
+than its samples promised, another route may be better; the search then goes on without that pool, for a few rounds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Collection, Mapping, Sequence
+from typing import TYPE_CHECKING, Final
+
+from swapcli.chain.sampled_pools import Sale
+from swapcli.engine.sources.in_memory import InMemorySource
+from swapcli.errors import NoRoute
+from swapcli.model.market import MarketState
+from swapcli.model.pool import Pool
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.pools.sampled import Sampled
+from swapcli.routing.competing_routes import is_better
+
+if TYPE_CHECKING:
+    from swapcli.routing.search.route_search import ScoredRoute, SearchResult
+
+_MAX_ROUNDS: Final = 3
+"""Exchanges for one quote. The last search uses no sampled pool, so that its route needs none."""
+_SHORTFALL: Final = 1e-5
+"""Part of an output, a tenth of a basis point: a protocol that pays less than its samples promised by less than this is
+not replaced."""
+_MAX_GAIN: Final = 2.0
+"""A pool that pays more for a small amount than this times what other pools say it is worth is not believed."""
+
+QuoteSales = Callable[[Mapping[str, Sequence[Sale]]], Mapping[str, Pool | None]]
+"""Returns the sampled pools of these keys with the quotes of their protocols for these sales; None for a pool whose
+protocol does not quote them."""
+
+
+class SampledAmounts:
+    """The sampled pools of one order. `quote_sales` asks the protocols.
+
+    Example: `source, outcome = SampledAmounts(ask, quote_sales).settle(source, outcome)`.
+    """
+
+    def __init__(self, ask: QuoteRequest, quote_sales: QuoteSales) -> None:
+        self._ask, self._quote_sales = ask, quote_sales
+
+    def settle(self, source: InMemorySource, outcome: SearchResult) -> tuple[InMemorySource, SearchResult]:
+        """Return the best outcome whose amounts the protocols have quoted, and the source that it is on.
+
+        Raises `NoRoute` if a protocol does not quote its amount and no other route is left, and `UpstreamError`.
+        """
+        for remaining_rounds in reversed(range(_MAX_ROUNDS)):
+            sales = _sales_to_quote(source.market.pools, outcome)
+            if not sales:
+                break
+            promised = outcome
+            source = source.with_market(_with_pools(source.market, self._quote_sales(sales)))
+            quoted = self._quoted(source, outcome)
+            if quoted and self._is_as_promised(quoted.best, promised.best):
+                outcome = quoted
+                continue
+            excluded = _short_pools(promised.best, quoted.best if quoted else None, source.market.pools)
+            others = without_pools(source, excluded if remaining_rounds else sampled_keys(source.market))
+            found = self._search(others, required=quoted is None)
+            if found and (quoted is None or is_better(self._ask.order, found.best, quoted.best)):
+                source, outcome = others, found
+            elif quoted:
+                outcome = quoted
+        return source, outcome
+
+    def _quoted(self, source: InMemorySource, outcome: SearchResult) -> SearchResult | None:
+        """Return the outcome as the protocols have quoted it; None if it no longer fills the order."""
+        quoted, order = source.replay_again(self._ask, outcome), self._ask.order
+        is_short = quoted is not None and order.reverse and quoted.best.replay.amount_out < order.amount
+        return None if is_short else quoted
+
+    def _is_as_promised(self, quoted: ScoredRoute, promised: ScoredRoute) -> bool:
+        if self._ask.order.reverse:
+            return True
+        return quoted.net >= promised.net - _SHORTFALL * promised.replay.amount_out
+
+    def _search(self, source: InMemorySource, *, required: bool) -> SearchResult | None:
+        try:
+            return source.search(self._ask)
+        except NoRoute:
+            if required:
+                raise
+            return None
+
+
+def _sales_to_quote(pools: Mapping[str, Pool], outcome: SearchResult) -> dict[str, list[Sale]]:
+    """Return the sales whose outputs are estimates, by key of the pool: those of the route and of the best single path.
+
+    A price to compare with is no less exact than the price itself.
+    """
+    sales: dict[str, list[Sale]] = {}
+    for found in (outcome.best, outcome.best_single_path):
+        estimated = found.replay.estimated_pools if found else ()
+        for step in found.replay.steps if found else ():
+            if step.pool in estimated:
+                sale = Sale(step.token_in == pools[step.pool].tokens[0], step.amount_in)
+                sales.setdefault(step.pool, []).append(sale)
+    return {key: list(dict.fromkeys(each)) for key, each in sales.items()}
+
+
+def _short_pools(promised: ScoredRoute, quoted: ScoredRoute | None, pools: Mapping[str, Pool]) -> list[str]:
+    """Return the keys of the sampled pools of a route that pay less than promised; all of them if none does."""
+    sampled = promised.replay.sampled_pools
+    if quoted is None:
+        return [key for key in sampled if key not in pools] or list(sampled)
+    outputs = {step.pool: step.amount_out for step in quoted.replay.steps}
+    short = [
+        step.pool
+        for step in promised.replay.steps
+        if step.pool in sampled and outputs[step.pool] < step.amount_out * (1.0 - _SHORTFALL)
+    ]
+    return short or list(sampled)
+
+
+def _with_pools(market: MarketState, changed: Mapping[str, Pool | None]) -> MarketState:
+    pools = {key: changed.get(key, pool) for key, pool in market.pools.items()}
+    return market._replace(pools={key: pool for key, pool in pools.items() if pool})
+
+
+def without_pools(source: InMemorySource, keys: Collection[str]) -> InMemorySource:
+    """Return the source without the pools of these keys."""
+    pools = {key: pool for key, pool in source.market.pools.items() if key not in keys}
+    return source.with_market(source.market._replace(pools=pools))
+
+
+def sampled_keys(market: MarketState) -> list[str]:
+    """Return the keys of the sampled pools of a market."""
+    return [key for key, pool in market.pools.items() if pool.is_sampled]
+
+
+def has_samples(market: MarketState) -> bool:
+    """Return whether a market has a sampled pool that can be quoted."""
+    return any(isinstance(pool, Sampled) and pool.has_samples for pool in market.pools.values())
+
+
+def useful_sampled_pools(market: MarketState, order_tokens: Collection[str], tokens: Collection[str]) -> list[str]:
+    """Return the keys of the sampled pools between these tokens, those with a token of the order first."""
+    useful = [
+        (len(set(order_tokens).intersection(pool.tokens)), key)
+        for key, pool in market.pools.items()
+        if pool.is_sampled and set(pool.tokens).issubset(tokens)
+    ]
+    return [key for _, key in sorted(useful, key=lambda entry: -entry[0])]
+
+
+def without_wrong_prices(source: InMemorySource) -> InMemorySource:
+    """Return the source without sampled pools whose prices are far better than all other pools say."""
+    market = source.market
+    if not has_samples(market):
+        return source
+    prices = without_pools(source, sampled_keys(market)).unit_prices()
+    wrong = [key for key, pool in market.pools.items() if isinstance(pool, Sampled) and _is_wrong(pool, prices)]
+    return without_pools(source, wrong) if wrong else source
+
+
+def _is_wrong(pool: Sampled, prices: Mapping[str, float]) -> bool:
+    for token_in, token_out in (pool.tokens, pool.tokens[::-1]):
+        value_in, value_out = prices.get(token_in), prices.get(token_out)
+        if value_in and value_out and pool.curve(token_in, token_out).start_rate * value_out > _MAX_GAIN * value_in:
+            return True
+    return False

@@ -1,0 +1,265 @@
+"""Pools that their protocol quotes: a market maker on a chain is sampled, and pays what it quoted for the very amount.
+
+It also looks at its sender and the gas price, refuses, lies, and answers nonsense.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import dataclass
+from enum import IntEnum
+
+import pytest
+
+from swapcli.chain.lockstep_reads import SkippedItem
+from swapcli.chain.multicall import BlockReader
+from swapcli.chain.rpc_node import RpcNode
+from swapcli.chain.sampled_discovery import find_sampled_pools, new_sampled_pool
+from swapcli.engine.block_snapshot import BlockSnapshot
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.quote_results import LocalQuote
+from swapcli.engine.sources.in_memory import InMemorySource
+from swapcli.engine.sources.live import LiveSource
+from swapcli.errors import NoRoute
+from swapcli.model.api_version import ApiVersion
+from swapcli.model.market import MarketState
+from swapcli.model.network import Network, ProtocolInfo
+from swapcli.model.order import Order
+from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.transfer_behaviour import ORDINARY
+from swapcli.networks.quoter_definitions import parse_quoters
+from swapcli.pools.sampled import Sampled
+from tests.chain.contract_fixture import DECIMALS, WETH
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.trader import Trader
+from tests.contracts.evm import DEPLOYER, Contract, compile_solidity
+from tests.support.chain import connected
+
+PROTOCOL = "maker"
+DEPTH = 1_000
+
+
+class Behaviour(IntEnum):
+    """As in `makers.sol`."""
+
+    HONEST = 0
+    REVERTS = 1
+    LIES = 2
+    ANSWERS_SHORTLY = 3
+    FALLS = 4
+    BURNS_GAS = 5
+
+
+@dataclass
+class Desk:
+    """A maker with WETH/USDC and WETH/DAI at better prices than all other pools, and the market that knows of it."""
+
+    trader: Trader
+    maker: Contract
+    market: MarketState
+
+    def token(self, symbol: str) -> str:
+        return self.trader.world.tokens[symbol].address
+
+    def list(self, sold: str, bought: str, price: float, depth: int = DEPTH) -> None:
+        """Offer a pair at a price of whole tokens, `depth` whole tokens deep, with plenty of both."""
+        price_wad = int(price * 10 ** (18 + DECIMALS[bought])) // 10 ** DECIMALS[sold]
+        self.maker.send("list", self.token(sold), self.token(bought), depth * 10 ** DECIMALS[sold], price_wad)
+        for symbol in (sold, bought):
+            self.trader.world.give(symbol, self.maker.address, 10**5 * 10 ** DECIMALS[symbol])
+
+
+def definition(maker: str, **changes: object) -> dict[str, object]:
+    """How the maker is asked, as a network's definition says it."""
+    quote = {
+        "contract": maker,
+        "call": "quote(address,address,uint256)",
+        "arguments": ["$token_in", "$token_out", "$amount"],
+        "output": 1,
+    }
+    listing = {"contract": maker, "call": "getPairs()", "entry": ["token0", "token1"]}
+    return {"protocol": PROTOCOL, "quote": quote, "holder": maker, "pool_ids": True, "list": listing, **changes}
+
+
+def with_maker(network: Network, maker: str, **changes: object) -> Network:
+    protocol = ProtocolInfo(77, PROTOCOL, "Maker", "sampled", ("poolId",))
+    return network._replace(protocols=(*network.protocols, protocol), quoters=(definition(maker, **changes),))
+
+
+@pytest.fixture
+def desk(trader: Trader) -> Desk:
+    maker = trader.chain.deploy(compile_solidity("makers.sol")["Maker"])
+    network = with_maker(trader.world.network._replace(multicall=deploy_multicall(trader.chain)), maker.address)
+    transfers = dict.fromkeys(trader.market.tokens, ORDINARY)
+    desk = Desk(trader, maker, trader.market._replace(network=network, transfers=transfers))
+    desk.list(WETH, "USDC", 2_600)
+    desk.list(WETH, "DAI", 2_600)
+    return desk
+
+
+@pytest.fixture
+def node(desk: Desk) -> Iterator[RpcNode]:
+    with connected(desk.trader.chain) as node:
+        yield node
+
+
+def discovered(desk: Desk, node: RpcNode) -> MarketState:
+    """Return the market with the pools that the maker lists, as a store knows them."""
+    network = desk.market.network
+    quoters = parse_quoters(network)
+    reader = BlockReader(node, node.read_head().block, network.multicall)
+    pools = dict(desk.market.pools)
+    decimals = {address: token.decimals for address, token in desk.market.tokens.items()}
+    for found in find_sampled_pools(reader, quoters):
+        assert not isinstance(found, SkippedItem)
+        protocol, values = found
+        pool = new_sampled_pool(protocol, values, quoters[protocol], network, decimals)
+        assert isinstance(pool, Sampled)
+        pools[pool.key] = pool
+    return desk.market._replace(pools=pools)
+
+
+def live(market: MarketState, node: RpcNode) -> LiveSource:
+    return LiveSource(InMemorySource(market, SYSTEM_CLOCK), node, SYSTEM_CLOCK)
+
+
+def request(
+    desk: Desk, whole: float = 1.0, sold: str = WETH, bought: str = "USDC", reverse: bool = False
+) -> QuoteRequest:
+    tokens = desk.trader.world.tokens
+    amount = int(whole * 10 ** DECIMALS[bought if reverse else sold])
+    return QuoteRequest(Order(tokens[sold], tokens[bought], amount, reverse=reverse), ApiVersion.V2)
+
+
+def paid(desk: Desk, answer: LocalQuote) -> dict[str, int]:
+    """Return what the maker pays now, in one transaction each, for what the route sells to it, by bought token."""
+    amounts = {}
+    for step in answer.quote.steps:
+        if answer.pools[step.pool].is_sampled:
+            (amounts[step.token_out],) = desk.maker.call(
+                "swap", step.token_in, step.token_out, step.amount_in, DEPLOYER
+            )
+    return amounts
+
+
+def approve(desk: Desk) -> None:
+    for symbol in DECIMALS:
+        desk.trader.world.contracts[symbol].send("approve", desk.maker.address, 2**255)
+        desk.trader.world.give(symbol, DEPLOYER, 10**6 * 10 ** DECIMALS[symbol])
+
+
+@pytest.mark.parametrize("whole", [0.17, 1.0, 377.7])
+def test_a_route_over_a_maker_pays_what_its_protocol_quotes(desk: Desk, node: RpcNode, whole: float) -> None:
+    approve(desk)
+    market = discovered(desk, node)
+    trips = [node.round_trips]
+    without = live(desk.market, node).quote(request(desk, whole))
+    trips.append(node.round_trips)
+    answer = live(market, node).quote(request(desk, whole))
+    assert node.round_trips - trips[1] <= trips[1] - trips[0] + 1
+    assert answer.quote.sampled_pools
+    assert not answer.quote.estimated_pools
+    quoted = {s.token_out: s.amount_out for s in answer.quote.steps if answer.pools[s.pool].is_sampled}
+    assert paid(desk, answer) == quoted
+    assert answer.result.output_amount > without.result.output_amount
+
+
+def test_an_order_of_an_output_is_filled(desk: Desk, node: RpcNode) -> None:
+    answer = live(discovered(desk, node), node).quote(request(desk, 10_000, reverse=True))
+    assert answer.quote.sampled_pools
+    assert not answer.quote.estimated_pools
+    assert answer.quote.amount_out >= 10_000 * 10**6
+
+
+def test_a_path_has_one_sampled_pool_only(desk: Desk, node: RpcNode) -> None:
+    answer = live(discovered(desk, node), node).quote(request(desk, 5_000, sold="USDC", bought="DAI"))
+    sampled = [step for step in answer.quote.steps if answer.pools[step.pool].is_sampled]
+    bought = {step.token_out for step in sampled}
+    assert not bought & {step.token_in for step in sampled}
+    assert not answer.quote.estimated_pools
+
+
+def test_a_maker_that_pays_less_for_this_amount_is_replaced(desk: Desk, node: RpcNode) -> None:
+    amount = 10**18 + 12_345
+    order = request(desk)._replace(order=request(desk).order._replace(amount=amount))
+    desk.maker.send("thin", amount // 2)
+    market = discovered(desk, node)
+    answer = live(market, node).quote(order)
+    without = live(desk.market, node).quote(order)
+    assert answer.result.output_amount >= without.result.output_amount
+    assert not answer.quote.estimated_pools
+
+
+@pytest.mark.parametrize("behaviour", [each for each in Behaviour if each])
+def test_a_maker_that_misbehaves_is_left_out_with_the_reason(desk: Desk, node: RpcNode, behaviour: Behaviour) -> None:
+    market = discovered(desk, node)
+    expected = live(desk.market, node).quote(request(desk)).result.output_amount
+    desk.maker.send("behave", behaviour)
+    source = live(market, node)
+    answer = source.quote(request(desk))
+    assert not answer.quote.sampled_pools
+    assert answer.result.output_amount == expected
+    assert "2 could not be read" in answer.state_source.description
+    reasons = list(source.newest_snapshot().reasons.values())
+    assert len(reasons) == 2
+    assert all(reasons)
+
+
+def test_a_price_far_from_all_others_is_not_believed(desk: Desk, node: RpcNode) -> None:
+    desk.list(WETH, "USDC", 9_000)
+    answer = live(discovered(desk, node), node).quote(request(desk))
+    assert not {step.token_out for step in answer.quote.steps if answer.pools[step.pool].is_sampled} & {
+        desk.token("USDC")
+    }
+
+
+def test_the_sender_and_the_gas_price_are_those_of_the_transaction(desk: Desk, node: RpcNode) -> None:
+    head = node.read_head()
+    router = desk.market.network.router
+    assert router is not None
+    desk.maker.send("prefer", router, head.gas_price_wei * 2)
+    plain = discovered(desk, node)
+    network = with_maker(
+        desk.trader.world.network._replace(multicall=plain.network.multicall), desk.maker.address, as_transaction=True
+    )
+    market = plain._replace(network=network)
+    sampled = [pool for pool in market.pools.values() if isinstance(pool, Sampled)]
+    snapshot = BlockSnapshot(node, network, node.read_head(), 0.0)
+    snapshot.read(sampled)
+    as_anyone = BlockSnapshot(node, plain.network, node.read_head(), 0.0)
+    as_anyone.read(sampled)
+    for pool in sampled:
+        as_router, others = snapshot.pools[pool.key], as_anyone.pools[pool.key]
+        assert isinstance(as_router, Sampled)
+        assert isinstance(others, Sampled)
+        for mine, other in zip(as_router.samples_sold, others.samples_sold, strict=False):
+            assert mine.amount_out == pytest.approx(2 * other.amount_out, abs=1)
+    answer = live(market, node).quote(request(desk))
+    assert answer.quote.sampled_pools
+    assert not answer.quote.estimated_pools
+
+
+def test_without_a_node_sampled_pools_are_not_used(desk: Desk, node: RpcNode) -> None:
+    market = discovered(desk, node)
+    answer = InMemorySource(market, SYSTEM_CLOCK).quote(request(desk))
+    assert not answer.quote.sampled_pools
+    only = market._replace(pools={key: pool for key, pool in market.pools.items() if pool.is_sampled})
+    with pytest.raises(NoRoute):
+        InMemorySource(only, SYSTEM_CLOCK).quote(request(desk))
+    assert live(only, node).quote(request(desk)).quote.sampled_pools
+
+
+def test_pools_are_listed_by_count_as_well(desk: Desk, node: RpcNode) -> None:
+    by_list = {key for key, pool in discovered(desk, node).pools.items() if pool.is_sampled}
+    maker = desk.maker.address
+    counted = {
+        "contract": maker,
+        "call": "pairAt(uint256)",
+        "arguments": ["$index"],
+        "entry": ["token0", "token1"],
+        "length": {"contract": maker, "call": "pairCount()"},
+    }
+    network = with_maker(desk.market.network, maker, list=counted)
+    desk.market = desk.market._replace(network=network._replace(quoters=network.quoters[:1]))
+    assert {key for key, pool in discovered(desk, node).pools.items() if pool.is_sampled} == by_list
+    assert len(by_list) == 2
