@@ -29,9 +29,9 @@ def find_sampled_pools(
     Only quoters of `protocols` count, all if None.
     """
     wanted = None if protocols is None else set(protocols)
-    chosen = [quoter for quoter in quoters.values() if wanted is None or quoter.protocol in wanted]
-    listed = run_batched([(quoter.protocol, _read_entries(quoter)) for quoter in chosen], reader.call)
-    for quoter, entries in zip(chosen, listed, strict=True):
+    selected = [quoter for quoter in quoters.values() if wanted is None or quoter.protocol in wanted]
+    listed = run_batched([(quoter.protocol, _read_entries(quoter)) for quoter in selected], reader.call)
+    for quoter, entries in zip(selected, listed, strict=True):
         if isinstance(entries, SkippedItem):
             yield entries
         found: list[Values] = [*(() if isinstance(entries, SkippedItem) else entries), *map(dict, quoter.pools)]
@@ -50,12 +50,12 @@ def new_sampled_pool(
         return SkippedItem(values.get("pool", _shown(values)), f"its token {unknown} is not known or was skipped")
     function = quoter.quotes[0].function
     address = values.get("pool", function.contract)
-    kept = tuple((name, values[name]) for name in sorted(quoter.constants))
+    constants = tuple((name, values[name]) for name in sorted(quoter.constants))
     pool_id = values.get("pool_id", "")
     if quoter.has_pool_ids and not pool_id:
         pool_id = f"0x{keccak256(bytes.fromhex(address[2:]) + b''.join(bytes.fromhex(t[2:]) for t in tokens)).hex()}"
     places = tuple(decimals[token] for token in tokens)
-    return Sampled(address, protocol, tokens, places, 0, kept, pool_id)
+    return Sampled(address, protocol, tokens, places, 0, constants, pool_id)
 
 
 def _read_entries(quoter: Quoter) -> BatchRead[list[Values]]:

@@ -8,7 +8,7 @@ the pool out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_word, read_words, to_address
 from swapcli.chain.lockstep_reads import BatchRead
@@ -23,6 +23,7 @@ from swapcli.model.quoter import (
     QuoteFunction,
     Quoter,
     ReadValue,
+    Sale,
 )
 from swapcli.networks.address import keccak256
 from swapcli.pools.sampled import Sampled
@@ -40,13 +41,6 @@ _BALANCE_OF: Final = "balanceOf(address)"
 
 Values = Mapping[str, int | str]
 """What a definition names: addresses and 32 bytes in hex, numbers."""
-
-
-class Sale(NamedTuple):
-    """A sale of an amount, in base units, of the first token of a pool for the second, or the other way round."""
-
-    is_forward: bool
-    amount_in: int
 
 
 def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRead[Sampled]:

@@ -11,7 +11,7 @@ from swapcli.chain.loaders import pool_reader, ref_of_pool
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import CallContext, ChainHead, Node
-from swapcli.chain.sampled_pools import Sale, read_quotes, read_samples
+from swapcli.chain.sampled_pools import read_quotes, read_samples
 from swapcli.chain.settler_registry import RegisteredRouter, read_registered_router
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.evm.l1_fee import L1FeeParams
@@ -20,7 +20,7 @@ from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
-from swapcli.model.quoter import Quoter
+from swapcli.model.quoter import Quoter, Sale
 from swapcli.model.router_reading import DEFAULT_READING
 from swapcli.pools.sampled import Sampled
 
@@ -77,10 +77,10 @@ class BlockSnapshot:
         A pool that does not quote one of them could not be read.
         """
         reads: list[tuple[str, BatchRead[_ReadValue]]] = []
-        for key, wanted in sales.items():
+        for key, requested in sales.items():
             pool = self.pools.get(key)
             if isinstance(pool, Sampled):
-                reads.append((key, read_quotes(pool, self._quoters[pool.protocol], wanted, self._call_context)))
+                reads.append((key, read_quotes(pool, self._quoters[pool.protocol], requested, self._call_context)))
         self._update(reads, self._read(reads))
 
     def _sample_reads(self, pools: Sequence[Sampled]) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:

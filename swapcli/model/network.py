@@ -92,8 +92,7 @@ class Network(NamedTuple):
     `router_dialect`; `routers` has what is known of each dialect's router. `router_reading` is how payloads for the
     public router are written, where the interface leaves it open; simulations have shown it while the router's code had
     the hash `router_code_hash`, None if they have not. `unconfirmed` names facts that should be checked before use.
-    `quoters` are the definitions of how protocols are asked for quotes, which `networks.quoter_definitions` parses when
-    a node is to be asked.
+    `quoters` describe the quote functions of protocols; `networks.quoter_definitions` parses them for live quotes.
     """
 
     name: str

@@ -76,7 +76,7 @@ class Pool(ABC):
 
     @property
     def is_estimated(self) -> bool:
-        """Whether a swap has changed this state whose output is an estimate: no node was asked for that amount."""
+        """Whether this is the state after a swap with an estimated output: its protocol has not quoted that amount."""
         return False
 
     @abstractmethod

@@ -1,4 +1,4 @@
-"""How a protocol is asked for quotes of its pools.
+"""The quote functions of a protocol, and how its pools are found.
 
 These are facts of a network's definition, so that another protocol needs no code."""
 
@@ -13,6 +13,13 @@ QUOTE_VALUES: Final = ("token_in", "token_out", "amount", "is_forward")
 """Values of a quote, beside those of its pool. `is_forward` says whether the pool's first token is sold."""
 POOL_VALUES: Final = ("pool", "pool_id", "token0", "token1")
 """Values of every pool: the address, the id of a pool that shares its contract, and the tokens in the pool's order."""
+
+
+class Sale(NamedTuple):
+    """A sale of an amount, in base units, of the first token of a pool for the second, or the other way round."""
+
+    is_forward: bool
+    amount_in: int
 
 
 class PackedArgument(NamedTuple):
@@ -67,7 +74,7 @@ class Quoter(NamedTuple):
     contract whose balances limit what a pool can pay, None if it is unknown.
 
     Pools are those of `enumeration`, and `pools`, each a set of values. `reads` complete the values of each pool, at
-    least `token0` and `token1`; those named by `constants` are kept with it. Tokens that are the zero address are the
+    least `token0` and `token1`; those named by `constants` are stored with it. Tokens that are the zero address are the
     native currency. `has_pool_ids` says that pools share a contract, and so need an id. `source` says where these facts
     come from.
     """

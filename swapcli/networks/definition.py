@@ -19,7 +19,7 @@
 | `share_tokens` | addresses of tokens that keep shares, as stETH: a transfer can lose up to two units |
 | `head_is_proposed` | true where the newest block of a node may still be replaced by another proposal; default false |
 | `block_gas_limit` | gas that a transaction can use at most; null where routes never come near it |
-| `quoters` | how protocols are asked for quotes of pools whose maths is not known; see `quoter_definitions` |
+| `quoters` | the quote functions of protocols whose maths is not known; see `quoter_definitions` |
 | `sources`, `unconfirmed` | where facts come from (a quoted key spells out a short name that other sources use); facts to check before use |
 """  # noqa: E501 - a table cannot be wrapped
 

@@ -1,4 +1,4 @@
-"""Parse how protocols are asked for quotes: the key `quoters` of a network's definition.
+"""Parse the quote functions of protocols: the key `quoters` of a network's definition.
 
 | key | meaning |
 |---|---|
@@ -10,7 +10,7 @@
 | `list` | `{contract, call, arguments, entry, length}`: where the protocol lists its pools; `entry` names the words |
 | `pools` | `[{name: value}]`: pools that no list has |
 | `reads` | as `values`: what completes the values of a pool |
-| `constants` | names of values that are kept with a pool |
+| `constants` | names of values that are stored with a pool |
 | `pool_ids` | true if pools share a contract |
 | `source` | where these facts come from |
 

@@ -1,4 +1,4 @@
-"""The rate curve of a pool of which only samples are known: amounts of input with the output that was quoted for each.
+"""The rate curve of a sampled pool. A sample is an amount of input with the output that was quoted for it.
 
 The curve joins the vertices of the concave hull of the samples. Its marginal rate falls linearly between nodes: at a
 vertex it is the slope of the parabola through that vertex and its neighbours, and inside each edge there is a node
@@ -17,7 +17,7 @@ _TILT: Final = 1e-7
 """The least relative fall of the rate along an edge. Without one, a constant price has no depth, and the solver jumps
 between nothing and everything; a thousandth of a basis point is far below what a quote shows."""
 _MIN_FALL: Final = 1e-9
-"""Edges whose slopes differ by less are one: floats would not tell their rates apart."""
+"""Edges whose slopes differ by less are one: floats would not distinguish their rates."""
 
 
 class Sample(NamedTuple):
@@ -36,7 +36,7 @@ class _Node(NamedTuple):
 
 
 class SampledCurve:
-    """A concave curve over samples with increasing inputs, of which one at least has an output. See `RateCurve`.
+    """A concave curve over samples with increasing inputs, one of them at least with an output. See `RateCurve`.
 
     Example: `SampledCurve([Sample(1, 2), Sample(2, 3)]).amount_out(2.0)` is 3.0.
     """

@@ -55,7 +55,7 @@ class Replay(NamedTuple):
 
     @property
     def estimated_pools(self) -> tuple[str, ...]:
-        """The keys of those of them whose protocol was not asked for the very amount."""
+        """The keys of those of them whose protocol has not quoted the very amount."""
         return tuple(key for key, pool in self.pools_after.items() if pool.is_estimated)
 
 
@@ -271,8 +271,8 @@ def execute(
 class _SampledFlow:
     """The tokens whose balances depend on the output of a sampled pool.
 
-    What such a pool pays is known after its protocol was asked for the amount. So that all protocols can be asked at
-    once, no sampled pool may sell what another one paid.
+    What such a pool pays is known once its protocol has quoted the amount. So that all protocols can quote in one
+    exchange, no sampled pool may sell what another one paid.
     """
 
     __slots__ = ("_sources",)

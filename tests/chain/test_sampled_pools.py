@@ -51,7 +51,7 @@ class Behaviour(IntEnum):
 
 
 @dataclass
-class Desk:
+class MakerMarket:
     """A maker with WETH/USDC and WETH/DAI at better prices than all other pools, and the market that knows of it."""
 
     trader: Trader
@@ -70,7 +70,7 @@ class Desk:
 
 
 def definition(maker: str, **changes: object) -> dict[str, object]:
-    """How the maker is asked, as a network's definition says it."""
+    """The maker's quote function, as in a network's definition."""
     quote = {
         "contract": maker,
         "call": "quote(address,address,uint256)",
@@ -87,36 +87,36 @@ def with_maker(network: Network, maker: str, **changes: object) -> Network:
 
 
 @pytest.fixture
-def desk(trader: Trader) -> Desk:
+def made(trader: Trader) -> MakerMarket:
     maker = trader.chain.deploy(compile_solidity("makers.sol")["Maker"])
     network = with_maker(trader.world.network._replace(multicall=deploy_multicall(trader.chain)), maker.address)
     transfers = dict.fromkeys(trader.market.tokens, ORDINARY)
-    desk = Desk(trader, maker, trader.market._replace(network=network, transfers=transfers))
-    desk.list(WETH, "USDC", 2_600)
-    desk.list(WETH, "DAI", 2_600)
-    return desk
+    made = MakerMarket(trader, maker, trader.market._replace(network=network, transfers=transfers))
+    made.list(WETH, "USDC", 2_600)
+    made.list(WETH, "DAI", 2_600)
+    return made
 
 
 @pytest.fixture
-def node(desk: Desk) -> Iterator[RpcNode]:
-    with connected(desk.trader.chain) as node:
+def node(made: MakerMarket) -> Iterator[RpcNode]:
+    with connected(made.trader.chain) as node:
         yield node
 
 
-def discovered(desk: Desk, node: RpcNode) -> MarketState:
+def discovered(made: MakerMarket, node: RpcNode) -> MarketState:
     """Return the market with the pools that the maker lists, as a store knows them."""
-    network = desk.market.network
+    network = made.market.network
     quoters = parse_quoters(network)
     reader = BlockReader(node, node.read_head().block, network.multicall)
-    pools = dict(desk.market.pools)
-    decimals = {address: token.decimals for address, token in desk.market.tokens.items()}
+    pools = dict(made.market.pools)
+    decimals = {address: token.decimals for address, token in made.market.tokens.items()}
     for found in find_sampled_pools(reader, quoters):
         assert not isinstance(found, SkippedItem)
         protocol, values = found
         pool = new_sampled_pool(protocol, values, quoters[protocol], network, decimals)
         assert isinstance(pool, Sampled)
         pools[pool.key] = pool
-    return desk.market._replace(pools=pools)
+    return made.market._replace(pools=pools)
 
 
 def live(market: MarketState, node: RpcNode) -> LiveSource:
@@ -124,79 +124,81 @@ def live(market: MarketState, node: RpcNode) -> LiveSource:
 
 
 def request(
-    desk: Desk, whole: float = 1.0, sold: str = WETH, bought: str = "USDC", reverse: bool = False
+    made: MakerMarket, whole: float = 1.0, sold: str = WETH, bought: str = "USDC", reverse: bool = False
 ) -> QuoteRequest:
-    tokens = desk.trader.world.tokens
+    tokens = made.trader.world.tokens
     amount = int(whole * 10 ** DECIMALS[bought if reverse else sold])
     return QuoteRequest(Order(tokens[sold], tokens[bought], amount, reverse=reverse), ApiVersion.V2)
 
 
-def paid(desk: Desk, answer: LocalQuote) -> dict[str, int]:
+def paid(made: MakerMarket, answer: LocalQuote) -> dict[str, int]:
     """Return what the maker pays now, in one transaction each, for what the route sells to it, by bought token."""
     amounts = {}
     for step in answer.quote.steps:
         if answer.pools[step.pool].is_sampled:
-            (amounts[step.token_out],) = desk.maker.call(
+            (amounts[step.token_out],) = made.maker.call(
                 "swap", step.token_in, step.token_out, step.amount_in, DEPLOYER
             )
     return amounts
 
 
-def approve(desk: Desk) -> None:
+def approve(made: MakerMarket) -> None:
     for symbol in DECIMALS:
-        desk.trader.world.contracts[symbol].send("approve", desk.maker.address, 2**255)
-        desk.trader.world.give(symbol, DEPLOYER, 10**6 * 10 ** DECIMALS[symbol])
+        made.trader.world.contracts[symbol].send("approve", made.maker.address, 2**255)
+        made.trader.world.give(symbol, DEPLOYER, 10**6 * 10 ** DECIMALS[symbol])
 
 
 @pytest.mark.parametrize("whole", [0.17, 1.0, 377.7])
-def test_a_route_over_a_maker_pays_what_its_protocol_quotes(desk: Desk, node: RpcNode, whole: float) -> None:
-    approve(desk)
-    market = discovered(desk, node)
+def test_a_route_over_a_maker_pays_what_its_protocol_quotes(made: MakerMarket, node: RpcNode, whole: float) -> None:
+    approve(made)
+    market = discovered(made, node)
     trips = [node.round_trips]
-    without = live(desk.market, node).quote(request(desk, whole))
+    without = live(made.market, node).quote(request(made, whole))
     trips.append(node.round_trips)
-    answer = live(market, node).quote(request(desk, whole))
+    answer = live(market, node).quote(request(made, whole))
     assert node.round_trips - trips[1] <= trips[1] - trips[0] + 1
     assert answer.quote.sampled_pools
     assert not answer.quote.estimated_pools
     quoted = {s.token_out: s.amount_out for s in answer.quote.steps if answer.pools[s.pool].is_sampled}
-    assert paid(desk, answer) == quoted
+    assert paid(made, answer) == quoted
     assert answer.result.output_amount > without.result.output_amount
 
 
-def test_an_order_of_an_output_is_filled(desk: Desk, node: RpcNode) -> None:
-    answer = live(discovered(desk, node), node).quote(request(desk, 10_000, reverse=True))
+def test_an_order_of_an_output_is_filled(made: MakerMarket, node: RpcNode) -> None:
+    answer = live(discovered(made, node), node).quote(request(made, 10_000, reverse=True))
     assert answer.quote.sampled_pools
     assert not answer.quote.estimated_pools
     assert answer.quote.amount_out >= 10_000 * 10**6
 
 
-def test_a_path_has_one_sampled_pool_only(desk: Desk, node: RpcNode) -> None:
-    answer = live(discovered(desk, node), node).quote(request(desk, 5_000, sold="USDC", bought="DAI"))
+def test_a_path_has_one_sampled_pool_only(made: MakerMarket, node: RpcNode) -> None:
+    answer = live(discovered(made, node), node).quote(request(made, 5_000, sold="USDC", bought="DAI"))
     sampled = [step for step in answer.quote.steps if answer.pools[step.pool].is_sampled]
     bought = {step.token_out for step in sampled}
     assert not bought & {step.token_in for step in sampled}
     assert not answer.quote.estimated_pools
 
 
-def test_a_maker_that_pays_less_for_this_amount_is_replaced(desk: Desk, node: RpcNode) -> None:
+def test_a_maker_that_pays_less_for_this_amount_is_replaced(made: MakerMarket, node: RpcNode) -> None:
     amount = 10**18 + 12_345
-    order = request(desk)._replace(order=request(desk).order._replace(amount=amount))
-    desk.maker.send("thin", amount // 2)
-    market = discovered(desk, node)
+    order = request(made)._replace(order=request(made).order._replace(amount=amount))
+    made.maker.send("thin", amount // 2)
+    market = discovered(made, node)
     answer = live(market, node).quote(order)
-    without = live(desk.market, node).quote(order)
+    without = live(made.market, node).quote(order)
     assert answer.result.output_amount >= without.result.output_amount
     assert not answer.quote.estimated_pools
 
 
 @pytest.mark.parametrize("behaviour", [each for each in Behaviour if each])
-def test_a_maker_that_misbehaves_is_left_out_with_the_reason(desk: Desk, node: RpcNode, behaviour: Behaviour) -> None:
-    market = discovered(desk, node)
-    expected = live(desk.market, node).quote(request(desk)).result.output_amount
-    desk.maker.send("behave", behaviour)
+def test_a_maker_that_misbehaves_is_left_out_with_the_reason(
+    made: MakerMarket, node: RpcNode, behaviour: Behaviour
+) -> None:
+    market = discovered(made, node)
+    expected = live(made.market, node).quote(request(made)).result.output_amount
+    made.maker.send("behave", behaviour)
     source = live(market, node)
-    answer = source.quote(request(desk))
+    answer = source.quote(request(made))
     assert not answer.quote.sampled_pools
     assert answer.result.output_amount == expected
     assert "2 could not be read" in answer.state_source.description
@@ -205,22 +207,22 @@ def test_a_maker_that_misbehaves_is_left_out_with_the_reason(desk: Desk, node: R
     assert all(reasons)
 
 
-def test_a_price_far_from_all_others_is_not_believed(desk: Desk, node: RpcNode) -> None:
-    desk.list(WETH, "USDC", 9_000)
-    answer = live(discovered(desk, node), node).quote(request(desk))
+def test_a_price_far_from_all_others_is_not_believed(made: MakerMarket, node: RpcNode) -> None:
+    made.list(WETH, "USDC", 9_000)
+    answer = live(discovered(made, node), node).quote(request(made))
     assert not {step.token_out for step in answer.quote.steps if answer.pools[step.pool].is_sampled} & {
-        desk.token("USDC")
+        made.token("USDC")
     }
 
 
-def test_the_sender_and_the_gas_price_are_those_of_the_transaction(desk: Desk, node: RpcNode) -> None:
+def test_the_sender_and_the_gas_price_are_those_of_the_transaction(made: MakerMarket, node: RpcNode) -> None:
     head = node.read_head()
-    router = desk.market.network.router
+    router = made.market.network.router
     assert router is not None
-    desk.maker.send("prefer", router, head.gas_price_wei * 2)
-    plain = discovered(desk, node)
+    made.maker.send("prefer", router, head.gas_price_wei * 2)
+    plain = discovered(made, node)
     network = with_maker(
-        desk.trader.world.network._replace(multicall=plain.network.multicall), desk.maker.address, as_transaction=True
+        made.trader.world.network._replace(multicall=plain.network.multicall), made.maker.address, as_transaction=True
     )
     market = plain._replace(network=network)
     sampled = [pool for pool in market.pools.values() if isinstance(pool, Sampled)]
@@ -234,24 +236,24 @@ def test_the_sender_and_the_gas_price_are_those_of_the_transaction(desk: Desk, n
         assert isinstance(others, Sampled)
         for mine, other in zip(as_router.samples_sold, others.samples_sold, strict=False):
             assert mine.amount_out == pytest.approx(2 * other.amount_out, abs=1)
-    answer = live(market, node).quote(request(desk))
+    answer = live(market, node).quote(request(made))
     assert answer.quote.sampled_pools
     assert not answer.quote.estimated_pools
 
 
-def test_without_a_node_sampled_pools_are_not_used(desk: Desk, node: RpcNode) -> None:
-    market = discovered(desk, node)
-    answer = InMemorySource(market, SYSTEM_CLOCK).quote(request(desk))
+def test_without_a_node_sampled_pools_are_not_used(made: MakerMarket, node: RpcNode) -> None:
+    market = discovered(made, node)
+    answer = InMemorySource(market, SYSTEM_CLOCK).quote(request(made))
     assert not answer.quote.sampled_pools
     only = market._replace(pools={key: pool for key, pool in market.pools.items() if pool.is_sampled})
     with pytest.raises(NoRoute):
-        InMemorySource(only, SYSTEM_CLOCK).quote(request(desk))
-    assert live(only, node).quote(request(desk)).quote.sampled_pools
+        InMemorySource(only, SYSTEM_CLOCK).quote(request(made))
+    assert live(only, node).quote(request(made)).quote.sampled_pools
 
 
-def test_pools_are_listed_by_count_as_well(desk: Desk, node: RpcNode) -> None:
-    by_list = {key for key, pool in discovered(desk, node).pools.items() if pool.is_sampled}
-    maker = desk.maker.address
+def test_pools_are_listed_by_count_as_well(made: MakerMarket, node: RpcNode) -> None:
+    by_list = {key for key, pool in discovered(made, node).pools.items() if pool.is_sampled}
+    maker = made.maker.address
     counted = {
         "contract": maker,
         "call": "pairAt(uint256)",
@@ -259,7 +261,7 @@ def test_pools_are_listed_by_count_as_well(desk: Desk, node: RpcNode) -> None:
         "entry": ["token0", "token1"],
         "length": {"contract": maker, "call": "pairCount()"},
     }
-    network = with_maker(desk.market.network, maker, list=counted)
-    desk.market = desk.market._replace(network=network._replace(quoters=network.quoters[:1]))
-    assert {key for key, pool in discovered(desk, node).pools.items() if pool.is_sampled} == by_list
+    network = with_maker(made.market.network, maker, list=counted)
+    made.market = made.market._replace(network=network._replace(quoters=network.quoters[:1]))
+    assert {key for key, pool in discovered(made, node).pools.items() if pool.is_sampled} == by_list
     assert len(by_list) == 2

@@ -12,7 +12,6 @@ from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult
 from swapcli.chain.node import Node
-from swapcli.chain.sampled_pools import Sale
 from swapcli.chain.transfer_trials import plan_trials, run_transfer_trials
 from swapcli.engine.block_snapshot import BlockSnapshot
 from swapcli.engine.clock import Clock
@@ -41,6 +40,7 @@ from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.price_impact import PriceImpact
 from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.quoter import Sale
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.model.token import Token

@@ -133,7 +133,7 @@ class LiveSearch:
         return outcome, None
 
     def _search_with_fallback(self, source: InMemorySource) -> SearchResult:
-        """Return the best result; if there is none, that without the pools of which a path has only one."""
+        """Return the best result; if there is none, the best one without sampled pools."""
         try:
             return source.search(self._request_with_time(), self._candidates)
         except FeeOnTransfer:

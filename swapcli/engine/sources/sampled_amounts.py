@@ -10,12 +10,12 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
-from swapcli.chain.sampled_pools import Sale
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import NoRoute
 from swapcli.model.market import MarketState
 from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.quoter import Sale
 from swapcli.pools.sampled import Sampled
 from swapcli.routing.competing_routes import is_better
 
