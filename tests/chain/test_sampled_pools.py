@@ -191,7 +191,7 @@ def test_a_maker_that_pays_less_for_this_amount_is_replaced(made: MakerMarket, n
 
 
 @pytest.mark.parametrize("behaviour", [each for each in Behaviour if each])
-def test_a_maker_that_misbehaves_is_left_out_with_the_reason(
+def test_a_maker_that_misbehaves_is_left_out_with_reason(
     made: MakerMarket, node: RpcNode, behaviour: Behaviour
 ) -> None:
     market = discovered(made, node)
