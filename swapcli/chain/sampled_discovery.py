@@ -29,7 +29,7 @@ def find_sampled_pools(
     Only quoters of `protocols` count, all if None.
     """
     requested = None if protocols is None else set(protocols)
-    selected = [quoter for quoter in quoters.values() if requested is None or quoter.protocol in wanted]
+    selected = [quoter for quoter in quoters.values() if requested is None or quoter.protocol in requested]
     listed = run_batched([(quoter.protocol, _read_entries(quoter)) for quoter in selected], reader.call)
     for quoter, entries in zip(selected, listed, strict=True):
         if isinstance(entries, SkippedItem):
