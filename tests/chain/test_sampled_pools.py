@@ -149,7 +149,7 @@ def approve(made: MakerMarket) -> None:
 
 
 @pytest.mark.parametrize("whole", [0.17, 1.0, 377.7])
-def test_a_route_over_a_maker_pays_what_its_protocol_quotes(made: MakerMarket, node: RpcNode, whole: float) -> None:
+def test_a_route_over_a_maker_pays_what_it_quotes(made: MakerMarket, node: RpcNode, whole: float) -> None:
     approve(made)
     market = discovered(made, node)
     trips = [node.round_trips]
@@ -179,7 +179,7 @@ def test_a_path_has_one_sampled_pool_only(made: MakerMarket, node: RpcNode) -> N
     assert not answer.quote.estimated_pools
 
 
-def test_a_maker_that_pays_less_for_this_amount_is_replaced(made: MakerMarket, node: RpcNode) -> None:
+def test_a_maker_that_pays_less_is_replaced(made: MakerMarket, node: RpcNode) -> None:
     amount = 10**18 + 12_345
     order = request(made)._replace(order=request(made).order._replace(amount=amount))
     made.maker.send("thin", amount // 2)
@@ -215,7 +215,7 @@ def test_a_price_far_from_all_others_is_not_believed(made: MakerMarket, node: Rp
     }
 
 
-def test_the_sender_and_the_gas_price_are_those_of_the_transaction(made: MakerMarket, node: RpcNode) -> None:
+def test_sender_and_gas_price_are_those_of_the_transaction(made: MakerMarket, node: RpcNode) -> None:
     head = node.read_head()
     router = made.market.network.router
     assert router is not None
