@@ -27,7 +27,7 @@ from swapcli.model.quoter import (
 )
 from swapcli.networks.address import keccak256
 from swapcli.pools.sampled import Sampled
-from swapcli.pools.sampled_curve import Sample
+from swapcli.pools.sampled_curve import QuotedSale
 
 _POWERS: Final = range(-7, 8)
 """Powers of ten of a whole token that are sampled: from dust to more than any order."""
@@ -59,8 +59,8 @@ def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRe
     state: dict[str, object] = dict(pool.state())
     if balances:
         state["balances"] = [read_word(answer, _BALANCE_OF) for answer in answers[: len(balances)]]
-    sold: list[Sample] = []
-    bought: list[Sample] = []
+    sold: list[QuotedSale] = []
+    bought: list[QuotedSale] = []
     ended: set[bool] = set()
     for sale, answer in zip(sales, answers[len(balances) :], strict=True):
         samples = sold if sale.is_forward else bought
@@ -68,7 +68,7 @@ def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRe
         if not amount_out and samples:
             ended.add(sale.is_forward)
         if amount_out and sale.is_forward not in ended:
-            samples.append(Sample(sale.amount_in, amount_out))
+            samples.append(QuotedSale(sale.amount_in, amount_out))
     if not sold and not bought:
         raise invalid_response(quoter.quotes[0].function.signature, "the protocol quotes no amount of this pool")
     state["samples"] = [list(map(list, sold)), list(map(list, bought))]
@@ -88,7 +88,7 @@ def read_quotes(pool: Sampled, quoter: Quoter, sales: Sequence[Sale], context: C
         if balance is not None and amount_out > balance:
             raise invalid_response(pool.key, f"the output {amount_out} is above the balance {balance}")
         tokens = pool.tokens if sale.is_forward else pool.tokens[::-1]
-        pool = pool.with_sample(tokens[0], tokens[1], Sample(sale.amount_in, amount_out))
+        pool = pool.with_sample(tokens[0], tokens[1], QuotedSale(sale.amount_in, amount_out))
     return pool
 
 

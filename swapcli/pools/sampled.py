@@ -20,7 +20,7 @@ from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_pair
-from swapcli.pools.sampled_curve import Sample, SampledCurve
+from swapcli.pools.sampled_curve import QuotedSale, SampledCurve
 from swapcli.pools.stableswap_curve import ZeroCurve
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
@@ -47,8 +47,8 @@ class Sampled(Pool):
     constants: tuple[tuple[str, str], ...] = ()
     pool_id: str = ""
     balances: tuple[int, int] | None = None
-    samples_sold: tuple[Sample, ...] = ()
-    samples_bought: tuple[Sample, ...] = ()
+    samples_sold: tuple[QuotedSale, ...] = ()
+    samples_bought: tuple[QuotedSale, ...] = ()
     is_estimated: bool = False
     is_spent: bool = False
     is_single_use: ClassVar[bool] = True
@@ -69,7 +69,7 @@ class Sampled(Pool):
         """Return whether it can be quoted: a pool from a file or a store has no samples."""
         return bool(self.samples_sold or self.samples_bought)
 
-    def samples(self, token_in: str, token_out: str) -> tuple[Sample, ...]:
+    def samples(self, token_in: str, token_out: str) -> tuple[QuotedSale, ...]:
         """Return the samples of one direction."""
         return self.samples_sold if is_forward(self, token_in, token_out) else self.samples_bought
 
@@ -85,7 +85,7 @@ class Sampled(Pool):
         is_estimated = after.amount_in != amount_in
         amount_out = after.amount_out
         if is_estimated:
-            before = samples[at - 1] if at else Sample(0, 0)
+            before = samples[at - 1] if at else QuotedSale(0, 0)
             gain, width = after.amount_out - before.amount_out, after.amount_in - before.amount_in
             amount_out = before.amount_out + gain * (amount_in - before.amount_in) // width
         if amount_out <= 0:
@@ -98,7 +98,7 @@ class Sampled(Pool):
         samples = self.samples(token_in, token_out)
         return SampledCurve(samples) if samples and not self.is_spent else ZeroCurve()
 
-    def with_sample(self, token_in: str, token_out: str, sample: Sample) -> Self:
+    def with_sample(self, token_in: str, token_out: str, sample: QuotedSale) -> Self:
         """Return the pool with one more sample, or another output for the same input.
 
         Samples that contradict the new one, which is the newer, are dropped: those with less input and more output, and
@@ -174,23 +174,23 @@ def _read_constants(fields: StateFields) -> tuple[tuple[str, str], ...]:
     return tuple((name, constants.text(name)) for name in sorted(constants.values))
 
 
-def _read_samples(fields: StateFields) -> tuple[tuple[Sample, ...], tuple[Sample, ...]]:
+def _read_samples(fields: StateFields) -> tuple[tuple[QuotedSale, ...], tuple[QuotedSale, ...]]:
     sold, bought = fields.read("samples", parse_list, 2, 2)
     return fields.parse("samples[0]", sold, _parse_samples), fields.parse("samples[1]", bought, _parse_samples)
 
 
-def _parse_samples(value: object) -> tuple[Sample, ...]:
-    return tuple(Sample(*_parse_sample(each)) for each in parse_list(value, 0, MAX_SAMPLES))
+def _parse_samples(value: object) -> tuple[QuotedSale, ...]:
+    return tuple(QuotedSale(*_parse_sample(each)) for each in parse_list(value, 0, MAX_SAMPLES))
 
 
 def _parse_sample(value: object) -> Sequence[int]:
     entries = parse_list(value)
-    if len(entries) != len(Sample._fields):
+    if len(entries) != len(QuotedSale._fields):
         raise InvalidValue("an input and an output", entries)
     return [parse_integer(each, 0, (1 << 256) - 1) for each in entries]
 
 
-def _check_samples(name: str, samples: Sequence[Sample], balance: int | None) -> None:
+def _check_samples(name: str, samples: Sequence[QuotedSale], balance: int | None) -> None:
     """Raise `InvalidPoolState` unless the samples can be answers of one honest pool."""
     if samples and not (samples[0].amount_in and samples[-1].amount_out):
         raise InvalidPoolState(name, "an input or all outputs are zero")

@@ -20,7 +20,7 @@ _MIN_FALL: Final = 1e-9
 """Edges whose slopes differ by less are one: floats would not distinguish their rates."""
 
 
-class Sample(NamedTuple):
+class QuotedSale(NamedTuple):
     """An amount of the sold token and the amount of the bought one that was quoted for it, in base units."""
 
     amount_in: int
@@ -38,12 +38,12 @@ class _Node(NamedTuple):
 class SampledCurve:
     """A concave curve over samples with increasing inputs, one of them at least with an output. See `RateCurve`.
 
-    Example: `SampledCurve([Sample(1, 2), Sample(2, 3)]).amount_out(2.0)` is 3.0.
+    Example: `SampledCurve([QuotedSale(1, 2), QuotedSale(2, 3)]).amount_out(2.0)` is 3.0.
     """
 
     __slots__ = ("_amounts_in", "_falling_rates", "_nodes", "capacity", "start_rate")
 
-    def __init__(self, samples: Sequence[Sample]) -> None:
+    def __init__(self, samples: Sequence[QuotedSale]) -> None:
         self._nodes = _nodes(_merge_edges(concave_hull(samples)))
         self._amounts_in = [node.amount_in for node in self._nodes]
         self._falling_rates = [-node.rate for node in self._nodes]
@@ -86,12 +86,12 @@ class SampledCurve:
         return before, before.rate + part * (after.rate - before.rate)
 
 
-def concave_hull(samples: Sequence[Sample]) -> list[Sample]:
+def concave_hull(samples: Sequence[QuotedSale]) -> list[QuotedSale]:
     """Return the vertices of the least concave increasing curve from zero that lies nowhere below the samples.
 
     The first is (0, 0); the slopes fall strictly and are positive.
     """
-    hull = [Sample(0, 0)]
+    hull = [QuotedSale(0, 0)]
     for sample in samples:
         if sample.amount_out <= hull[-1].amount_out:
             continue
@@ -101,13 +101,13 @@ def concave_hull(samples: Sequence[Sample]) -> list[Sample]:
     return hull
 
 
-def _rises(first: Sample, middle: Sample, last: Sample) -> bool:
+def _rises(first: QuotedSale, middle: QuotedSale, last: QuotedSale) -> bool:
     """Return whether the slope does not fall at the middle one of three samples."""
     before = (middle.amount_out - first.amount_out) * (last.amount_in - middle.amount_in)
     return before <= (last.amount_out - middle.amount_out) * (middle.amount_in - first.amount_in)
 
 
-def _merge_edges(hull: Sequence[Sample]) -> list[Sample]:
+def _merge_edges(hull: Sequence[QuotedSale]) -> list[QuotedSale]:
     """Return the vertices at which the slope falls notably, and the ends."""
     vertices = [hull[0]]
     for sample in hull[1:]:
@@ -117,11 +117,11 @@ def _merge_edges(hull: Sequence[Sample]) -> list[Sample]:
     return vertices
 
 
-def _slope(start: Sample, end: Sample) -> float:
+def _slope(start: QuotedSale, end: QuotedSale) -> float:
     return (end.amount_out - start.amount_out) / (end.amount_in - start.amount_in)
 
 
-def _nodes(hull: Sequence[Sample]) -> list[_Node]:
+def _nodes(hull: Sequence[QuotedSale]) -> list[_Node]:
     widths = [float(after.amount_in - before.amount_in) for before, after in pairwise(hull)]
     slopes = [_slope(before, after) for before, after in pairwise(hull)]
     rates = _vertex_rates(widths, slopes)

@@ -13,7 +13,7 @@ from swapcli.errors import InsufficientLiquidity, InvalidPoolState, PoolError, S
 from swapcli.model.pool import PoolIdentity
 from swapcli.pools import family
 from swapcli.pools.sampled import MAX_SAMPLES, Sampled
-from swapcli.pools.sampled_curve import Sample, SampledCurve, concave_hull
+from swapcli.pools.sampled_curve import QuotedSale, SampledCurve, concave_hull
 
 TOKENS = ("0x" + "11" * 20, "0x" + "22" * 20)
 IDENTITY = PoolIdentity("0x" + "ab" * 20, "test", TOKENS, (18, 6), 0)
@@ -22,12 +22,12 @@ rising = st.lists(st.integers(1, 10**30), min_size=1, max_size=20, unique=True).
 
 
 @st.composite
-def ladders(draw: st.DrawFn) -> tuple[Sample, ...]:
+def ladders(draw: st.DrawFn) -> tuple[QuotedSale, ...]:
     """Samples with rising inputs and outputs that never fall, of any shape."""
     inputs = draw(rising)
     outputs = sorted(draw(st.lists(st.integers(0, 10**30), min_size=len(inputs), max_size=len(inputs))))
     assume(outputs[-1])
-    return tuple(map(Sample, inputs, outputs))
+    return tuple(map(QuotedSale, inputs, outputs))
 
 
 @st.composite
@@ -41,12 +41,12 @@ def quote(reserves: tuple[int, int], amount_in: int) -> int:
     return amount_in * reserve_out // (reserve_in + amount_in)
 
 
-def pool_of(samples: tuple[Sample, ...]) -> Sampled:
+def pool_of(samples: tuple[QuotedSale, ...]) -> Sampled:
     return Sampled(*IDENTITY, samples_sold=samples)
 
 
 @given(ladders())
-def test_a_sample_swaps_for_its_exact_output(samples: tuple[Sample, ...]) -> None:
+def test_a_sample_swaps_for_its_exact_output(samples: tuple[QuotedSale, ...]) -> None:
     pool = pool_of(samples)
     for sample in samples:
         if sample.amount_out:
@@ -60,7 +60,7 @@ def test_a_sample_swaps_for_its_exact_output(samples: tuple[Sample, ...]) -> Non
 
 @given(honest_quotes(), rising, st.integers(1, 10**30))
 def test_an_estimate_is_no_more_than_the_quote(reserves: tuple[int, int], inputs: list[int], amount: int) -> None:
-    pool = pool_of(tuple(Sample(each, quote(reserves, each)) for each in inputs))
+    pool = pool_of(tuple(QuotedSale(each, quote(reserves, each)) for each in inputs))
     assume(amount < inputs[-1])
     try:
         amount_out, after = pool.swap(*TOKENS, amount)
@@ -71,7 +71,7 @@ def test_an_estimate_is_no_more_than_the_quote(reserves: tuple[int, int], inputs
 
 
 @given(ladders(), st.data())
-def test_the_estimate_is_between_its_neighbours(samples: tuple[Sample, ...], data: st.DataObject) -> None:
+def test_the_estimate_is_between_its_neighbours(samples: tuple[QuotedSale, ...], data: st.DataObject) -> None:
     for before, after in pairwise(samples):
         amount = data.draw(st.integers(before.amount_in, after.amount_in))
         assume(before.amount_out)
@@ -79,13 +79,13 @@ def test_the_estimate_is_between_its_neighbours(samples: tuple[Sample, ...], dat
 
 
 @given(ladders(), st.integers(1, 10**30))
-def test_no_amount_above_the_largest_sample_is_taken(samples: tuple[Sample, ...], more: int) -> None:
+def test_no_amount_above_the_largest_sample_is_taken(samples: tuple[QuotedSale, ...], more: int) -> None:
     with pytest.raises(InsufficientLiquidity):
         pool_of(samples).swap(*TOKENS, samples[-1].amount_in + more)
 
 
 @given(ladders())
-def test_a_second_swap_reverts(samples: tuple[Sample, ...]) -> None:
+def test_a_second_swap_reverts(samples: tuple[QuotedSale, ...]) -> None:
     _, after = pool_of(samples).swap(*TOKENS, samples[-1].amount_in)
     with pytest.raises(SwapReverts):
         after.swap(*TOKENS, samples[-1].amount_in)
@@ -101,15 +101,15 @@ def test_without_samples_nothing_is_sold() -> None:
 
 
 @given(ladders(), st.integers(1, 10**30), st.integers(1, 10**30))
-def test_a_new_sample_replaces_what_it_contradicts(samples: tuple[Sample, ...], amount_in: int, out: int) -> None:
-    pool = pool_of(samples).with_sample(*TOKENS, Sample(amount_in, out))
+def test_a_new_sample_replaces_what_it_contradicts(samples: tuple[QuotedSale, ...], amount_in: int, out: int) -> None:
+    pool = pool_of(samples).with_sample(*TOKENS, QuotedSale(amount_in, out))
     amount_out, after = pool.swap(*TOKENS, amount_in)
     assert (amount_out, after.is_estimated) == (out, False)
     assert all(a.amount_in < b.amount_in and a.amount_out <= b.amount_out for a, b in pairwise(pool.samples_sold))
 
 
 @given(ladders())
-def test_the_hull_is_concave_and_above_all_samples(samples: tuple[Sample, ...]) -> None:
+def test_the_hull_is_concave_and_above_all_samples(samples: tuple[QuotedSale, ...]) -> None:
     hull = concave_hull(samples)
     edges = list(pairwise(hull))
     for (a, b), (_, c) in pairwise(edges):
@@ -129,7 +129,7 @@ drops = st.floats(-8.0, 1.0).map(lambda exponent: 10.0**exponent)
 
 
 @given(ladders(), st.lists(drops, min_size=2, max_size=6))
-def test_the_curve_is_increasing_and_concave(samples: tuple[Sample, ...], falls: list[float]) -> None:
+def test_the_curve_is_increasing_and_concave(samples: tuple[QuotedSale, ...], falls: list[float]) -> None:
     curve = SampledCurve(samples)
     rates = [curve.start_rate * exp(-drop) for drop in sorted(falls)]
     trades = [(0.0, 0.0, curve.start_rate), *((*curve.trade_to_marginal_rate(rate)[:2], rate) for rate in rates)]
@@ -142,7 +142,7 @@ def test_the_curve_is_increasing_and_concave(samples: tuple[Sample, ...], falls:
 
 
 @given(ladders(), drops)
-def test_trading_to_a_rate_reaches_it(samples: tuple[Sample, ...], drop: float) -> None:
+def test_trading_to_a_rate_reaches_it(samples: tuple[QuotedSale, ...], drop: float) -> None:
     curve = SampledCurve(samples)
     rate = curve.start_rate * exp(-drop)
     amount_in, amount_out, slope = curve.trade_to_marginal_rate(rate)
@@ -157,7 +157,7 @@ def test_trading_to_a_rate_reaches_it(samples: tuple[Sample, ...], drop: float) 
 @given(honest_quotes())
 def test_the_curve_follows_an_honest_pool(reserves: tuple[int, int]) -> None:
     reserve_in, reserve_out = reserves
-    samples = [Sample(n, quote(reserves, n)) for n in sorted({reserve_in * k // 16 for k in range(1, 17)})]
+    samples = [QuotedSale(n, quote(reserves, n)) for n in sorted({reserve_in * k // 16 for k in range(1, 17)})]
     curve = SampledCurve(samples)
     for part in (0.03, 0.2, 0.5, 0.9):
         exact = reserve_out * part / (1 + part)
@@ -165,7 +165,7 @@ def test_the_curve_follows_an_honest_pool(reserves: tuple[int, int]) -> None:
 
 
 @given(ladders())
-def test_state_keeps_the_pool_without_its_samples(samples: tuple[Sample, ...]) -> None:
+def test_state_keeps_the_pool_without_its_samples(samples: tuple[QuotedSale, ...]) -> None:
     constants = (("fee", "3000"), ("hooks", "0x" + "cd" * 20))
     pool = Sampled(*IDENTITY, constants, "0x" + "ef" * 32, (10**40, 10**40), samples)
     read = family("sampled").from_state(IDENTITY, pool.state())
@@ -199,4 +199,4 @@ def test_a_state_that_contradicts_itself_is_refused(state: dict[str, object], fi
 
 def test_other_tokens_are_refused() -> None:
     with pytest.raises(PoolError):
-        pool_of((Sample(1, 1),)).swap(TOKENS[0], "0x" + "33" * 20, 1)
+        pool_of((QuotedSale(1, 1),)).swap(TOKENS[0], "0x" + "33" * 20, 1)
