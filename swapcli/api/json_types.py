@@ -74,7 +74,8 @@ class StateJson(TypedDict):
     Unix time of `block`, `ageS` its age in seconds. `pinned` says whether all answers of the node are proven to belong
     to the block, `proposed` whether the network had not yet agreed on it, `tag` what the node called it. `source`
     describes where the state comes from, `service` is the service that quoted. `placeholderPools` are the route's pools
-    whose addresses are placeholders.
+    whose addresses are placeholders; `changingPools` those that can change without an event (with time, through a rate,
+    by a hook), by address or pool id: the quote is for the time of `block`.
     """
 
     kind: str | None
@@ -87,6 +88,7 @@ class StateJson(TypedDict):
     source: str
     service: str | None
     placeholderPools: NotRequired[list[str]]
+    changingPools: NotRequired[list[str]]
 
 
 class BestSinglePathJson(TypedDict):

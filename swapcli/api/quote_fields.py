@@ -35,6 +35,7 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
         "state": {
             **render_state_source(figures.state),
             "placeholderPools": [display_address(each, network.kind) for each in figures.placeholder_pools],
+            "changingPools": list(figures.changing_pools),
         },
         "warnings": render_warning_list(figures.warnings),
     }

@@ -46,6 +46,7 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
         certificate=quote.certificate if quote else None,
         is_search_complete=quote.is_search_complete if quote else True,
         placeholder_pools=_placeholders(answer),
+        changing_pools=_changing_pools(answer),
     )
 
 
@@ -130,3 +131,9 @@ def _placeholders(answer: QuoteResult) -> tuple[str, ...]:
     if not isinstance(answer, LocalQuote):
         return ()
     return tuple(sorted({answer.pools[key].address for key in answer.placeholder_pools}))
+
+
+def _changing_pools(answer: QuoteResult) -> tuple[str, ...]:
+    if not isinstance(answer, LocalQuote):
+        return ()
+    return tuple(sorted(key for key, pool in answer.pools.items() if pool.changes_without_events))

@@ -36,7 +36,7 @@ class QuoteFigures(NamedTuple):
     `expires_at_s` (Unix) is when the quote is too old to use: the lifetime of a route after the time of the pool state,
     or after the time of the quote if the state has no time or is not live; a deadline before that takes its place.
     `certificate` is None unless it was requested. `placeholder_pools` are the addresses of the route's pools that are
-    placeholders.
+    placeholders, `changing_pools` the keys of those that can change without an event, quoted as of the state's block.
     """
 
     amount_in: int
@@ -59,3 +59,4 @@ class QuoteFigures(NamedTuple):
     certificate: Certificate | None = None
     is_search_complete: bool = True
     placeholder_pools: tuple[str, ...] = ()
+    changing_pools: tuple[str, ...] = ()

@@ -9,6 +9,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from swapcli.api.quote_fields import render_quote_fields
+from swapcli.cli.render.quote_facts import build_facts
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.open_market import open_market
 from swapcli.engine.quote_figures import compute_figures
@@ -16,10 +18,14 @@ from swapcli.engine.quote_results import LocalQuote, RemoteQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
+from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import Integrator, SwapTerms, after_fee, min_received
 from swapcli.networks.catalogue import find_network
+from swapcli.networks.pool_addresses import v4_pool_id
+from swapcli.pools.concentrated import Concentrated
+from swapcli.pools.protocol_fees import DYNAMIC_FEE
 from tests.support.testnet import NOW_S, build_quote, build_testnet_market
 
 TERMS = SwapTerms(5_000, ttl_s=60)
@@ -99,3 +105,30 @@ def test_an_order_of_an_output_has_no_single_path_figure() -> None:
     bought = answer._replace(order=answer.order._replace(reverse=True))
     assert compute_figures(answer, TERMS).single_path is not None
     assert compute_figures(bought, TERMS).single_path is None
+
+
+def test_a_quote_names_the_pools_that_change_without_events() -> None:
+    answer = build_quote(api_version=ApiVersion.V2)
+    assert compute_figures(answer, TERMS).changing_pools == ()
+    hooked = {pool.key: pool for pool in (dynamic_fee_pool(3_000), dynamic_fee_pool(500))}
+    figures = compute_figures(answer._replace(pools={**answer.pools, **hooked}), TERMS)
+    assert figures.changing_pools == tuple(sorted(hooked))
+    assert render_quote_fields(figures, answer.network)["state"]["changingPools"] == sorted(hooked)
+    (state,) = (fact for fact in build_facts(answer, TERMS, figures) if fact.name == "State")
+    assert "2 pools change with time, a rate or a hook, and count as of" in state.note
+
+
+def dynamic_fee_pool(tick_spacing: int) -> Pool:
+    """Return a Uniswap V4 pool whose fee is set by its hook."""
+    tokens, hooks = ("0x" + "11" * 20, "0x" + "22" * 20), "0x" + "12" * 18 + "1040"
+    state: dict[str, object] = {
+        "sqrt_price_x96": 2**96,
+        "tick": 0,
+        "liquidity": 0,
+        "tick_spacing": tick_spacing,
+        "ticks": [],
+        "pool_id": v4_pool_id(*tokens, DYNAMIC_FEE, tick_spacing, hooks),
+        "hooks": hooks,
+        "dynamic_fee": True,
+    }
+    return Concentrated.from_state(PoolIdentity("0x" + "44" * 20, "v4", tokens, (18, 18), 3_000), state)

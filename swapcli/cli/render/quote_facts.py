@@ -137,6 +137,8 @@ def _certificate(figures: QuoteFigures) -> Iterator[Fact]:
     checked = f"{certificate.pools_checked:,} pool{'s' if certificate.pools_checked != 1 else ''} checked"
     if not figures.is_search_complete:
         checked += "; the search ran out of time"
+    if figures.changing_pools:
+        checked += f"; {_changing_note(figures)}"
     if not certificate.is_proof:
         yield Fact("Optimality", "unknown", f"no bound was found on the output of any router; {checked}")
         return
@@ -150,6 +152,14 @@ def _certificate(figures: QuoteFigures) -> Iterator[Fact]:
     )
 
 
+def _changing_note(figures: QuoteFigures) -> str:
+    """Say that pools of the route change without a trade, and for which time they are quoted."""
+    count = len(figures.changing_pools)
+    pools = "1 pool changes" if count == 1 else f"{count} pools change"
+    block = f"block {figures.state.block}" if figures.state.block is not None else "the state"
+    return f"{pools} with time, a rate or a hook, and count as of {block}"
+
+
 def _state(figures: QuoteFigures) -> Fact:
     state, age_s = figures.state, figures.state.age_s
     if state.provenance is None:
@@ -161,4 +171,6 @@ def _state(figures: QuoteFigures) -> Fact:
     validity = f"valid for {left_s} s more" if left_s > 0 else ""
     quoted_by = f"quoted by {printable(state.service_url)}" if state.service_url else printable(state.description)
     note = ", ".join(filter(None, [live, describe_block(state), age, validity, quoted_by]))
+    if figures.changing_pools:
+        note += f"; {_changing_note(figures)}"
     return Fact("State", state.provenance.value, note)
