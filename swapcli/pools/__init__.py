@@ -14,6 +14,7 @@ _CLASS_NAMES: dict[str, str] = {
     "constant_product": "ConstantProduct",
     "concentrated": "Concentrated",
     "solidly_stable": "SolidlyStable",
+    "cryptoswap": "CryptoSwap",
     "stableswap": "StableSwap",
     "weighted": "Weighted",
     "wrapper": "WrappedNative",

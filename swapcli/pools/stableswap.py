@@ -19,9 +19,10 @@ from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.model.units import PPM
 from swapcli.pools.fast_replace import fast_replace
+from swapcli.pools.hull_curve import ZeroCurve
 from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
-from swapcli.pools.stableswap_curve import StableSwapCurve, ZeroCurve
+from swapcli.pools.stableswap_curve import StableSwapCurve
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
 

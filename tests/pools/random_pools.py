@@ -1,9 +1,13 @@
-"""Random pools of the stable and weighted families: level or tilted, of any decimals, a token to a billion deep."""
+"""Random pools of the stable, weighted and crypto families: level or tilted, any decimals, up to a billion tokens."""
 
 from __future__ import annotations
 
+from hypothesis import assume
 from hypothesis import strategies as st
 
+from swapcli.errors import PoolError
+from swapcli.pools.cryptoswap import CryptoParameters, CryptoPrices, CryptoSwap
+from swapcli.pools.cryptoswap_math import MATHS
 from swapcli.pools.log_exp import ONE
 from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.pools.stableswap import StableSwap
@@ -58,3 +62,47 @@ def weighted_pools(draw: st.DrawFn) -> Weighted:
 
 parts = st.floats(-6.0, -0.6).map(lambda exponent: 10.0**exponent)
 """A trade's size as a part of the input reserve, below 30%."""
+
+
+CRYPTO_LIMITS = {(2, "v2.0.0"): (40, 15.3), (2, "v2.1.0"): (40, 17.2), (3, "v2.0.0"): (270, 16.6)}
+"""By coins and version: the smallest A, without the factor of 10^4, and the logarithm of the largest gamma."""
+
+
+@st.composite
+def crypto_pools(draw: st.DrawFn) -> CryptoSwap:
+    """A pool that has earned a little, with any price scale, tilted by at most a factor e^1.5 from coin to coin."""
+    (n, version), (amp, max_gamma) = draw(st.sampled_from(sorted(CRYPTO_LIMITS.items())))
+    maths = MATHS[n, version]
+    ann, gamma = int(amp * 10 ** draw(st.floats(3.0, 5.5))), int(10 ** draw(st.floats(11.0, max_gamma)))
+    places = draw(st.tuples(*[decimals] * n))
+    scale = tuple(int(ONE * 10 ** draw(st.floats(-6.0, 6.0))) for _ in range(n - 1))
+    size, tilts = 10 ** draw(st.floats(2.0, 9.0)), [draw(st.floats(-0.75, 0.75)) for _ in range(n)]
+    reserves = tuple(
+        int(size * 10**digits * ONE / price * 2.718**tilt)
+        for digits, price, tilt in zip(places, (ONE, *scale), tilts, strict=True)
+    )
+    scaled = [r * 10 ** (18 - p) * s // ONE for r, p, s in zip(reserves, places, (ONE, *scale), strict=True)]
+    try:
+        d = maths.find_invariant(ann, gamma, scaled, 0)
+    except PoolError:
+        assume(False)
+        raise
+    mid_fee = draw(st.sampled_from([500_000, 3_000_000, 26_000_000]))
+    parameters = CryptoParameters(
+        version,
+        ann,
+        gamma,
+        mid_fee,
+        mid_fee * draw(st.sampled_from([1, 2, 15])),
+        int(10 ** draw(st.floats(13.5, 17.5))),
+        2 * 10**12,
+        146 * 10**12,
+    )
+    oracle = tuple(int(price * draw(st.floats(0.8, 1.25))) for price in scale)
+    virtual_price = int(ONE * draw(st.floats(1.0, 1.1)))
+    mean = maths.mean([d // n, *(d * ONE // (n * price) for price in scale)])
+    supply = ONE * mean // virtual_price
+    virtual_price = ONE * mean // supply
+    profit = int(2 * virtual_price - ONE + draw(st.integers(-(10**15), 10**15)))
+    prices = CryptoPrices(scale, oracle, scale, d, profit, virtual_price)
+    return CryptoSwap(ADDRESS, "test", TOKENS[:n], places, mid_fee // 10_000, reserves, prices, parameters, supply)

@@ -1,4 +1,4 @@
-"""The float curves of the stable and weighted families keep the contract of `RateCurve` and follow the exact swaps."""
+"""The float curves of all families with several coins keep the contract of `RateCurve` and follow the exact swaps."""
 
 from __future__ import annotations
 
@@ -11,13 +11,15 @@ from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool, RateCurve
+from swapcli.pools.cryptoswap import CryptoSwap
+from swapcli.pools.hull_curve import HullCurve
 from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.pools.stableswap import StableSwap
-from swapcli.pools.stableswap_curve import StableSwapCurve
 from swapcli.pools.weighted import Weighted
 from tests.pools.random_pools import (
     ADDRESS,
     TOKENS,
+    crypto_pools,
     parts,
     solidly_stable_pools,
     stableswap_pools,
@@ -25,7 +27,7 @@ from tests.pools.random_pools import (
 )
 
 WAD = 10**18
-pools = st.one_of(solidly_stable_pools(), stableswap_pools(), weighted_pools())
+pools = st.one_of(solidly_stable_pools(), stableswap_pools(), weighted_pools(), crypto_pools())
 directions = st.sampled_from([(0, 1), (1, 0)])
 drops = st.floats(-6.0, 0.3).map(lambda exponent: 10.0**exponent)
 """How far a logarithm of the rate falls, from a ten-thousandth of a percent to almost everything."""
@@ -148,7 +150,7 @@ def test_a_drained_pool_sells_nothing(pool: Pool, direction: tuple[int, int]) ->
 
 
 def reserves(pool: Pool) -> tuple[int, ...]:
-    assert isinstance(pool, SolidlyStable | StableSwap | Weighted)
+    assert isinstance(pool, SolidlyStable | StableSwap | Weighted | CryptoSwap)
     return pool.reserves
 
 
@@ -159,7 +161,7 @@ def tokens(pool: Pool, direction: tuple[int, int]) -> tuple[str, str]:
 
 def inside_chord(curve: RateCurve, amount_in: float) -> bool:
     """Return whether the curve is a concave hull at that rate."""
-    if not isinstance(curve, StableSwapCurve) or curve._chord is None:
+    if not isinstance(curve, HullCurve) or curve._chord is None:
         return False
     low, high = curve._chord.low[0], curve._chord.high[0]
     return low * (1 - 1e-6) <= amount_in / curve._unit_in <= high * (1 + 1e-6)
