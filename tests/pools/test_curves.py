@@ -168,6 +168,6 @@ def inside_chord(curve: RateCurve, amount_in: float) -> bool:
 
 
 def dust(pool: Pool, curve: RateCurve, j: int) -> float:
-    """Return the rounding of the contract: a few units of either token, and the margin of a weighted power."""
-    units = 3 * (1 + curve.start_rate)
-    return units + 2e-14 * pool.reserves[j] if isinstance(pool, Weighted) else units
+    """Return the rounding of the contract: a few units of either token, and the margins of its own methods."""
+    margin = 2e-14 if isinstance(pool, Weighted) else 1e-12 if isinstance(pool, CryptoSwap) else 0.0
+    return 3 * (1 + curve.start_rate) + margin * reserves(pool)[j]
