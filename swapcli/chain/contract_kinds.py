@@ -35,6 +35,7 @@ class ContractKind(StrEnum):
     ALGEBRA = "algebra_integral"
     UNISWAP_V4 = "uniswap_v4"
     STABLESWAP = "stableswap"
+    CRYPTOSWAP = "cryptoswap"
     WEIGHTED = "weighted"
 
 
@@ -94,6 +95,26 @@ _TICK_EVENTS: Final = dict.fromkeys(
     ),
     key_of_emitter,
 )
+_CURVE_LISTS: Final = (("pool_count()", "pool_list(uint256)"),)
+_CRYPTO_EVENTS: Final = dict.fromkeys(
+    (
+        "TokenExchange(address,uint256,uint256,uint256,uint256,uint256,uint256)",
+        "AddLiquidity(address,uint256[2],uint256,uint256,uint256)",
+        "AddLiquidity(address,uint256[3],uint256,uint256,uint256)",
+        "RemoveLiquidity(address,uint256[2],uint256)",
+        "RemoveLiquidity(address,uint256[3],uint256)",
+        "RemoveLiquidityOne(address,uint256,uint256,uint256,uint256,uint256)",
+        # With and without the time of another average.
+        "NewParameters(uint256,uint256,uint256,uint256,uint256,uint256,uint256)",
+        "NewParameters(uint256,uint256,uint256,uint256,uint256,uint256)",
+        "RampAgamma(uint256,uint256,uint256,uint256,uint256,uint256)",
+        "StopRampA(uint256,uint256,uint256)",
+        "ClaimAdminFee(address,uint256[2])",
+        "ClaimAdminFee(address,uint256[3])",
+        "ClaimAdminFee(address,uint256)",
+    ),
+    key_of_emitter,
+)
 _VAULT_EVENTS: Final = dict.fromkeys(
     (
         "Swap(bytes32,address,address,uint256,uint256)",
@@ -147,6 +168,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         created=("Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)",),
     ),
     ContractKind.STABLESWAP: KindTraits(("stableswap",), "stableswap"),
+    ContractKind.CRYPTOSWAP: KindTraits(("cryptoswap",), "cryptoswap", _CRYPTO_EVENTS, list_functions=_CURVE_LISTS),
     ContractKind.WEIGHTED: KindTraits(
         ("weighted",),
         "weighted",

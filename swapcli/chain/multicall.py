@@ -40,6 +40,8 @@ _CODE_SIZE: Final = b"\x73%s\x3b\x60\x00\x52\x60\x20\x60\x00\xf3"
 _FAR_BLOCKS: Final = 10_000
 """On some networks NUMBER is that of another chain's block (on Arbitrum, Ethereum's), much further away than a node
 could run ahead."""
+MULTICALL3: Final = "0xca11bde05977b3631167028862be2a173976ca11"
+"""The address that Multicall3 has on most networks; it also answers what the block's time is."""
 _MULTICALLS: Final[WeakKeyDictionary[Node, set[str]]] = WeakKeyDictionary()
 """Multicall3 contracts that have answered on each node."""
 _PINNING: Final[WeakKeyDictionary[Node, str]] = WeakKeyDictionary()

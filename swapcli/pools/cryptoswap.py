@@ -92,8 +92,8 @@ class CryptoSwap(Pool):
     """Medians of recorded swaps: 169,000 for two coins and 176,000 for three, with about 40,000 of the transaction."""
 
     @property
-    def changes_with_time(self) -> bool:
-        """Whether the state holds at its block's time only: in a ramp, and while the price oracle still moves."""
+    def changes_without_events(self) -> bool:
+        """Whether A and gamma change with time, or the price oracle still moves towards the last prices."""
         prices = self.prices
         targets = (min(last, 2 * scale) for last, scale in zip(prices.last, prices.scale, strict=True))
         return self.parameters.ramp_seconds_left is not None or prices.oracle != tuple(targets)
