@@ -167,7 +167,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         roles=("pool_manager",),
         created=("Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)",),
     ),
-    ContractKind.STABLESWAP: KindTraits(("stableswap",), "stableswap"),
+    ContractKind.STABLESWAP: KindTraits(("stableswap",), "stableswap", list_functions=_CURVE_LISTS),
     ContractKind.CRYPTOSWAP: KindTraits(("cryptoswap",), "cryptoswap", _CRYPTO_EVENTS, list_functions=_CURVE_LISTS),
     ContractKind.WEIGHTED: KindTraits(
         ("weighted",),

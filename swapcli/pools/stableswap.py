@@ -5,7 +5,8 @@ at most one unit, give the invariant D and the new balance y of the bought coin.
 an off-peg multiplier, grows with the imbalance at the middle of the trade; half of it leaves the pool's balances as
 admin fee. The contract pays zero for an input that is too small; a router cannot use that, so it raises an error here.
 
-`amp` is A without the contract's precision factor of 100, hence constant: a ramp between two values is not modelled.
+`amp` is A without the contract's precision factor of 100; in a ramp between two values, `amp_hundredths` are the digits
+that the factor adds at the block's time. The contract's own views drop them, its swaps do not.
 Older pools, which divide by n inside the product of the invariant, may differ from this by a unit.
 """
 
@@ -43,16 +44,24 @@ _PACKED_BITS: Final = 128
 class StableSwap(Pool):
     """`reserves` in base units without admin fees; `rates` scaled by 10^18, on top of the scaling to 18 decimals.
 
-    `offpeg_fee_multiplier` is scaled by 10^10; up to one, as 0 is, the fee is constant.
+    `offpeg_fee_multiplier` is scaled by 10^10; up to one, as 0 is, the fee is constant. `is_ramping` tells that `amp`
+    and `amp_hundredths` change with time.
     """
 
     reserves: tuple[int, ...]
     amp: int
     rates: tuple[int, ...]
     offpeg_fee_multiplier: int = 0
+    amp_hundredths: int = 0
+    is_ramping: bool = False
 
     family: ClassVar[str] = "stableswap"
     swap_gas: ClassVar[int] = 105_000
+
+    @property
+    def changes_without_events(self) -> bool:
+        """Whether A is in a ramp, or a rate may change."""
+        return self.is_ramping or any(rate != _WAD for rate in self.rates)
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` as the contract's `exchange` does. Raises as `Pool.swap`."""
@@ -75,7 +84,7 @@ class StableSwap(Pool):
         rates = self._contract_rates()
         try:
             balances = _scale_to_18_decimals(self.reserves, rates)
-            d = invariant(balances, self.amp * _A_PRECISION) if all(balances) else 0
+            d = invariant(balances, self._precise_amp) if all(balances) else 0
         except SwapReverts:
             d = 0
         if not d:
@@ -84,26 +93,33 @@ class StableSwap(Pool):
             balances,
             d,
             (i, j),
-            self.amp,
+            self._precise_amp / _A_PRECISION,
             self.fee_ppm / PPM,
             self.offpeg_fee_multiplier / _FEE_DENOMINATOR,
             (_WAD / rates[i], _WAD / rates[j]),
         )
 
     def state(self) -> dict[str, object]:
-        """Return `reserves`, `amp`, `rates` and, if not zero, `offpeg_fee_multiplier`."""
+        """Return `reserves`, `amp`, `rates`, and the other fields that are not zero."""
         state: dict[str, object] = {
             "reserves": [str(reserve) for reserve in self.reserves],
             "amp": self.amp,
             "rates": [str(rate) for rate in self.rates],
         }
+        if self.amp_hundredths:
+            state["amp_hundredths"] = self.amp_hundredths
+        if self.is_ramping:
+            state["is_ramping"] = True
         if self.offpeg_fee_multiplier:
             state["offpeg_fee_multiplier"] = str(self.offpeg_fee_multiplier)
         return state
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves`, which may be zero, `amp`, `rates` and the optional `offpeg_fee_multiplier`."""
+        """Read `reserves`, which may be zero, `amp`, `rates`, and optional fields.
+
+        These are `offpeg_fee_multiplier`, `amp_hundredths` and `is_ramping`.
+        """
         check_multi_token(identity)
         fields = StateFields(state)
         count = len(identity.tokens)
@@ -127,14 +143,20 @@ class StableSwap(Pool):
             fields.integer("amp", 1, _MAX_AMP),
             rates,
             multiplier,
+            fields.integer("amp_hundredths", 0, _A_PRECISION - 1) if fields.has("amp_hundredths") else 0,
+            fields.boolean("is_ramping"),
         )
+
+    @property
+    def _precise_amp(self) -> int:
+        return self.amp * _A_PRECISION + self.amp_hundredths
 
     def _contract_rates(self) -> list[int]:
         return [rate * to_18_decimals(places) for rate, places in zip(self.rates, self.decimals, strict=True)]
 
     def _exchange(self, balances: Sequence[int], i: int, j: int, x: int, rate_out: int) -> tuple[int, int]:
         """Return (amount_out, admin_fee) in base units when the i-th scaled balance becomes `x`."""
-        amp = self.amp * _A_PRECISION
+        amp = self._precise_amp
         d = invariant(balances, amp)
         after = list(balances)
         after[i] = x

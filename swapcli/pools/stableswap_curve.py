@@ -31,7 +31,7 @@ class StableSwapCurve(HullCurve):
         balances: Sequence[int],
         d: int,
         direction: tuple[int, int],
-        amp: int,
+        amp: float,
         fee: float,
         multiplier: float,
         units: tuple[float, float],
@@ -43,7 +43,7 @@ class StableSwapCurve(HullCurve):
             if k not in direction:
                 others += balance
                 product *= n * balance / d
-        ann = float(amp * n)
+        ann = amp * n
         x, y = (balances[k] / d for k in direction)
         self._x, self._y = x, y
         self._k = 1.0 / (n * n * product * ann)

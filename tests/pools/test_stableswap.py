@@ -148,6 +148,15 @@ def test_state_survives_a_round_trip(pool: StableSwap) -> None:
     assert family("stableswap").from_state(identity, pool.state()) == pool
 
 
+def test_a_ramp_counts_hundredths_of_the_amplification() -> None:
+    pool = StableSwap(ADDRESS, "test", (A, B), (18, 18), 100, (10**24, 3 * 10**24), 200, (WAD, WAD))
+    outputs = [replace(pool, amp_hundredths=k).swap(A, B, 10**23)[0] for k in (0, 50, 99)]
+    assert outputs == sorted(set(outputs), reverse=True)
+    assert outputs[-1] > replace(pool, amp=201).swap(A, B, 10**23)[0]
+    curve = replace(pool, amp_hundredths=50).curve(A, B)
+    assert curve.amount_out(1e23) == pytest.approx(outputs[1], rel=1e-9)
+
+
 def test_half_of_the_fee_leaves_the_pool() -> None:
     pool = StableSwap(ADDRESS, "test", (A, B), (18, 18), 10_000, (10**24, 10**24), 2000, (WAD, WAD))
     amount_out, after = pool.swap(A, B, 10**21)
@@ -219,6 +228,8 @@ def test_other_tokens_are_not_traded() -> None:
         ("rates", IDENTITY, {"rates": [str(WAD)]}),
         ("rates", IDENTITY, {"rates": ["0", str(WAD)]}),
         ("rates[1]", IDENTITY, {"rates": [str(WAD), "one"]}),
+        ("amp_hundredths", IDENTITY, {"amp_hundredths": 100}),
+        ("is_ramping", IDENTITY, {"is_ramping": 1}),
         ("offpeg_fee_multiplier", IDENTITY, {"offpeg_fee_multiplier": "-1"}),
         ("offpeg_fee_multiplier", IDENTITY, {"offpeg_fee_multiplier": str(5001 * 10**10)}),
         ("fee_ppm", IDENTITY._replace(fee_ppm=500_001), {}),

@@ -6,15 +6,20 @@ The family's maths are StableSwap-NG's: pools from before it may differ from the
 from __future__ import annotations
 
 from collections.abc import Sequence
+from itertools import takewhile
 
-from swapcli.chain.call_encoding import encode_call, invalid_response, read_list, read_word
+from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_list, read_word
+from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
+from swapcli.pools.identity_checks import MAX_TOKENS
 from swapcli.pools.reserves import MAX_DECIMALS, to_18_decimals
 
+_COIN = "coins(uint256)"
+_IS_META = "is_meta(address)"
 _BALANCE = "balances(uint256)"
 _RATES = "stored_rates()"
 _NAMES = ("A()", "fee()")
@@ -35,7 +40,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         *balances,
     ]
     state: dict[str, object] = {
-        "amp": _constant_amp(read_word(amp, "A()"), precise, goal),
+        **_amp(read_word(amp, "A()"), precise, goal),
         "reserves": [read_word(each, _BALANCE) for each in balances_read],
         "rates": _rates(ref, rates),
     }
@@ -44,14 +49,29 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     return build_pool(ref, fee_in_ppm(read_word(fee, "fee()"), _FEE_DENOMINATOR, "fee()"), state)
 
 
-def _constant_amp(amp: int, precise: ReturnData, goal: ReturnData) -> int:
-    """Return the amplification. Raises `InvalidUpstreamResponse` during a ramp, when it changes every second."""
+def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
+    """Read the coins of a factory's pool in one round."""
+    is_meta, *coins = yield [
+        ContractCall(factory.address, encode_call(_IS_META, address), may_revert=True),
+        *(ContractCall(address, encode_call(_COIN, k), may_revert=True) for k in range(MAX_TOKENS)),
+    ]
+    if is_meta and read_word(is_meta, _IS_META):
+        raise invalid_response(address, "a metapool")
+    found = tuple(takewhile(bool, coins))
+    if len(found) < 2:
+        raise invalid_response(_COIN, "the pool has no list of its coins")
+    return factory.new_ref(address, tuple(read_address(coin, _COIN) for coin in found))
+
+
+def _amp(amp: int, precise: ReturnData, goal: ReturnData) -> dict[str, object]:
+    """Return the amplification at the block's time. Raises `InvalidUpstreamResponse` for a contradiction."""
     if not precise:
-        return amp
+        return {"amp": amp}
     now = read_word(precise, "A_precise()")
-    if now != amp * _A_PRECISION or (goal and read_word(goal, "future_A()") != now):
-        raise invalid_response("A()", "the amplification is changing")
-    return amp
+    if now // _A_PRECISION != amp:
+        raise invalid_response("A()", f"{amp} does not fit A_precise(), {now}")
+    is_ramping = bool(goal) and read_word(goal, "future_A()") != now
+    return {"amp": amp, "amp_hundredths": now % _A_PRECISION, "is_ramping": is_ramping}
 
 
 def _rates(ref: PoolRef, answer: ReturnData) -> Sequence[int]:

@@ -321,7 +321,9 @@ def test_base_has_a_factory_or_a_reason_for_each_protocol() -> None:
     assert by_protocol["uniswapV4"].kind is ContractKind.UNISWAP_V4
     assert by_protocol["balancerV2Weighted"].kind is ContractKind.WEIGHTED
     assert sum("aerodromeV3" in {each.amm_name for each in home.protocols} for home in found) == 2
-    assert {each.key for each in skipped} >= {"curveFi", "curveFiStableNG"}
+    for name in ("curveFi", "curveFiStableNG", "curveFiTwoCrypto", "curveFiTriCrypto"):
+        assert by_protocol[name].is_enumerable
+    assert "equalizerV3" not in {each.key for each in skipped}
     zora = "0xd61a675f8a0c67a73dc3b54fb7318b4d91409040"
     assert by_protocol["uniswapV4"].protocols_by_hook[zora].amm_name == "uniswapV4Zora"
     only, none = find_factories(find_network("base"), ["uniswapV3"])
