@@ -5,7 +5,7 @@ fees it earned pay for it. So a swap also changes the invariant, the prices and 
 the same block starts from them. The fee stays in the pool; it grows from `mid_fee` to `out_fee` out of balance.
 
 The state is what the contract answers at one block: `amp` and `gamma` in a ramp and `price_oracle` depend on its time.
-The stored invariant is not that of the stored balances, except in a ramp, when each swap finds it anew.
+The stored invariant is not that of the stored balances, except in a ramp, when each swap solves for it.
 """
 
 from __future__ import annotations

@@ -44,8 +44,8 @@ _PACKED_BITS: Final = 128
 class StableSwap(Pool):
     """`reserves` in base units without admin fees; `rates` scaled by 10^18, on top of the scaling to 18 decimals.
 
-    `offpeg_fee_multiplier` is scaled by 10^10; up to one, as 0 is, the fee is constant. `is_ramping` tells that `amp`
-    and `amp_hundredths` change with time.
+    `offpeg_fee_multiplier` is scaled by 10^10; up to one, as 0 is, the fee is constant. `amp` and
+    `amp_hundredths` change with time if `is_ramping`.
     """
 
     reserves: tuple[int, ...]
