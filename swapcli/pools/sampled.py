@@ -19,9 +19,9 @@ from typing import ClassVar, Final, Self
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve
 from swapcli.pools.fast_replace import fast_replace
+from swapcli.pools.hull_curve import ZeroCurve
 from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.sampled_curve import QuotedSale, SampledCurve
-from swapcli.pools.stableswap_curve import ZeroCurve
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
 from swapcli.validation.values import InvalidValue, parse_integer, parse_list
