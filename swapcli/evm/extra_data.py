@@ -26,7 +26,7 @@
 | fluid_t1                                | 1 if the first token is sold: 1 byte   | `swapIn(bool zeroForOne,..`      |
 | liquidity_book                          | 1 if the first token is sold: 1 byte   | `swap(bool swapForY,..`          |
 | vault (ERC-4626)                        | 1 if shares are sold: 1 byte           | `redeem`, else `deposit`         |
-| bridge                                  | 1 if its own coin is sold: 1 byte      | `burn`, else `mint`              |
+| bridge                                  | 1 if the first token is sold: 1 byte   | `burn` of it                     |
 | psm, sampled                            | none                                   |                                  |
 
 Numbers are big-endian; a fee takes the shortest of two or three bytes (0x0064 for 100). What a protocol's pools are
@@ -35,7 +35,8 @@ tickSpacing, address hooks), Infinity's (address currency0, address currency1, a
 uint24 fee, bytes32 parameters); the native currency is the zero address: the list says wrapped, the router converts.
 
 Published are two samples only: 0x0064 for a PancakeSwap V3 pool of fee 100 and for a Slipstream pool of tick spacing
-100. The other rows are ours. Balancer's pools expose their vault themselves.
+100. The other rows are ours. Balancer's pools expose their vault themselves; a bridge's first token is the coin that
+it mints.
 
 That table is the form "two_bytes". Clients of the public router disagree on it, so there are other forms, which change
 it as follows. The PoolKey, and nothing for a wrapper, are the same in all of them.
@@ -217,6 +218,11 @@ def _infinity_bin(use: PoolUse) -> _Data:
     return _PoolKey(_infinity_key(use, use.pool.api_extra_data()) + b"\1")
 
 
+def _are_shares_sold(use: PoolUse) -> _Data:
+    """A vault's address is that of its shares."""
+    return bytes((use.token_in == use.pool.address,))
+
+
 def _is_first_sold(use: PoolUse) -> _Data:
     return bytes((use.token_in == use.pool.tokens[0],))
 
@@ -244,6 +250,8 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "infinity_bin": RouterFamily(RouterPoolKind.INFINITY, _infinity_bin),
         "liquidity_book": RouterFamily(RouterPoolKind.LIQUIDITY_BOOK, _is_first_sold),
         "fluid_t1": RouterFamily(RouterPoolKind.FLUID, _is_first_sold),
+        "vault": RouterFamily(RouterPoolKind.VAULT, _are_shares_sold),
+        "bridge": RouterFamily(RouterPoolKind.BRIDGE, _is_first_sold),
         "psm": RouterFamily(RouterPoolKind.PSM, _nothing),
         "ekubo": RouterFamily(None, _nothing),
         "sampled": RouterFamily(None, _sampled),

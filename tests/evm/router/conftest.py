@@ -7,22 +7,22 @@ from collections.abc import Iterator
 import pytest
 
 from swapcli.model.market import MarketState
-from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_market
 from tests.contracts.evm import Chain
+from tests.evm.router.vault_pools import VaultPools
 
 
 @pytest.fixture(scope="package")
-def shared() -> ContractFixture:
-    return ContractFixture(Chain())
+def shared() -> VaultPools:
+    return VaultPools(Chain())
 
 
 @pytest.fixture(scope="package")
-def market(shared: ContractFixture) -> MarketState:
+def market(shared: VaultPools) -> MarketState:
     return read_market(shared)
 
 
 @pytest.fixture
-def fixture(shared: ContractFixture) -> Iterator[ContractFixture]:
+def fixture(shared: VaultPools) -> Iterator[VaultPools]:
     with shared.chain.revert_after():
         yield shared

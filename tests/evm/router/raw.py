@@ -26,13 +26,13 @@ def raw_refusal(fixture: ContractFixture, call: RouterCall, *, value: int | None
     """Return the error data of Alice's call, which must revert although she has the input and approved more."""
     with fixture.chain.revert_after():
         fixture.chain.fund(ALICE, min(2 * call.route.amount_in, 2**128) + 10**18)
-        token = next((t for t in fixture.tokens.values() if t.address == call.route.token_in), None)
-        if token is not None:
-            if token.symbol == WETH:
+        found = (each for each, contract in fixture.contracts.items() if contract.address == call.route.token_in)
+        if symbol := next(found, None):
+            if symbol == WETH:
                 fixture.contracts[WETH].send("deposit", value=call.route.amount_in, sender=ALICE)
             else:
-                fixture.give(token.symbol, ALICE, call.route.amount_in)
-            fixture.contracts[token.symbol].send("approve", fixture.router.address, _UNLIMITED, sender=ALICE)
+                fixture.give(symbol, ALICE, call.route.amount_in)
+            fixture.contracts[symbol].send("approve", fixture.router.address, _UNLIMITED, sender=ALICE)
         try:
             send_raw(fixture, call, value=value)
         except RevertedError as reverted:
