@@ -1,7 +1,8 @@
 """Finds the pools of given tokens by asking factories for each pair, in few round trips for few tokens.
 
 Factory lists and events (`pool_discovery`) cover every pool, but public nodes limit both. Pools that cannot be looked
-up by their tokens are left to them: Balancer's and Curve's pools, and Uniswap V3 and V4 pools with unusual fees.
+up by their tokens are left to them: Balancer's and Curve's pools, Uniswap V3 and V4 pools with unusual fees, and those
+of V4 with a hook that the catalogue does not know.
 """
 
 from __future__ import annotations
@@ -25,6 +26,7 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.constant_product import ConstantProduct
 from swapcli.pools.solidly_stable import SolidlyStable
+from swapcli.pools.v4_hooks import may_change_amounts
 
 USUAL_FEES: Final = (
     *(10, 20, 50, 80, 100, 200, 250, 300, 400, 450, 500, 750, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 5_000, 6_000),
@@ -156,22 +158,30 @@ def _pair_call(query: _PairQuery, pair: _Pair) -> ContractCall:
 
 
 def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRead[_Refs]:
-    """Return the pools of two currencies with usual fees that have a price, in one round."""
+    """Return the pools of two currencies that have a price, in one round: those with usual fees and without a hook, and
+    those with the catalogue's fees and hooks."""
     native = currencies != pair
-    ref = factory.new_ref(factory.address, pair)._replace(native=native)
     refs = [
-        ref._replace(fee_ppm=fee, tick_spacing=spacing, pool_id=v4_pool_id(*currencies, fee, spacing))
-        for fee, spacing in _usual_keys(factory)
+        factory.new_ref(factory.address, pair, protocol=factory.protocols_by_hook.get(hooks))._replace(
+            fee_ppm=fee,
+            tick_spacing=spacing,
+            pool_id=v4_pool_id(*currencies, fee, spacing, hooks),
+            native=native,
+            hooks=hooks,
+        )
+        for fee, spacing, hooks in _usual_keys(factory)
     ]
     (answer,) = yield [extsload_call(factory.address, [pool_slot(ref.pool_id) for ref in refs])]
     positions = map(price_and_tick, read_extsload(answer, len(refs)))
     return [ref._replace(last_tick=tick) for ref, (price, tick) in zip(refs, positions, strict=True) if price]
 
 
-def _usual_keys(factory: Factory) -> list[tuple[int, int]]:
-    """Return usual fees and tick spacings of Uniswap V4. Most spacings are a fiftieth of the fee."""
-    seen = [(fee, spacing) for fee, spacing in factory.fee_tiers.items() if spacing]
-    return sorted({(100, 1), *seen, *((fee, max(1, (fee + 25) // 50)) for fee in USUAL_FEES)})
+def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:
+    """Return usual fees, tick spacings and hooks of Uniswap V4. Most spacings are a fiftieth of the fee."""
+    tiers = [(fee, spacing) for fee, spacing in factory.fee_tiers.items() if spacing]
+    usual = sorted({(100, 1), *tiers, *((fee, max(1, (fee + 25) // 50)) for fee in USUAL_FEES)})
+    hooks = [each for each in factory.protocols_by_hook if not may_change_amounts(each)]
+    return [(*each, ZERO_ADDRESS) for each in usual] + [(*tier, hook) for hook in hooks for tier in tiers]
 
 
 def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuery]]:

@@ -26,9 +26,14 @@ def check_hooks(hooks: str, *, has_dynamic_fee: bool) -> None:
     bits = _bits(hooks)
     if not _is_valid(hooks, bits, has_dynamic_fee):
         raise InvalidPoolState("hooks", f"no pool can have {hooks}: its permissions contradict themselves or the fee")
-    permissions = ", ".join(f"{name} (bit {bit})" for bit, name in _CHANGES_AMOUNTS.items() if bits >> bit & 1)
-    if permissions:
+    if may_change_amounts(hooks):
+        permissions = ", ".join(f"{name} (bit {bit})" for bit, name in _CHANGES_AMOUNTS.items() if bits >> bit & 1)
         raise InvalidPoolState("hooks", f"{hooks} may change the amounts of a swap, by permission {permissions}")
+
+
+def may_change_amounts(hooks: str) -> bool:
+    """Return whether a hook has a permission with which it may change the amounts of a swap."""
+    return any(_bits(hooks) >> bit & 1 for bit in _CHANGES_AMOUNTS)
 
 
 def is_called_after_swaps(hooks: str) -> bool:

@@ -18,6 +18,7 @@ V3 = ProtocolInfo(2, "v3", "V3", "concentrated", ("fee",))
 SLIPSTREAM = ProtocolInfo(3, "slipstream", "Slipstream", "concentrated", ("tickSpacing",))
 ALGEBRA = ProtocolInfo(4, "algebra", "Algebra", "concentrated")
 V4 = ProtocolInfo(5, "v4", "V4", "concentrated", ("poolId",))
+LAUNCHER = ProtocolInfo(9, "launcher", "Launcher", "concentrated", ("poolId",))
 VOLATILE = ProtocolInfo(6, "volatile", "Volatile", "constant_product")
 STABLE = ProtocolInfo(7, "stable", "Stable", "solidly_stable")
 PANCAKE = ProtocolInfo(8, "pancake", "Pancake", "concentrated", ("fee",))
@@ -29,6 +30,9 @@ _V4 = "@uniswap/v4-core/out/PoolManager.sol/PoolManager.json"
 _SOLIDLY = "sphere-mezo-solidity-files/domains/aerodrome/contracts"
 _SLIPSTREAM = "sphere-mezo-solidity-files/domains/aerodrome-slipstream/contracts/core/CLFactory.sol"
 _V4_SPACINGS = {20: 1, 77: 13, 100: 1, 500: 10, 3_000: 60, 10_000: 200}
+_HOOK = "0x" + "5a" * 18 + "1040"
+"""The hook of a launcher, which is called after the creation of pools and after swaps."""
+_HOOKED = 10_000_000
 _PRICE = sqrt_ratio_at_tick(7)
 
 
@@ -99,14 +103,21 @@ def algebra(chain: BaseChain) -> FactoryFixture:
 
 
 def uniswap_v4(chain: BaseChain, wrapped: str) -> FactoryFixture:
-    """Deploy the pool manager. A negative fee creates a native-currency pool if one token is `wrapped`."""
+    """Deploy the pool manager. A negative fee creates a native-currency pool if one token is `wrapped`.
+
+    A fee above `_HOOKED` creates a pool with a known hook.
+    """
     manager = chain.deploy(load_artifact(_V4), DEPLOYER)
+    chain.place(_HOOK, compile_solidity("hooks.sol")["TestHook"])
 
     def make(a: str, b: str, key: int) -> None:
         pair = [ZERO_ADDRESS if each == wrapped and key < 0 else each for each in (a, b)]
         currencies = sorted(pair, key=lambda each: int(each, 16))
-        fee = abs(key)
-        manager.send("initialize", (*currencies, fee, _V4_SPACINGS[fee], ZERO_ADDRESS), _PRICE)
+        fee = abs(key) % _HOOKED
+        hooks = _HOOK if key > _HOOKED else ZERO_ADDRESS
+        manager.send("initialize", (*currencies, fee, _V4_SPACINGS[fee], hooks), _PRICE)
 
-    home = Factory(manager.address, ContractKind.UNISWAP_V4, (V4,), fee_tiers={77: 13})
-    return FactoryFixture(home, (*_V4_SPACINGS, -500, -3_000), make)
+    home = Factory(
+        manager.address, ContractKind.UNISWAP_V4, (V4,), fee_tiers={77: 13}, protocols_by_hook={_HOOK: LAUNCHER}
+    )
+    return FactoryFixture(home, (*_V4_SPACINGS, -500, -3_000, _HOOKED + 77), make)
