@@ -10,6 +10,7 @@ from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from typing import Any, Final, NamedTuple
 
+from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.factory import Factory
 from swapcli.chain.json_rpc_client import TooManyRequests
 from swapcli.chain.lockstep_reads import SkippedItem
@@ -139,11 +140,15 @@ class _BatchDiscovery:
     def _query_pairs(self) -> bool:
         """Query all factories for the next pairs of the filter's tokens, unless it takes less to find all pools.
 
+        A factory that the catalogue did not have at the last query is a reason to query again.
+
         Lists and events of the factories that answered then continue from the block of the first of these queries.
         """
         cursor = self._discovery.cursor
         tokens, reads_events = cursor.sync_filter.tokens, cursor.sync_filter.from_block > 0
-        if tokens is None or cursor.factories_queried or not self._pairs_take_less(tokens):
+        if tokens is None or (cursor.factories_queried and not self._has_new_sources(reads_events)):
+            return True
+        if not self._pairs_take_less(tokens):
             return True
         if self._room <= 0:
             return False
@@ -177,6 +182,13 @@ class _BatchDiscovery:
         )
         self._set_stage(f"pairs of {len(tokens)} tokens", last, total)
         return last >= total
+
+    def _has_new_sources(self, reads_events: bool) -> bool:
+        """Return whether the cursor has no position for a factory that is queried for pairs."""
+        cursor = self._discovery.cursor
+        known = cursor.list_positions.keys() | cursor.event_blocks.keys()
+        queried = [source for source, _ in self._enumerable] + ([] if reads_events else self._event_only)
+        return any(source.name not in known for source in queried)
 
     def _pairs_take_less(self, tokens: Collection[str]) -> bool:
         """Return whether to look the pairs of tokens up: always for few tokens, else by the estimated requests.
@@ -351,5 +363,14 @@ def _sources(network: Network, protocols: frozenset[str] | None) -> list[_Source
         names = {protocol.amm_name for protocol in factory.all_protocols}
         names = names if protocols is None else names & protocols
         if names:
-            sources.append(_Source(" ".join((factory.address, *sorted(names))), factory))
+            sources.append(_Source(_source_name(factory, names), factory))
     return sources
+
+
+def _source_name(factory: Factory, protocols: Collection[str]) -> str:
+    """Return the key of a factory's positions: its address and protocols.
+
+    Earlier versions skipped pools with hooks, whose events must be read again: those of Uniswap V4 have another key.
+    """
+    words = (factory.address, *sorted(protocols), *(["hooks"] if factory.kind is ContractKind.UNISWAP_V4 else []))
+    return " ".join(words)

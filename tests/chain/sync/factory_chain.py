@@ -15,6 +15,7 @@ from swapcli.model.network import Kind as NetworkKind
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.networks.pool_addresses import v4_pool_id
+from swapcli.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.node import factories
@@ -47,13 +48,15 @@ _V3_POOL = "@uniswap/v3-core/artifacts/contracts/UniswapV3Pool.sol/UniswapV3Pool
 _ALGEBRA_POOL = "@cryptoalgebra/integral-core/artifacts/contracts/AlgebraPool.sol/AlgebraPool.json"
 _PRICE = sqrt_ratio_at_tick(7)
 _LOWEST, _HIGHEST = 4295128740, 1461446703485210103287273052203988822378723970341
+_HOOK = "0x" + "5a" * 18 + "1040"
+"""Called after the creation of pools and after swaps, which it leaves alone."""
 _WIDE = 20_000
 _FOREVER = 2**60
 
 
 @dataclass
 class CreatedPool:
-    """A pool that was made. `ranges` are where it has positions."""
+    """A pool that was made. `ranges` are where it has positions, `fee` and `hooks` are those of a Uniswap V4 key."""
 
     protocol: str
     key: str
@@ -62,6 +65,7 @@ class CreatedPool:
     spacing: int = 1
     fee: int = 0
     native: bool = False
+    hooks: str = ZERO_ADDRESS
     ranges: list[tuple[int, int, int]] = field(default_factory=list)
 
 
@@ -95,6 +99,7 @@ class TestChain:
         self.factories = {each.home.protocols[0].amm_name: each for each in built}
         self._end_gauges()
         self.manager = chain.deploy(load_artifact("@uniswap/v4-core/out/PoolManager.sol/PoolManager.json"), DEPLOYER)
+        self.hook = chain.place(_HOOK, compile_solidity("hooks.sol")["TestHook"])
         self.vault = chain.deploy(load_artifact(_VAULT), DEPLOYER, self.wrapped, 0, 0)
         self.fees = chain.deploy(load_artifact(_FEES), self.vault.address, UNIT, UNIT)
         self.pools: list[CreatedPool] = []
@@ -149,12 +154,15 @@ class TestChain:
         return made
 
     def _make_v4(self, rng: Random) -> CreatedPool:
-        """With the native currency where that is possible, half of the time."""
+        """With the native currency where that is possible, half of the time; with a hook, half of the time."""
         a, b, fee = self._unused(rng, "v4", [rng.randint(1, 30_000)])
         native, spacing = a == self.wrapped and rng.random() < 0.5, rng.choice((1, 10, 60, 200))
-        currency = ZERO_ADDRESS if native else a
-        self.manager.send("initialize", (currency, b, fee, spacing, ZERO_ADDRESS), _PRICE)
-        return CreatedPool("v4", v4_pool_id(currency, b, fee, spacing), self.manager, (a, b), spacing, fee, native)
+        hooks = rng.choice((ZERO_ADDRESS, self.hook.address))
+        if hooks != ZERO_ADDRESS and rng.random() < 0.5:
+            fee = DYNAMIC_FEE
+        key = (ZERO_ADDRESS if native else a, b, fee, spacing, hooks)
+        self.manager.send("initialize", key, _PRICE)
+        return CreatedPool("v4", v4_pool_id(*key), self.manager, (a, b), spacing, fee, native, hooks)
 
     def _make_weighted(self, rng: Random) -> CreatedPool:
         tokens = _in_order(rng.sample(list(self.coins), 3))
@@ -203,8 +211,13 @@ class TestChain:
         elif made.protocol == "weighted":
             self._swap_weighted(rng, made)
         else:
-            rng.choice((self.swap, self.swap, self.provide, self.withdraw))(rng, made)
+            ways = [self.swap, self.swap, self.provide, self.withdraw]
+            rng.choice(ways + [self.set_fee] * 2 * (made.fee == DYNAMIC_FEE))(rng, made)
         return made
+
+    def set_fee(self, rng: Random, made: CreatedPool) -> None:
+        """Let the hook of a pool with a dynamic fee change it, which emits no event."""
+        self.hook.send("setFee", self.manager.address, self._v4_key(made), rng.randint(0, 50_000))
 
     def swap(self, rng: Random, made: CreatedPool) -> None:
         """In a concentrated pool."""
@@ -268,11 +281,14 @@ class TestChain:
         self.position_holder.send("act", made.key, made.contract.calldata(function, *arguments))
 
     def _act_on_manager(self, made: CreatedPool, function: str, parameters: tuple[Any, ...]) -> None:
-        first = ZERO_ADDRESS if made.native else made.tokens[0]
-        key = (first, made.tokens[1], made.fee, made.spacing, ZERO_ADDRESS)
+        key = self._v4_key(made)
         self.position_holder.send(
             "actUnlocked", self.manager.address, key, self.manager.calldata(function, key, parameters, b"")
         )
+
+    def _v4_key(self, made: CreatedPool) -> tuple[str, str, int, int, str]:
+        token0, token1 = made.tokens
+        return ZERO_ADDRESS if made.native else token0, token1, made.fee, made.spacing, made.hooks
 
     # --- what there is
 

@@ -81,6 +81,25 @@ def test_a_token_filter_queries_factories_instead_of_events(
     check_true(store, node, local_chain.pools)
 
 
+def test_a_new_factory_is_queried_for_pairs_of_a_token_filter(
+    local_chain: TestChain, node: RpcNode, store: Store
+) -> None:
+    """A release may know more factories than the one that synced the store before."""
+    tokens, whole = set(list(local_chain.coins)[:4]), store.network
+    known = tuple(each for each in whole.deployments if each.name not in ("v3", "v2"))
+    store.network = whole._replace(deployments=known)
+    synced(store, node, SyncFilter(tokens=frozenset(tokens)))
+    before = set(store.read_market().pools)
+    store.network = whole
+    limited = LimitedNode(node)
+    synced(store, limited, SyncFilter(tokens=frozenset(tokens)))
+    assert limited.ranges == []
+    added = set(store.read_market().pools) - before
+    assert added
+    assert added == {each.key for each in among(local_chain, tokens) if each.protocol in ("v2", "v3")}
+    check_true(store, node)
+
+
 def test_a_first_block_adds_events_to_a_token_filter(local_chain: TestChain, node: RpcNode, store: Store) -> None:
     tokens_in_filter = set(list(local_chain.coins)[:4])
     for first in (0, 1):
