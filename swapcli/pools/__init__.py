@@ -17,6 +17,7 @@ _CLASS_NAMES: dict[str, str] = {
     "cryptoswap": "CryptoSwap",
     "stableswap": "StableSwap",
     "weighted": "Weighted",
+    "ekubo": "Ekubo",
     "wrapper": "WrappedNative",
     "sampled": "Sampled",
 }

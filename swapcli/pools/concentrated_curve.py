@@ -12,9 +12,10 @@ built on first use: most directions of a market never trade, or stay near the pr
 from __future__ import annotations
 
 from bisect import bisect_right
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import expm1, log1p, sqrt
+from typing import Final, NamedTuple
 
 from swapcli.model.units import PPM
 from swapcli.pools.tick_math import Q96, limited_sqrt_ratio, sqrt_ratio_at_tick
@@ -23,8 +24,6 @@ from swapcli.pools.tick_math import Q96, limited_sqrt_ratio, sqrt_ratio_at_tick
 _Table = tuple[list[float], list[float], list[float], list[float]]
 
 _LOG_SQRT_TICK = log1p(1e-4) / 2
-# Relative growth of q a whole tick that certainly stays inside the first segment; a tick is 5e-5, so less than half.
-_SAFE_GROWTH_PER_TICK = 2.4e-5
 _BLOCK_BITS = 9
 _BLOCK_MASK = (1 << _BLOCK_BITS) - 1
 # The contract rounds ratios to whole units of 2^-96: below this tick a float would show the difference.
@@ -33,8 +32,26 @@ _MIN_FLOAT_TICK = -580_000
 _CAPACITY_MARGIN = 1.0 - 2.0**-46
 
 
+class TickScale(NamedTuple):
+    """What a tick and a square-root price mean in one protocol.
+
+    `unit` is the square-root price of 1. `sqrt_price(tick)` is a float; `growth(price, tick, down)` is the relative
+    growth of q from a price to a tick, and `growth_between(a, b)` from one tick to another. `safe_growth_per_tick` is
+    less than half of what q grows in a tick, so that as much a tick certainly stays inside the first segment.
+    """
+
+    unit: int
+    safe_growth_per_tick: float
+    sqrt_price: Callable[[int], float]
+    growth: Callable[[int, int, bool], float]
+    growth_between: Callable[[int, int], float]
+
+
 class ConcentratedCurve:
-    """See `RateCurve`. `liquidity_nets` is the liquidity that each tick adds on the way up; `down` sells token0."""
+    """See `RateCurve`. `liquidity_nets` is the liquidity that each tick adds on the way up; `down` sells token0.
+
+    The fee is `fee / whole` of the input. `scale` is that of Uniswap V3 if it is not given.
+    """
 
     __slots__ = (
         "_down",
@@ -43,6 +60,7 @@ class ConcentratedCurve:
         "_liquidity",
         "_liquidity_nets",
         "_price",
+        "_scale",
         "_start_q",
         "_table",
         "_tick",
@@ -52,22 +70,26 @@ class ConcentratedCurve:
 
     def __init__(
         self,
-        sqrt_price_x96: int,
+        sqrt_price: int,
         tick: int,
         liquidity: int,
         ticks: Sequence[int],
         liquidity_nets: Sequence[int],
-        fee_ppm: int,
+        fee: int,
         down: bool,
+        *,
+        whole: int = PPM,
+        scale: TickScale | None = None,
     ) -> None:
-        self._price, self._tick, self._liquidity = sqrt_price_x96, tick, liquidity
+        self._price, self._tick, self._liquidity = sqrt_price, tick, liquidity
         self._ticks, self._liquidity_nets, self._down = ticks, liquidity_nets, down
-        self._gamma = (PPM - fee_ppm) / PPM
+        self._gamma = (whole - fee) / whole
+        self._scale = scale = scale or UNISWAP_SCALE
         self._table: _Table | None = None
-        self._start_q = q = Q96 / sqrt_price_x96 if down else sqrt_price_x96 / Q96
+        self._start_q = q = scale.unit / sqrt_price if down else sqrt_price / scale.unit
         ticks_ahead = self._ticks_ahead() if liquidity else 0
         # Below this q the first segment alone gives the table's result.
-        self._first_segment_end = q * (1.0 + ticks_ahead * _SAFE_GROWTH_PER_TICK) if ticks_ahead else 0.0
+        self._first_segment_end = q * (1.0 + ticks_ahead * scale.safe_growth_per_tick) if ticks_ahead else 0.0
         if ticks_ahead:
             self.start_rate = self._gamma / (q * q)
         else:
@@ -138,6 +160,7 @@ class ConcentratedCurve:
         """Build the table from a walk over the ticks; it starts at the first liquidity."""
         ticks, nets, gamma, down = self._ticks, self._liquidity_nets, self._gamma, self._down
         price, liquidity = self._price, self._liquidity
+        _, _, sqrt_price, growth, growth_between = self._scale
         i = bisect_right(ticks, self._tick)
         way, sign = (range(i - 1, -1, -1), -1) if down else (range(i, len(ticks)), 1)
         q = self._start_q
@@ -147,8 +170,8 @@ class ConcentratedCurve:
         last: int | None = None
         for i in way:
             tick = ticks[i]
-            width = _relative_growth(price, tick, down) if last is None else _relative_growth_between(last, tick)
-            end = 1.0 / _sqrt_price(tick) if down else _sqrt_price(tick)
+            width = growth(price, tick, down) if last is None else growth_between(last, tick)
+            end = 1.0 / sqrt_price(tick) if down else sqrt_price(tick)
             depth = float(liquidity)
             if qs or (depth and width):
                 qs.append(q)
@@ -211,3 +234,7 @@ def _sqrt_price(tick: int) -> float:
 @lru_cache(maxsize=1 << 12)
 def _block_ratio(tick: int) -> float:
     return sqrt_ratio_at_tick(tick) / Q96
+
+
+UNISWAP_SCALE: Final = TickScale(Q96, 2.4e-5, _sqrt_price, _relative_growth, _relative_growth_between)
+"""Ticks of 1.0001 and Q64.96: a tick is a growth of 5e-5."""

@@ -29,7 +29,6 @@ ZERO_ADDRESS: Final = "0x" + "0" * 40
 _MAX_V4_PROTOCOL_FEE_PPM = 1_000  # `MAX_PROTOCOL_FEE` of the contracts
 _WORD_TICKS = 256
 _MAX_TICK_SPACING = 32_767
-_NET_LIMIT = 1 << 127
 _PAIR_TYPES = frozenset({list, tuple})
 
 
@@ -114,7 +113,7 @@ def read_tick_list(fields: StateFields, fee_ppm: int) -> TickList:
     protocol_fees_ppm = read_protocol_fees(fields, fee_ppm, max_protocol_fee_ppm)
     if not pool_id and (parameters or hooks != ZERO_ADDRESS or has_dynamic_fee or protocol_fees_ppm != NO_FEES):
         raise InvalidPoolState("pool_id", "missing, but only pools with an id have hooks, dynamic and protocol fees")
-    ticks, nets = _read_ticks(fields)
+    ticks, nets = read_ticks(fields)
     # Algebra's spacing can change while older positions stay.
     if not in_list and gcd(spacing, *ticks) != spacing:
         off = next(i for i, tick in enumerate(ticks) if tick % spacing)
@@ -151,12 +150,19 @@ def read_position(fields: StateFields, tick_list: TickList) -> tuple[int, int, i
     return price, tick, liquidity
 
 
-def _read_ticks(fields: StateFields) -> tuple[tuple[int, ...], tuple[int, ...]]:
+def read_ticks(
+    fields: StateFields, max_tick: int = MAX_TICK, net_bits: int = 127
+) -> tuple[tuple[int, ...], tuple[int, ...]]:
+    """Check and read `ticks: [[tick, liquidity_net], ...]`, return both columns. Raises `InvalidPoolState`.
+
+    Ticks are at most `max_tick` either way, and the net liquidity is below 2^`net_bits`.
+    """
     ticks, nets = fields.read("ticks", _parse_columns)
-    if nets and not (max(nets) < _NET_LIMIT and min(nets) > -_NET_LIMIT):
-        raise _net_liquidity_error(nets)
-    if ticks and not (ticks[0] >= MIN_TICK and ticks[-1] <= MAX_TICK and all(map(lt, ticks, ticks[1:]))):
-        raise _tick_order_error(ticks)
+    net_limit = 1 << net_bits
+    if nets and not (max(nets) < net_limit and min(nets) > -net_limit):
+        raise _net_liquidity_error(nets, net_bits)
+    if ticks and not (ticks[0] >= -max_tick and ticks[-1] <= max_tick and all(map(lt, ticks, ticks[1:]))):
+        raise _tick_order_error(ticks, max_tick)
     active = tuple(accumulate(nets))
     if active and active[-1] != 0:
         raise InvalidPoolState("ticks", f"their net liquidity sums to {active[-1]} instead of 0")
@@ -182,16 +188,16 @@ def _tick_entry_error(entries: Sequence[object]) -> InvalidValue:
     return InvalidValue("a pair [tick, net liquidity]", entries[index], f"[{index}]")
 
 
-def _net_liquidity_error(nets: Sequence[int]) -> InvalidPoolState:
-    i = next(i for i, net in enumerate(nets) if abs(net) >= _NET_LIMIT)
-    return InvalidPoolState(f"ticks[{i}]", f"the net liquidity {describe(nets[i])} exceeds 2^127 - 1")
+def _net_liquidity_error(nets: Sequence[int], net_bits: int) -> InvalidPoolState:
+    i = next(i for i, net in enumerate(nets) if abs(net) >> net_bits)
+    return InvalidPoolState(f"ticks[{i}]", f"the net liquidity {describe(nets[i])} exceeds 2^{net_bits} - 1")
 
 
-def _tick_order_error(ticks: Sequence[int]) -> InvalidPoolState:
-    previous = MIN_TICK - 1
+def _tick_order_error(ticks: Sequence[int], max_tick: int) -> InvalidPoolState:
+    previous = -max_tick - 1
     for i, tick in enumerate(ticks):
-        if not MIN_TICK <= tick <= MAX_TICK:
-            return InvalidPoolState(f"ticks[{i}]", f"{describe(tick)} is outside {MIN_TICK} to {MAX_TICK}")
+        if abs(tick) > max_tick:
+            return InvalidPoolState(f"ticks[{i}]", f"{describe(tick)} is outside -{max_tick} to {max_tick}")
         if tick <= previous:
             return InvalidPoolState(f"ticks[{i}]", f"{tick} does not come after {previous}")
         previous = tick
