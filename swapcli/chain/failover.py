@@ -9,8 +9,7 @@ from swapcli.chain.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcRe
 from swapcli.chain.node_limits import NodeLimits
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 
-_CHAIN_ID: Final = RpcRequest("eth_chainId", ())
-_LOGS: Final = "eth_getLogs"
+_LOG_METHODS: Final = frozenset({"eth_getLogs", "starknet_getEvents"})
 
 
 class FailoverClient:
@@ -20,8 +19,15 @@ class FailoverClient:
     request that a working node rejects is not sent to the next one, which would reject it too.
     """
 
-    def __init__(self, rpcs: Sequence[JsonRpcClient], chain_id: int, report: Callable[[str], object]) -> None:
+    def __init__(
+        self,
+        rpcs: Sequence[JsonRpcClient],
+        chain_id: int,
+        report: Callable[[str], object],
+        chain_id_method: str = "eth_chainId",
+    ) -> None:
         self._rpcs, self._chain_id, self._report = rpcs, chain_id, report
+        self._chain_request = RpcRequest(chain_id_method, ())
         self._current = 0
 
     @property
@@ -65,7 +71,7 @@ class FailoverClient:
         for step in range(1, count):
             index = (start + step) % count
             try:
-                (found,) = self._rpcs[index].send([_CHAIN_ID])
+                (found,) = self._rpcs[index].send([self._chain_request])
             except UpstreamError:
                 continue
             if isinstance(found, str) and found.lower() == hex(self._chain_id):
@@ -79,11 +85,11 @@ class FailoverClient:
         if isinstance(error, Unreachable) or type(error) is InvalidUpstreamResponse:
             return True
         if isinstance(error, UpstreamTimeout):
-            return all(request.method != _LOGS for request in requests)
+            return all(request.method not in _LOG_METHODS for request in requests)
         if not isinstance(error, UpstreamRejected):
             return False
         try:
-            self._rpcs[self._current].send([_CHAIN_ID])
+            self._rpcs[self._current].send([self._chain_request])
         except UpstreamError:
             return True
         return False

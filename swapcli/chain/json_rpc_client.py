@@ -28,10 +28,14 @@ _PERHAPS_TOO_LARGE: Final = frozenset({400, 413, 422})
 _READ_CHARACTERS: Final = 1_000
 _SHOWN_CHARACTERS: Final = 160
 _REVERTED_CODE: Final = 3
+_CALL: Final = "eth_call"
+_STARKNET_CALL: Final = "starknet_call"
+_STARKNET_REVERTS: Final = frozenset({20, 21, 40})
+"""Of Starknet's JSON-RPC specification: no such contract, no such entry point, an error in the contract."""
 _TOO_MANY_STATUS: Final = 429
 _LIMIT_EXCEEDED_CODE: Final = -32_005
 """Of EIP-1474. For `eth_getLogs`, nodes also use it if there are too many events."""
-_LOGS: Final = "eth_getLogs"
+_LOG_METHODS: Final = frozenset({"eth_getLogs", "starknet_getEvents"})
 # Nodes agree on the code for a revert, though not all of them give it, and on nothing else.
 _REVERTED: Final = re.compile(
     r"revert|opcode|out ?of ?gas|stack ?(under|over)flow|(bad|invalid) ?jump|\bEVM\b", re.IGNORECASE
@@ -70,6 +74,12 @@ class RpcError(NamedTuple):
     def is_revert(self) -> bool:
         """Whether the contract reverted, rather than the node rejecting the request."""
         return self.code == _REVERTED_CODE or bool(_REVERTED.search(self.message))
+
+    def is_result_of(self, method: str) -> bool:
+        """Whether it is the result of a call that the contract did not answer."""
+        if method == _STARKNET_CALL:
+            return self.code in _STARKNET_REVERTS
+        return method == _CALL and self.is_revert
 
     @property
     def is_transient(self) -> bool:
@@ -297,8 +307,8 @@ class JsonRpcClient:
             raise _TransientError(NullResult(f"{self._connection.redacted_url} answered {request.method} with nothing"))
         if isinstance(result, RpcError) and request.is_optional and not result.is_rate_limit:
             return RpcError(result.code, self._reason(result))
-        if isinstance(result, RpcError) and not (request.method == "eth_call" and result.is_revert):
-            is_limit = result.code == _LIMIT_EXCEEDED_CODE and request.method != _LOGS
+        if isinstance(result, RpcError) and not result.is_result_of(request.method):
+            is_limit = result.code == _LIMIT_EXCEEDED_CODE and request.method not in _LOG_METHODS
             failure = self._rejection(result, is_rate_limit=is_limit or result.is_rate_limit)
             raise _TransientError(failure) if is_limit or result.is_transient else failure
         return result

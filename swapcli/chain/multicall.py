@@ -21,7 +21,7 @@ from weakref import WeakKeyDictionary, WeakSet
 from swapcli.chain.call_encoding import encode_call, invalid_response
 from swapcli.chain.json_rpc_client import TooManyRequests
 from swapcli.chain.load_sharing import WorkQueue, run_shared
-from swapcli.chain.node import BlockHeader, BlockId, ContractCall, Node, ReturnData, block_number
+from swapcli.chain.node import BlockHeader, BlockId, ContractCall, HashPinnedNode, Node, ReturnData, block_number
 from swapcli.chain.node_limits import MIN_AGGREGATE_CALLS, LearnedLimit
 from swapcli.encoding.abi import WORD, decode_bytes, decode_word, encode_word
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
@@ -227,7 +227,7 @@ class BlockReader:
 
     def _call_directly(self, calls: Sequence[ContractCall]) -> list[ReturnData]:
         answers = self.node.call_many(calls, self.at)
-        self._is_verified = False
+        self._is_verified = self._is_verified and isinstance(self.node, HashPinnedNode)
         without_output = {call.to for call, answer in zip(calls, answers, strict=True) if answer == b""}
         self.contracts_without_output |= without_output
         return answers

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple, Protocol, runtime_checkable
+from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
 
 from swapcli.chain.node_limits import NodeLimits
 from swapcli.errors import UpstreamError
@@ -139,6 +139,13 @@ class Node(Protocol):
 
         Raises `UpstreamRejected` also if there are too many for the node, and `ChainReorganized` if the query ends at
         the newest known block and the chain no longer has it."""
+
+
+@runtime_checkable
+class HashPinnedNode(Node, Protocol):
+    """A node that reads state by the hash of a `BlockHeader`: what it returns is certainly of that block."""
+
+    pins_by_hash: ClassVar[bool]
 
 
 class Account(NamedTuple):

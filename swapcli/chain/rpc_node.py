@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, NamedTuple, NoReturn
+from typing import ClassVar, Final, NamedTuple, NoReturn
 
 from swapcli.chain.failover import FailoverClient
 from swapcli.chain.http_connection import HttpConnection
@@ -72,14 +72,18 @@ class CallResult(NamedTuple):
     data: bytes
 
 
-class SingleRpcNode:
-    """A `Node` that sends its requests through `rpc`; `chain_id` is the expected chain id. Not thread-safe."""
+class JsonRpcNode:
+    """What nodes of all kinds of networks share: requests through `rpc`, and checks of the responses.
+
+    `chain_id` is the expected chain id. Not thread-safe.
+    """
+
+    chain_id_method: ClassVar[str] = "eth_chainId"
 
     def __init__(self, rpc: JsonRpcClient | FailoverClient, chain_id: int) -> None:
         self._rpc: JsonRpcClient | FailoverClient = rpc
         self._chain_id = chain_id
         self._newest: BlockHeader | None = None
-        self._newest_bloom = 0
 
     @property
     def redacted_url(self) -> str:
@@ -112,6 +116,26 @@ class SingleRpcNode:
 
     def _send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
         return self._rpc.send(requests, check)
+
+    def _check_chain(self, found: int) -> None:
+        if found != self._chain_id:
+            raise wrong_chain(self.redacted_url, found, self._chain_id)
+
+    def _number(self, value: object, method: str) -> int:
+        if not isinstance(value, str) or not _is_quantity(value):
+            self._fail(method, "something that is no number")
+        return int(value, 16)
+
+    def _fail(self, method: str, problem: str) -> NoReturn:
+        raise InvalidUpstreamResponse(f"{self.redacted_url} answered {method} with {problem}")
+
+
+class SingleRpcNode(JsonRpcNode):
+    """A `Node` of an EVM network that sends its requests through `rpc`."""
+
+    def __init__(self, rpc: JsonRpcClient | FailoverClient, chain_id: int) -> None:
+        super().__init__(rpc, chain_id)
+        self._newest_bloom = 0
 
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """As `Node.read_head`, in one round trip. Raises `InvalidUpstreamResponse` for a node of another chain."""
@@ -277,10 +301,6 @@ class SingleRpcNode:
 
         return ConsistencyCheck(_block_request(number), objection)
 
-    def _check_chain(self, found: int) -> None:
-        if found != self._chain_id:
-            raise wrong_chain(self.redacted_url, found, self._chain_id)
-
     def _block(self, found: object) -> BlockHeader:
         if not isinstance(found, dict):
             self._fail(_BLOCK, "no block")
@@ -319,11 +339,6 @@ class SingleRpcNode:
             log_index=self._number(entry.get("logIndex"), _LOGS),
         )
 
-    def _number(self, value: object, method: str) -> int:
-        if not isinstance(value, str) or not _is_quantity(value):
-            self._fail(method, "something that is no number")
-        return int(value, 16)
-
     def _word(self, value: object, method: str) -> str:
         if not isinstance(value, str) or not _is_hash(value):
             self._fail(method, "something that is no word of 32 bytes")
@@ -334,9 +349,6 @@ class SingleRpcNode:
         if content is None:
             self._fail(method, "something that is no hex")
         return content
-
-    def _fail(self, method: str, problem: str) -> NoReturn:
-        raise InvalidUpstreamResponse(f"{self.redacted_url} answered {method} with {problem}")
 
 
 def wrong_chain(redacted_url: str, found: int, expected: int) -> InvalidUpstreamResponse:
@@ -374,8 +386,8 @@ class HelperNode(SingleRpcNode):
         return super()._block_known(number)
 
 
-class RpcNode(SingleRpcNode):
-    """A `Node`. `redacted_url` is `url` without credentials; `chain_id` is the expected chain id.
+class FailoverNode(JsonRpcNode):
+    """A node with spares. `redacted_url` is `url` without credentials; `chain_id` is the expected chain id.
 
     `timeout_s` bounds one exchange; each is tried at most `attempts` times, twice if it times out. `pause` sleeps for
     the given seconds between them. `spares` replace the node, in turn, once it fails; with `shares_load` they also read
@@ -416,10 +428,15 @@ class RpcNode(SingleRpcNode):
         clients = [
             JsonRpcClient(each.connect(), timeout_s, attempts, pause, self._limits[each.url]) for each in endpoints
         ]
-        self._failover = FailoverClient(clients, chain_id, report)
+        self._failover = FailoverClient(clients, chain_id, report, self.chain_id_method)
         super().__init__(self._failover, chain_id)
-        helpers = [HelperNode(client, chain_id) for client in clients] if shares_load and spares else []
+        helpers = self._make_helpers(clients) if shares_load and spares else []
         self._group = NodeGroup(helpers, report)
+
+    def _make_helpers(self, clients: Sequence[JsonRpcClient]) -> list[HelperNode]:
+        """Return the nodes that can share large reads: none unless the kind of network has such."""
+        del clients
+        return []
 
     def close(self) -> None:
         """Close the connections, and write what was learned about limits."""
@@ -462,6 +479,13 @@ class RpcNode(SingleRpcNode):
         """As `Node.report_helpers`."""
         self._group.record(failures, helpers)
         self._save_new_limits()
+
+
+class RpcNode(FailoverNode, SingleRpcNode):
+    """A `Node` of an EVM network, as `FailoverNode`."""
+
+    def _make_helpers(self, clients: Sequence[JsonRpcClient]) -> list[HelperNode]:
+        return [HelperNode(client, self._chain_id) for client in clients]
 
 
 def _read_hex(text: str) -> bytes | None:
