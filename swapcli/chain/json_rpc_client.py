@@ -29,7 +29,7 @@ _READ_CHARACTERS: Final = 1_000
 _SHOWN_CHARACTERS: Final = 160
 _REVERTED_CODE: Final = 3
 _CALL: Final = "eth_call"
-_STARKNET_CALL: Final = "starknet_call"
+_STARKNET_CALLS: Final = frozenset({"starknet_call", "starknet_getClassHashAt"})
 _STARKNET_REVERTS: Final = frozenset({20, 21, 40})
 """Of Starknet's JSON-RPC specification: no such contract, no such entry point, an error in the contract."""
 _TOO_MANY_STATUS: Final = 429
@@ -77,7 +77,7 @@ class RpcError(NamedTuple):
 
     def is_result_of(self, method: str) -> bool:
         """Whether it is the result of a call that the contract did not answer."""
-        if method == _STARKNET_CALL:
+        if method in _STARKNET_CALLS:
             return self.code in _STARKNET_REVERTS
         return method == _CALL and self.is_revert
 

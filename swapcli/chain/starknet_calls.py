@@ -33,6 +33,11 @@ def starknet_call(contract: str, function: str, *felts: int) -> ContractCall:
     return ContractCall(contract, b"".join([word.to_bytes(WORD) for word in words]))
 
 
+def class_hash_call(contract: str) -> ContractCall:
+    """Return the call that reads the hash of a contract's class, which changes when the contract is upgraded."""
+    return ContractCall(contract, b"")
+
+
 def signed_felts(value: int) -> tuple[int, int]:
     """Return the felts of a signed number as Ekubo and JediSwap have it: magnitude, and 1 for a negative one."""
     return abs(value), int(value < 0)

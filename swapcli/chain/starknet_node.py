@@ -84,22 +84,25 @@ class StarknetNode(FailoverNode):
             self._fail(_BLOCK, f"block {block.number} instead of {number}")
         return block
 
-    def read_class_hash(self, contract: str, at: BlockId) -> str:
-        """Return the hash of a contract's class after a block; it changes when the contract is upgraded."""
-        (found,) = self._send_at([RpcRequest(_CLASS, (_block_parameter(at), _short(contract)))], at)
-        return f"0x{self._felt(found, _CLASS):064x}"
-
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
         """As `Node.call`."""
         return self.call_many([ContractCall(to, calldata)], at)[0]
 
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
-        """As `Node.call_many`. A call of code instead of a contract is rejected."""
+        """As `Node.call_many`. A call without calldata returns the hash of the contract's class.
+
+        Equal calls are sent once. A call of code instead of a contract is rejected.
+        """
         if any(not call.to for call in calls):
             raise UpstreamRejected(f"{self.redacted_url} runs contracts only")
         block = _block_parameter(at)
-        results = self._send_at([RpcRequest(_CALL, (_message(call), block)) for call in calls], at)
-        return [None if isinstance(each, RpcError) else self._return_data(each) for each in results]
+        distinct = list(dict.fromkeys((call.to, call.calldata) for call in calls))
+        results = self._send_at([_request(to, calldata, block) for to, calldata in distinct], at)
+        found = {
+            key: None if isinstance(each, RpcError) else self._return_data(each if key[1] else [each])
+            for key, each in zip(distinct, results, strict=True)
+        }
+        return [found[call.to, call.calldata] for call in calls]
 
     def read_blooms(self, first: int, last: int) -> list[int]:
         """As `Node.read_blooms`: blocks of Starknet have no filters."""
@@ -231,9 +234,12 @@ def _block_parameter(at: BlockId) -> dict[str, object]:
     return {"block_hash": _short(at.hash)} if isinstance(at, BlockHeader) else {"block_number": block_number(at)}
 
 
-def _message(call: ContractCall) -> dict[str, object]:
-    words = [hex(int.from_bytes(call.calldata[at : at + WORD])) for at in range(0, len(call.calldata), WORD)]
-    return {"contract_address": _short(call.to), "entry_point_selector": words[0], "calldata": words[1:]}
+def _request(contract: str, calldata: bytes, block: dict[str, object]) -> RpcRequest:
+    if not calldata:
+        return RpcRequest(_CLASS, (block, _short(contract)))
+    function, *felts = [hex(int.from_bytes(calldata[at : at + WORD])) for at in range(0, len(calldata), WORD)]
+    message = {"contract_address": _short(contract), "entry_point_selector": function, "calldata": felts}
+    return RpcRequest(_CALL, (message, block))
 
 
 def _short(felt: str) -> str:

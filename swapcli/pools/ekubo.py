@@ -5,8 +5,8 @@ of EkuboProtocol/starknet-contracts). A step ends at the next initialised tick, 
 one: words of its bitmap hold 251 ticks of the spacing, and the call's `skip_ahead` is the number of further words that
 it searches. Each step rounds on its own, so these edges count.
 
-The core before the change of July 2026 rounds the ratio after an input of token0 to whole units of token0 on the way,
-which can change the last digits where a unit of token0 is worth many of token1.
+Version 4 of the core rounds the ratio after an input of token0 on the way to whole units of token0, which can change the
+last digits where a unit of token0 is worth many of token1; version 5, of July 2026, does not.
 
 Extensions that leave the amounts of a swap alone are exact: none, the oracle (it records the tick before a swap), and
 limit orders, which withdraws filled orders after a swap. So in a pool of limit orders `swap` returns the state before
@@ -45,6 +45,8 @@ from swapcli.validation.values import MAX_FELT
 MAX_TICK_SPACING: Final = 354_892
 WORD_BITS: Final = 251
 """Bits of a word of the core's bitmap, which fit a felt."""
+_VERSIONS: Final = (4, 5)
+LATEST_VERSION: Final = _VERSIONS[-1]
 _CROSSING_GAS: Final = 37_400
 _LOG_TICK: Final = log1p(1e-6)
 _AMOUNT_BITS: Final = 128
@@ -54,7 +56,7 @@ class EkuboKey(NamedTuple):
     """The members of a PoolKey that the tokens do not say, and the initialised ticks with their net liquidity.
 
     `fee_x128` is a fraction of the input with 128 fractional bits. `extension` is the address of the extension
-    contract, "0x0" for none. `skip_ahead` is what the router gives the core with each swap.
+    contract, "0x0" for none. `skip_ahead` is what the router gives the core with each swap. `version` is the core's.
     """
 
     pool_id: str
@@ -62,6 +64,7 @@ class EkuboKey(NamedTuple):
     tick_spacing: int
     extension: str
     skip_ahead: int
+    version: int
     ticks: tuple[int, ...]
     liquidity_nets: tuple[int, ...]
 
@@ -127,6 +130,7 @@ class Ekubo(Pool):
             "tick_spacing": key.tick_spacing,
             "extension": key.extension,
             **({"skip_ahead": key.skip_ahead} if key.skip_ahead else {}),
+            **({"version": key.version} if key.version != LATEST_VERSION else {}),
             "sqrt_ratio": str(self.sqrt_ratio),
             "tick": self.tick,
             "liquidity": str(self.liquidity),
@@ -137,7 +141,7 @@ class Ekubo(Pool):
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `pool_id, fee_x128, tick_spacing, extension, sqrt_ratio, tick, liquidity, ticks: [[tick, net], ...]`.
 
-        Optional: `skip_ahead` (0). `fee_ppm` must be `fee_x128` rounded as `fee_ppm_of` does.
+        Optional: `skip_ahead` (0), `version` (5, or 4). `fee_ppm` must be `fee_x128` rounded as `fee_ppm_of` does.
         """
         check_pair(identity)
         fields = StateFields(state)
@@ -200,14 +204,16 @@ class Step(NamedTuple):
     sqrt_ratio: int
 
 
-def sell_step(sqrt_ratio: int, target: int, liquidity: int, amount: int, fee_x128: int, down: bool) -> Step:
+def sell_step(
+    sqrt_ratio: int, target: int, liquidity: int, amount: int, fee_x128: int, down: bool, version: int = LATEST_VERSION
+) -> Step:
     """Sell up to `amount` (> 0) from `sqrt_ratio` at most to `target`, of token0 if `down`, else of token1."""
     if sqrt_ratio == target or not liquidity:
         return Step(0, 0, target)
     net = amount - mul_div_up(amount, fee_x128, Q128)
     spread = liquidity * abs(target - sqrt_ratio)
     if down:
-        after = mul_div_up(liquidity << 128, sqrt_ratio, (liquidity << 128) + net * sqrt_ratio)
+        after = _ratio_after_token0(sqrt_ratio, liquidity << 128, net, version)
         if after <= target:
             return Step(_before_fee(div_up(spread << 128, sqrt_ratio * target), fee_x128), spread >> 128, target)
         return Step(amount, liquidity * (sqrt_ratio - after) >> 128, after)
@@ -215,6 +221,13 @@ def sell_step(sqrt_ratio: int, target: int, liquidity: int, amount: int, fee_x12
     if after > target:
         return Step(_before_fee(div_up(spread, Q128), fee_x128), (spread << 128) // (sqrt_ratio * target), target)
     return Step(amount, (liquidity << 128) * (after - sqrt_ratio) // (after * sqrt_ratio), after)
+
+
+def _ratio_after_token0(sqrt_ratio: int, scaled_liquidity: int, net: int, version: int) -> int:
+    """Return the ratio after an input of `net`, rounded up; `scaled_liquidity` has 128 fractional bits."""
+    if version == LATEST_VERSION or not net:
+        return mul_div_up(scaled_liquidity, sqrt_ratio, scaled_liquidity + net * sqrt_ratio)
+    return div_up(scaled_liquidity, scaled_liquidity // sqrt_ratio + net)
 
 
 def _sell_token0(pool: Ekubo, amount: int) -> tuple[int, int, int, int]:
@@ -233,7 +246,7 @@ def _sell_token0(pool: Ekubo, amount: int) -> tuple[int, int, int, int]:
         if liquidity:  # without liquidity a step costs nothing, so empty words are skipped
             end = max(end, (tick // word_ticks - key.skip_ahead) * word_ticks, MIN_TICK)
         target = sqrt_ratio_at_tick(end)
-        step = sell_step(sqrt_ratio, target, liquidity, amount, key.fee_x128, down=True)
+        step = sell_step(sqrt_ratio, target, liquidity, amount, key.fee_x128, True, key.version)
         amount -= step.consumed
         amount_out += step.amount_out
         if step.sqrt_ratio == target:
@@ -261,7 +274,7 @@ def _sell_token1(pool: Ekubo, amount: int) -> tuple[int, int, int, int]:
         if liquidity:
             end = min(end, ((tick + spacing) // word_ticks + key.skip_ahead + 1) * word_ticks - spacing, MAX_TICK)
         target = sqrt_ratio_at_tick(end)
-        step = sell_step(sqrt_ratio, target, liquidity, amount, key.fee_x128, down=False)
+        step = sell_step(sqrt_ratio, target, liquidity, amount, key.fee_x128, False, key.version)
         amount -= step.consumed
         amount_out += step.amount_out
         if step.sqrt_ratio == target:
@@ -299,7 +312,8 @@ def _read_key(fields: StateFields, identity: PoolIdentity) -> EkuboKey:
     if off is not None:
         raise InvalidPoolState(f"ticks[{off}]", f"{ticks[off]} is not a multiple of the tick spacing {spacing}")
     skip_ahead = fields.integer("skip_ahead", 0, MAX_TICK) if fields.has("skip_ahead") else 0
-    return EkuboKey(pool_id, fee_x128, spacing, _read_extension(fields), skip_ahead, ticks, nets)
+    version = fields.integer("version", _VERSIONS[0], _VERSIONS[-1]) if fields.has("version") else LATEST_VERSION
+    return EkuboKey(pool_id, fee_x128, spacing, _read_extension(fields), skip_ahead, version, ticks, nets)
 
 
 def _read_extension(fields: StateFields) -> str:

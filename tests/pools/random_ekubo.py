@@ -23,6 +23,7 @@ def pool_of(model: PoolState, fee_x128: int, skip_ahead: int = 0, extension: str
         "tick_spacing": model.spacing,
         "extension": extension,
         "skip_ahead": skip_ahead,
+        "version": model.version,
         "sqrt_ratio": model.ratio,
         "tick": model.tick,
         "liquidity": model.liquidity,
@@ -37,7 +38,8 @@ def ekubo_models(draw: st.DrawFn, reach: int = 60_000_000) -> PoolState:
     spacing = draw(st.sampled_from([1, 20, 200, 1_000, 5_982, 354_892]))
     tick = draw(st.integers(-reach, reach))
     low, high = ratio_of(tick), ratio_of(tick + 1)
-    model = PoolState(spacing, tick, draw(st.sampled_from([low, high - 1]) | st.integers(low, high - 1)))
+    ratio = draw(st.sampled_from([low, high - 1]) | st.integers(low, high - 1))
+    model = PoolState(spacing, tick, ratio, draw(st.sampled_from([4, 5])))
     limit = MAX_TICK // spacing
     for _ in range(draw(st.integers(1, 8))):
         width = draw(st.sampled_from([1, 2, 251]) | st.integers(1, 1_500))

@@ -86,6 +86,22 @@ def test_a_step_gives_what_the_contract_gives(vector: tuple[int, ...]) -> None:
         assert sell_step(ratio, limit, liquidity, amount, fee, down=not token1) == expected
 
 
+@pytest.mark.parametrize(
+    ("ratio", "liquidity", "calculated", "after"),
+    [
+        (MAX, 100_000, 1844673971027169630943440, 34028236692093846346337460743176821145600000),
+        (
+            NEAR_MAX,
+            2**63,
+            85070466414117034458562383229529895669,
+            3138550867693340381917894711603833208051177722232017256448,
+        ),
+    ],
+)
+def test_version_4_rounds_on_the_way(ratio: int, liquidity: int, calculated: int, after: int) -> None:
+    assert sell_step(ratio, MIN, liquidity, 1, 0, down=True, version=4) == (1, calculated, after)
+
+
 @pytest.mark.parametrize(("tick", "ratio"), TICKS.items())
 def test_a_tick_has_the_ratio_of_the_contract(tick: int, ratio: int) -> None:
     assert sqrt_ratio_at_tick(tick) == ekubo_core.ratio_of(tick) == ratio
@@ -194,6 +210,7 @@ def test_the_state_reads_back(pool: Ekubo) -> None:
         ("tick_spacing", 3, "ticks[0]"),
         ("extension", "oracle", "extension"),
         ("skip_ahead", -1, "skip_ahead"),
+        ("version", 3, "version"),
         ("sqrt_ratio", MIN - 1, "sqrt_ratio"),
         ("sqrt_ratio", MAX + 1, "sqrt_ratio"),
         ("sqrt_ratio", Q // 2, "tick"),

@@ -77,7 +77,7 @@ def _delta(ratio: int, other: int, liquidity: int, token1: bool, round_up: bool)
     return amount
 
 
-def _next_ratio(ratio: int, liquidity: int, amount: int, token1: bool) -> int | None:
+def _next_ratio(ratio: int, liquidity: int, amount: int, token1: bool, version: int) -> int | None:
     """Return the ratio after `amount`; None if no ratio gives that much."""
     if amount == 0:
         return ratio
@@ -85,6 +85,8 @@ def _next_ratio(ratio: int, liquidity: int, amount: int, token1: bool) -> int | 
         moved = ratio + amount * Q // liquidity  # floors an output's quotient away from the ratio
         return moved if moved > 0 else None
     product = abs(amount) * ratio
+    if amount > 0 and version == 4:
+        return _up(liquidity * Q, liquidity * Q // ratio + amount)
     if amount > 0:
         return _up(liquidity * Q * ratio, liquidity * Q + product)
     if product >= 2**256 or product >= liquidity * Q:
@@ -92,7 +94,7 @@ def _next_ratio(ratio: int, liquidity: int, amount: int, token1: bool) -> int | 
     return _up(liquidity * Q * ratio, liquidity * Q - product)
 
 
-def step(ratio: int, liquidity: int, limit: int, amount: int, token1: bool, fee: int) -> StepResult:
+def step(ratio: int, liquidity: int, limit: int, amount: int, token1: bool, fee: int, version: int = 5) -> StepResult:
     """Return one step of a swap of `amount` towards `limit`."""
     if amount == 0 or ratio == limit:
         return StepResult(0, 0, ratio, 0)
@@ -102,7 +104,7 @@ def step(ratio: int, liquidity: int, limit: int, amount: int, token1: bool, fee:
         return StepResult(0, 0, limit, 0)
     exact_input = amount > 0
     fee_of_all = _up(amount * fee, Q) if exact_input else 0
-    moved = _next_ratio(ratio, liquidity, amount - fee_of_all, token1)
+    moved = _next_ratio(ratio, liquidity, amount - fee_of_all, token1, version)
     if moved is None or (moved > limit if increasing else moved <= limit):
         specified = _delta(ratio, limit, liquidity, token1, exact_input)
         other = _delta(ratio, limit, liquidity, not token1, not exact_input)
@@ -132,9 +134,9 @@ class Swapped(NamedTuple):
 class PoolState:
     """One pool of the core."""
 
-    def __init__(self, spacing: int, tick: int, ratio: int | None = None) -> None:
+    def __init__(self, spacing: int, tick: int, ratio: int | None = None, version: int = 5) -> None:
         self.spacing, self.tick, self.ratio = spacing, tick, ratio_of(tick) if ratio is None else ratio
-        self.liquidity = 0
+        self.liquidity, self.version = 0, version
         self.words: dict[int, int] = {}
         self.deltas: dict[int, int] = {}
         self.positions_at: dict[int, int] = {}
@@ -206,7 +208,7 @@ class PoolState:
             tick, initialised = search(self.tick, skip_ahead)
             edge = ratio_of(tick)
             end = min(edge, limit) if increasing else max(edge, limit)
-            result = step(self.ratio, self.liquidity, end, left, token1, fee)
+            result = step(self.ratio, self.liquidity, end, left, token1, fee, self.version)
             left -= result.consumed
             calculated += result.calculated
             if result.ratio == edge:
