@@ -3,6 +3,7 @@
 To add a kind, add a member of `ContractKind` and a row. Its reader is `swapcli/chain/loaders/<loader>.py`, which has
 
 * `load(ref)`, which reads a pool;
+* `read_list(factory)` if a factory has its whole list in one answer: reads the addresses of its pools;
 * `read_constants(factory, address)` if a factory lists pools of the kind or finds them by their tokens: reads a
   reference of a pool;
 * `read_created(factory, log, wrapped_native)` if events announce pools: reads a reference of a new pool;
@@ -18,10 +19,12 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from swapcli.chain.node import Log
+from swapcli.chain.starknet_calls import selector
+from swapcli.encoding.abi import WORD
 from swapcli.errors import ConfigError
-from swapcli.model.network import Network, ProtocolInfo
+from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.networks.address import keccak256
-from swapcli.networks.pool_addresses import is_solidly
+from swapcli.networks.pool_addresses import hash_pool_key, is_solidly
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
 
@@ -37,6 +40,12 @@ class ContractKind(StrEnum):
     STABLESWAP = "stableswap"
     CRYPTOSWAP = "cryptoswap"
     WEIGHTED = "weighted"
+    JEDISWAP = "jediswap"
+    TENKSWAP = "10kswap"
+    SITHSWAP = "sithswap"
+    STARKDEFI = "starkdefi"
+    JEDISWAP_CL = "jediswap_cl"
+    EKUBO = "ekubo"
 
 
 KeyOfEvent = Callable[[Log], str]
@@ -63,6 +72,11 @@ def balancer_id_in_first_topic(log: Log) -> str:
     return log.topics[1][:42]
 
 
+def ekubo_key_in_data(log: Log) -> str:
+    """Return the id of an Ekubo pool: the hash of the PoolKey, which follows the locker in the data of its events."""
+    return hash_pool_key(log.data[WORD : 6 * WORD])
+
+
 class KindTraits(NamedTuple):
     """How the pools of a kind are found, read and followed.
 
@@ -70,7 +84,7 @@ class KindTraits(NamedTuple):
     create or register them, in the deployments of the network definitions. `list_functions` are pairs of functions of
     such a contract, the length of its list of pools and an entry; one pair must work. `created` are the events that
     announce a pool. `events` are those that signal a change of a pool's state; without any, pools are read at every
-    block. Events are written as their signatures.
+    block. Events are written as their signatures, those of Starknet as their names.
     """
 
     families: tuple[str, ...]
@@ -83,6 +97,9 @@ class KindTraits(NamedTuple):
     """Whether the code of the contract has the fee, so that only the catalogue knows it."""
     is_in_vault: bool = False
     """Whether a vault at another address than the pool's emits its events."""
+    has_whole_list: bool = False
+    """Whether the reader reads a factory's list of pools as a whole."""
+    network_kind: Kind = Kind.EVM
 
 
 _PAIR_LISTS: Final = (("allPairsLength()", "allPairs(uint256)"), ("allPoolsLength()", "allPools(uint256)"))
@@ -122,6 +139,14 @@ _VAULT_EVENTS: Final = dict.fromkeys(
         "PoolBalanceManaged(bytes32,address,address,int256,int256)",
     ),
     balancer_id_in_first_topic,
+)
+
+_STARKNET_PAIR: Final = KindTraits(
+    ("constant_product",),
+    "jediswap",
+    dict.fromkeys(("Sync", "Swap", "Mint", "Burn"), key_of_emitter),
+    has_whole_list=True,
+    network_kind=Kind.STARKNET,
 )
 
 KINDS: Final[Mapping[ContractKind, KindTraits]] = {
@@ -181,13 +206,36 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         created=("PoolRegistered(bytes32,address,uint8)",),
         is_in_vault=True,
     ),
+    ContractKind.JEDISWAP: _STARKNET_PAIR._replace(loader="jediswap", has_constant_fee=True),
+    ContractKind.TENKSWAP: _STARKNET_PAIR._replace(loader="tenkswap", has_constant_fee=True),
+    ContractKind.SITHSWAP: _STARKNET_PAIR._replace(families=("constant_product", "solidly_stable"), loader="sithswap"),
+    ContractKind.STARKDEFI: _STARKNET_PAIR._replace(
+        families=("constant_product", "solidly_stable"), loader="starkdefi"
+    ),
+    ContractKind.JEDISWAP_CL: KindTraits(
+        ("concentrated",),
+        "jediswap_cl",
+        dict.fromkeys(("Initialize", "Swap", "Mint", "Burn"), key_of_emitter),
+        created=("PoolCreated",),
+        network_kind=Kind.STARKNET,
+    ),
+    ContractKind.EKUBO: KindTraits(
+        ("ekubo",),
+        "ekubo",
+        dict.fromkeys(("Swapped", "PositionUpdated"), ekubo_key_in_data),
+        roles=("core",),
+        created=("PoolInitialized",),
+        is_in_vault=True,
+        network_kind=Kind.STARKNET,
+    ),
 }
 
 
 @lru_cache
-def kinds_of_family(family: str) -> tuple[ContractKind, ...]:
-    """Return the contract kinds of a pool family; a family that is not read from a node has none."""
-    return tuple(kind for kind, traits in KINDS.items() if family in traits.families)
+def kinds_of_family(family: str, network_kind: Kind = Kind.EVM) -> tuple[ContractKind, ...]:
+    """Return the contract kinds of a pool family on networks of a kind; one that is not read from a node has none."""
+    of_network = (each for each in KINDS.items() if each[1].network_kind is network_kind)
+    return tuple(kind for kind, traits in of_network if family in traits.families)
 
 
 def contract_kinds(protocol: ProtocolInfo, network: Network) -> tuple[ContractKind, ...]:
@@ -197,6 +245,8 @@ def contract_kinds(protocol: ProtocolInfo, network: Network) -> tuple[ContractKi
     """
     if protocol.contracts:
         return tuple(_named_kind(name, protocol) for name in protocol.contracts)
+    if network.kind is not Kind.EVM:
+        return _only_kind(protocol.family or "", network.kind)
     if protocol.family == ConstantProduct.family:
         return (ContractKind.SOLIDLY if is_solidly(network, protocol.amm_name) else ContractKind.UNISWAP_V2,)
     if protocol.family == Concentrated.family:
@@ -204,7 +254,11 @@ def contract_kinds(protocol: ProtocolInfo, network: Network) -> tuple[ContractKi
         if "poolId" in protocol.extra_keys:
             return (ContractKind.UNISWAP_V4,)
         return (ContractKind.UNISWAP_V3 if protocol.extra_keys else ContractKind.ALGEBRA,)
-    kinds = kinds_of_family(protocol.family or "")
+    return _only_kind(protocol.family or "", network.kind)
+
+
+def _only_kind(family: str, network_kind: Kind) -> tuple[ContractKind, ...]:
+    kinds = kinds_of_family(family, network_kind)
     return kinds if len(kinds) == 1 else ()
 
 
@@ -221,5 +275,7 @@ def _named_kind(name: str, protocol: ProtocolInfo) -> ContractKind:
 
 @lru_cache
 def topic_of(signature: str) -> str:
-    """Return the first topic of an event: the hash of its signature, in hex."""
+    """Return the first topic of an event: the hash of its signature, in hex; on Starknet its lowest 250 bits."""
+    if "(" not in signature:
+        return f"0x{selector(signature):064x}"
     return f"0x{keccak256(signature.encode()).hex()}"

@@ -16,6 +16,7 @@ from swapcli.chain.contract_kinds import (
     KeyOfEvent,
     address_in_first_topic,
     balancer_id_in_first_topic,
+    ekubo_key_in_data,
     first_topic,
     key_of_emitter,
     kinds_of_family,
@@ -23,6 +24,7 @@ from swapcli.chain.contract_kinds import (
 )
 from swapcli.chain.logs_bloom import bloom_mask, may_contain
 from swapcli.chain.node import Log
+from swapcli.model.network import Kind
 from swapcli.pools import FAMILIES
 
 EVENTS: Final[dict[ContractKind, dict[str, KeyOfEvent]]] = {
@@ -33,23 +35,23 @@ EVENTS: Final[dict[ContractKind, dict[str, KeyOfEvent]]] = {
 _ALL: Final = dict(chain.from_iterable(events.items() for events in EVENTS.values()))
 
 
-def change_topics(families: Iterable[str]) -> tuple[str, ...]:
-    """Return the topics of all events that change pools of these families."""
-    return tuple(dict.fromkeys(topic for kind in _kinds(families) for topic in EVENTS[kind]))
+def change_topics(families: Iterable[str], network_kind: Kind = Kind.EVM) -> tuple[str, ...]:
+    """Return the topics of all events that change pools of these families on networks of a kind."""
+    return tuple(dict.fromkeys(topic for kind in _kinds(families, network_kind) for topic in EVENTS[kind]))
 
 
-def emits_events(family: str) -> bool:
+def emits_events(family: str, network_kind: Kind = Kind.EVM) -> bool:
     """Return whether every change of the family's pools emits an event."""
-    return all(EVENTS[kind] for kind in _kinds([family]))
+    return all(EVENTS[kind] for kind in _kinds([family], network_kind))
 
 
-def vault_kinds(families: Iterable[str]) -> frozenset[ContractKind]:
+def vault_kinds(families: Iterable[str], network_kind: Kind = Kind.EVM) -> frozenset[ContractKind]:
     """Return the contract kinds of these families whose events a vault emits instead of the pool."""
-    return frozenset(kind for kind in _kinds(families) if KINDS[kind].is_in_vault)
+    return frozenset(kind for kind in _kinds(families, network_kind) if KINDS[kind].is_in_vault)
 
 
-def _kinds(families: Iterable[str]) -> Iterator[ContractKind]:
-    return (kind for name in families for kind in kinds_of_family(name))
+def _kinds(families: Iterable[str], network_kind: Kind) -> Iterator[ContractKind]:
+    return (kind for name in families for kind in kinds_of_family(name, network_kind))
 
 
 def find_possible_changes(bloom: int, pools: Iterable[tuple[str, str, str]]) -> Iterator[str]:
@@ -87,6 +89,5 @@ _SUBJECTS: Final[dict[KeyOfEvent, Callable[[str, str], tuple[str, ...]]]] = {
 def changed_pool(log: Log) -> str | None:
     """Return the key of the pool that an event is about; None if it is unknown."""
     names = _ALL.get(log.topics[0]) if log.topics else None
-    if names is None or (names is not key_of_emitter and len(log.topics) < 2):
-        return None
-    return names(log)
+    has_no_id = names not in (key_of_emitter, ekubo_key_in_data) and len(log.topics) < 2
+    return None if names is None or has_no_id else names(log)

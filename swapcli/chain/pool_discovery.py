@@ -69,11 +69,12 @@ def _only_fee(deployment: Deployment) -> int | None:
 
 
 class PoolList(NamedTuple):
-    """A factory's list: its length, and the function that returns an entry."""
+    """A factory's list: its length, and the function that returns an entry, or all `addresses`."""
 
     factory: Factory
     length: int
-    entry_function: str
+    entry_function: str = ""
+    addresses: tuple[str, ...] = ()
 
 
 def read_pool_lists(reader: BlockReader, factories: Sequence[Factory]) -> list[PoolList | SkippedItem]:
@@ -83,18 +84,18 @@ def read_pool_lists(reader: BlockReader, factories: Sequence[Factory]) -> list[P
 
 def read_listed_pools(reader: BlockReader, listing: PoolList, first: int, last: int) -> Iterator[PoolRef | SkippedItem]:
     """Yield the pools of a factory's list from `first` to `last - 1`, in order. Raises `UpstreamError`."""
-    factory, length, entry = listing
-    last = min(last, length)
+    factory, last = listing.factory, min(last, listing.length)
     size = _BATCH_SIZE * reader.width
     for start in range(first, last, size):
         numbers = range(start, min(start + size, last))
-        yield from run_batched(
-            [(f"{factory.address} {n}", _read_entry(factory, entry, n)) for n in numbers], reader.call
-        )
+        yield from run_batched([(f"{factory.address} {n}", _read_entry(listing, n)) for n in numbers], reader.call)
 
 
 def _read_list_length(factory: Factory) -> BatchRead[PoolList]:
-    """Read the length of a factory's list in one round."""
+    """Read the length of a factory's list in one round, or the list as a whole."""
+    if KINDS[factory.kind].has_whole_list:
+        addresses = yield from pool_reader(factory.kind).read_list(factory)
+        return PoolList(factory, len(addresses), addresses=addresses)
     functions = KINDS[factory.kind].list_functions
     answers = yield [ContractCall(factory.address, encode_call(length)) for length, _ in functions]
     for answer, (length, entry) in zip(answers, functions, strict=True):
@@ -103,10 +104,15 @@ def _read_list_length(factory: Factory) -> BatchRead[PoolList]:
     raise invalid_response(factory.address, "the factory keeps no list of its pools")
 
 
-def _read_entry(factory: Factory, entry: str, number: int) -> BatchRead[PoolRef]:
-    """Read an entry: the pool's address in a first round, then its constants."""
-    (answer,) = yield [ContractCall(factory.address, encode_call(entry, number))]
-    return (yield from pool_reader(factory.kind).read_constants(factory, read_address(answer, entry)))
+def _read_entry(listing: PoolList, number: int) -> BatchRead[PoolRef]:
+    """Read an entry: the pool's address in a first round unless it is known, then its constants."""
+    factory, entry = listing.factory, listing.entry_function
+    if listing.addresses:
+        address = listing.addresses[number]
+    else:
+        (answer,) = yield [ContractCall(factory.address, encode_call(entry, number))]
+        address = read_address(answer, entry)
+    return (yield from pool_reader(factory.kind).read_constants(factory, address))
 
 
 def creation_filter(factories: Iterable[Factory], first: int, last: int) -> LogFilter | None:
@@ -131,7 +137,7 @@ def read_created_pools(
 
 def _read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
     created = KINDS[factory.kind].created
-    if len(log.topics) < 2 or log.topics[0] not in map(topic_of, created):
+    if not log.topics or log.topics[0] not in map(topic_of, created):
         raise invalid_response(factory.address, "an event of another kind")
     return (yield from pool_reader(factory.kind).read_created(factory, log, wrapped_native))
 

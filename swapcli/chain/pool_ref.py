@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from swapcli.chain.contract_kinds import KINDS, ContractKind, contract_kinds, kinds_of_family
-from swapcli.model.network import Network
+from swapcli.model.network import Kind, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
+
+_KEYED_BY_ID: Final = frozenset({ContractKind.UNISWAP_V4, ContractKind.EKUBO})
 
 
 class PoolRef(NamedTuple):
@@ -43,7 +45,7 @@ class PoolRef(NamedTuple):
     @property
     def key(self) -> str:
         """As `Pool.key`."""
-        return self.pool_id if self.kind is ContractKind.UNISWAP_V4 else self.address
+        return self.pool_id if self.kind in _KEYED_BY_ID else self.address
 
 
 def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
@@ -67,11 +69,13 @@ def _kind_of_pool(pool: Pool, network: Network) -> ContractKind | None:
     candidates = [kind for kind in named if pool.family in KINDS[kind].families]
     if len(candidates) == 1:
         return candidates[0]
+    kinds = kinds_of_family(pool.family, network.kind)
+    if network.kind is not Kind.EVM:
+        return kinds[0] if len(kinds) == 1 else None
     if isinstance(pool, ConstantProduct):
         return ContractKind.SOLIDLY if pool.is_solidly else ContractKind.UNISWAP_V2
     if isinstance(pool, Concentrated):
         if pool.tick_list.pool_id:
             return ContractKind.UNISWAP_V4
         return ContractKind.UNISWAP_V3 if pool.tick_list.word_ticks else ContractKind.ALGEBRA
-    kinds = kinds_of_family(pool.family)
     return kinds[0] if len(kinds) == 1 else None

@@ -7,10 +7,12 @@ from itertools import islice
 from typing import Final
 from unicodedata import category
 
-from swapcli.chain.call_encoding import encode_call, invalid_response, read_text, read_word
+from swapcli.chain.call_encoding import encode_call, invalid_response, read_word
+from swapcli.chain.call_encoding import read_text as read_abi_text
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ContractCall
+from swapcli.chain.starknet_calls import read_felt_text, starknet_call
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.model.token import Token
 
@@ -19,6 +21,7 @@ MAX_DECIMALS: Final = 36
 
 _SYMBOL, _NAME, _DECIMALS = "symbol()", "name()", "decimals()"
 _CALLDATA: Final = tuple(encode_call(name) for name in (_DECIMALS, _SYMBOL, _NAME))
+_STARKNET_ADDRESS_LENGTH: Final = 66
 _MAX_SYMBOL: Final = 32
 _MAX_NAME: Final = 64
 _BATCH_SIZE: Final = 500
@@ -33,7 +36,12 @@ def load_tokens(reader: BlockReader, addresses: Sequence[str]) -> Iterator[Token
 
 def _token(address: str) -> BatchRead[Token]:
     """Read a token in one round. The name is optional; decimals and symbol are needed to show an amount."""
-    decimals, symbol, name = yield [ContractCall(address, each) for each in _CALLDATA]
+    is_starknet = len(address) == _STARKNET_ADDRESS_LENGTH
+    read_text = read_felt_text if is_starknet else read_abi_text
+    calls = [ContractCall(address, each) for each in _CALLDATA]
+    if is_starknet:
+        calls = [starknet_call(address, each.removesuffix("()")) for each in (_DECIMALS, _SYMBOL, _NAME)]
+    decimals, symbol, name = yield calls
     decimal_places = read_word(decimals, _DECIMALS)
     if decimal_places > MAX_DECIMALS:
         raise invalid_response(

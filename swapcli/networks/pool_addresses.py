@@ -92,6 +92,21 @@ def v4_pool_id(token_a: str, token_b: str, fee_ppm: int, tick_spacing: int, hook
     return "0x" + keccak256(_word(token0) + _word(token1) + numbers + _word(hooks)).hex()
 
 
+def ekubo_pool_id(token0: str, token1: str, fee_x128: int, tick_spacing: int, extension: str) -> str:
+    """Return the id of an Ekubo pool: the hash of its PoolKey. It is swapcli's own; the core has none."""
+    numbers = fee_x128.to_bytes(32) + tick_spacing.to_bytes(32)
+    return hash_pool_key(_felt_word(token0) + _felt_word(token1) + numbers + _felt_word(extension))
+
+
+def hash_pool_key(words: bytes) -> str:
+    """Return the Keccak-256 hash of the words of a pool's key, in hex."""
+    return "0x" + keccak256(words).hex()
+
+
+def _felt_word(felt: str) -> bytes:
+    return int(felt, 16).to_bytes(32)
+
+
 def _raw(hex_text: str) -> bytes:
     return bytes.fromhex(hex_text[2:])
 

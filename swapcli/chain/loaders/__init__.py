@@ -28,6 +28,9 @@ class PoolReader(Protocol):
     def load(self, ref: PoolRef) -> BatchRead[Pool]:
         """Read the state of a pool."""
 
+    def read_list(self, factory: Factory) -> BatchRead[tuple[str, ...]]:
+        """Read the addresses of all pools of a factory."""
+
     def read_constants(self, factory: Factory, address: str) -> BatchRead[PoolRef]:
         """Read the constants of a factory's pool."""
 

@@ -138,17 +138,30 @@ def close_liquidity(nets: Mapping[int, int], position: PriceState, words: WordRa
     Raises `InvalidPoolState` if the range reaches an end of all ticks and the liquidity still does not add up there.
     """
     bounds = all_words(spacing)
-    before = position.liquidity - sum(net for tick, net in nets.items() if tick <= position.tick)
-    beyond = position.liquidity + sum(net for tick, net in nets.items() if tick > position.tick)
-    if before and words.first == bounds.first:
+    first, last = (number * spacing for number in _ends(words))
+    low = first if words.first != bounds.first else None
+    high = last if words.last != bounds.last else None
+    return close_between(nets, position.tick, position.liquidity, low, high)
+
+
+def close_between(
+    nets: Mapping[int, int], tick: int, liquidity: int, low: int | None, high: int | None
+) -> dict[int, int]:
+    """Return the ticks `nets`, with liquidity that extends beyond them beginning at `low` and ending at `high`.
+
+    None is an end of all ticks: raises `InvalidPoolState` if the liquidity does not add up there.
+    """
+    before = liquidity - sum(net for each, net in nets.items() if each <= tick)
+    beyond = liquidity + sum(net for each, net in nets.items() if each > tick)
+    if before and low is None:
         raise InvalidPoolState("liquidity", f"differs by {before} from the sum of the ticks up to the price")
-    if beyond and words.last == bounds.last:
+    if beyond and high is None:
         raise InvalidPoolState("ticks", f"their net liquidity sums to {beyond} instead of 0")
     ladder = dict(nets)
-    for number, difference in zip(_ends(words), (before, -beyond), strict=True):
-        if difference:
-            ladder[number * spacing] = ladder.get(number * spacing, 0) + difference
-    return {tick: net for tick, net in ladder.items() if net or tick in nets}
+    for end, difference in ((low, before), (high, -beyond)):
+        if difference and end is not None:
+            ladder[end] = ladder.get(end, 0) + difference
+    return {each: net for each, net in ladder.items() if net or each in nets}
 
 
 def _ends(words: WordRange) -> tuple[int, int]:

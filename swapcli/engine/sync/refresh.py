@@ -175,7 +175,12 @@ class Refresher:
 
     def _keys_without_events(self) -> list[str]:
         """Return the pools that can change without an event, and those of families that emit none."""
-        silent = [name for name, families in self._families.items() if not all(map(emits_events, families))]
+        kind = self._store.network.kind
+        silent = [
+            name
+            for name, families in self._families.items()
+            if not all(emits_events(family, kind) for family in families)
+        ]
         keys = (key for protocol in silent for key in self._all_keys(protocol))
         return list(dict.fromkeys((*self._inventory.unannounced_keys(), *keys)))
 
@@ -219,13 +224,14 @@ class Refresher:
         factories, _ = find_factories(self._store.network)
         families = {ref.family for ref in skipped}.union(*self._families.values())
         # Only the network's definition gives the address of a vault that emits the events of its pools.
-        emitters_are_known = vault_kinds(families) <= {factory.kind for factory in factories}
+        kind = self._store.network.kind
+        emitters_are_known = vault_kinds(families, kind) <= {factory.kind for factory in factories}
         # `contract_addresses` returns None if there are more than the limit.
         are_few = contracts is not None and len(contracts) + len(skipped) <= _MAX_LOG_ADDRESSES
         emitters: list[str] = []
         if contracts is not None and are_few and emitters_are_known:
             emitters = [*contracts, *(ref.address for ref in skipped), *(factory.address for factory in factories)]
-        topics = change_topics(FAMILIES if may_skip_more else sorted(families))
+        topics = change_topics(FAMILIES if may_skip_more else sorted(families), kind)
         return LogFilter(tuple(dict.fromkeys(emitters)), topics, first, last)
 
     def _read_sample(self, already_read: Container[str], refreshed: Refreshed) -> None:

@@ -1,0 +1,60 @@
+"""StarkDefi on Starknet: Solidly's pairs in Cairo, stable and volatile, with a fee that the factory sets."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.chain.factory import Factory
+from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.lockstep_reads import BatchRead
+from swapcli.chain.pool_ref import PoolRef
+from swapcli.chain.starknet_calls import (
+    join_u256,
+    read_felt_address,
+    read_felt_list,
+    read_felts,
+    starknet_call,
+    to_starknet_address,
+)
+from swapcli.model.pool import Pool
+from swapcli.pools.constant_product import SOLIDLY, ConstantProduct
+from swapcli.pools.solidly_stable import SolidlyStable
+
+_LIST: Final = "all_pairs"
+_SNAPSHOT: Final = "snapshot"
+_SNAPSHOT_FELTS: Final = 11
+"""Two tokens, then their units and the reserves as pairs of felts, then whether the pair is stable."""
+_RESERVES_AT: Final = 6
+_FACTORY: Final = "factory"
+_FEE: Final = "get_fee"
+_WHOLE_FEE: Final = 10_000
+
+
+def load(ref: PoolRef) -> BatchRead[Pool]:
+    """Read a pool in one round; two if the factory is not known."""
+    factory = ref.factory
+    if not factory:
+        (answer,) = yield [starknet_call(ref.address, _FACTORY)]
+        factory = read_felt_address(answer, _FACTORY)
+    snapshot, fee = yield [starknet_call(ref.address, _SNAPSHOT), starknet_call(factory, _FEE, int(ref.address, 16))]
+    felts = read_felts(snapshot, _SNAPSHOT_FELTS, _SNAPSHOT)
+    reserves = [join_u256(felts[at : at + 2], _SNAPSHOT) for at in (_RESERVES_AT, _RESERVES_AT + 2)]
+    state: dict[str, object] = {"reserves": reserves}
+    if ref.family == ConstantProduct.family:
+        state["variant"] = SOLIDLY
+    return build_pool(ref, fee_in_ppm(read_felts(fee, 1, _FEE)[0], _WHOLE_FEE, _FEE), state)
+
+
+def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:
+    """Read the addresses of all pairs in one round; their number comes first."""
+    (answer,) = yield [starknet_call(factory.address, _LIST)]
+    return tuple(to_starknet_address(felt, _LIST) for felt in read_felt_list(answer, _LIST, 1))
+
+
+def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
+    """Read the constants of a pair in one round."""
+    (answer,) = yield [starknet_call(address, _SNAPSHOT)]
+    felts = read_felts(answer, _SNAPSHOT_FELTS, _SNAPSHOT)
+    first, second = (to_starknet_address(felt, _SNAPSHOT) for felt in felts[:2])
+    family = SolidlyStable.family if felts[_SNAPSHOT_FELTS - 1] else ConstantProduct.family
+    return factory.new_ref(address, (first, second), family)._replace(factory=factory.address)
