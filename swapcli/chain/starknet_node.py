@@ -113,8 +113,8 @@ class StarknetNode(FailoverNode):
         addresses = query.addresses if len(query.addresses) <= _MAX_ADDRESS_REQUESTS else ()
         logs = [log for address in addresses or (None,) for log in self._read_events(query, address)]
         if query.addresses and not addresses:
-            wanted = frozenset(query.addresses)
-            logs = [log for log in logs if log.address in wanted]
+            requested = frozenset(query.addresses)
+            logs = [log for log in logs if log.address in requested]
         if self._newest and self._newest.number == query.to_block:
             self._check_same(self._newest)
         elif self.read_block(query.to_block) is None:

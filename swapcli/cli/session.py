@@ -13,13 +13,13 @@ from swapcli.cli.options import OutputOptions
 from swapcli.cli.output import COMMON_FORMATS, FormatOptions, Output, OutputFormat, choose_format
 from swapcli.config import Secret, Settings, config_file_path, data_folder, home_folder, load_settings, node_url
 from swapcli.encoding.text import printable
-from swapcli.engine.compose import REMOTE_RETRIES, QuoteSources, check_has_nodes
+from swapcli.engine.compose import REMOTE_RETRIES, QuoteSources
 from swapcli.errors import InvalidOption
 
 if TYPE_CHECKING:
     from swapcli.library.market import Market
 
-__all__ = ["REMOTE_RETRIES", "Session", "check_has_nodes", "open_session"]
+__all__ = ["REMOTE_RETRIES", "Session", "open_session"]
 
 KEYS_FILE = "keys.json"
 

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 from swapcli.config import Secret, Settings, network_names_from, networks_from, node_url
 from swapcli.config.source_readers import FLAG_ORIGIN
@@ -32,6 +32,7 @@ if TYPE_CHECKING:
     from swapcli.chain.names import ResolvedName
     from swapcli.chain.router_findings_file import RouterFindingsFile
     from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
+    from swapcli.chain.starknet_node import StarknetNode
     from swapcli.chain.subscribed_connection import LiveConnection
     from swapcli.engine.market_follower import Followed
     from swapcli.engine.sources.pool_source import PoolSource
@@ -41,6 +42,9 @@ if TYPE_CHECKING:
     from swapcli.model.router_findings import RouterFindings
     from swapcli.networks.name_services import NameService
     from swapcli.store import Store
+
+    AnyNode = RpcNode | StarknetNode
+    """A node that pools can be read from."""
 
 REMOTE_RETRIES = 2
 STDIN = "-"
@@ -66,7 +70,7 @@ def read_file(name: str) -> bytes:
 class LastingNode(NamedTuple):
     """A node for a command that lasts, and what wakes a follower of it. Closing the heads closes their connection."""
 
-    node: RpcNode
+    node: AnyNode
     heads: HeadSource
 
 
@@ -254,7 +258,7 @@ class QuoteSources:
 
     def _live_source(self, pool_source: PoolSource) -> QuoteSource | None:
         """Return the source that reads the pools from the node; None if none is set, or offline. Raises as `node`."""
-        node = self.node(pool_source.network)
+        node = self.pool_node(pool_source.network)
         if node is None:
             return None
         from swapcli.engine.sources.live import LiveSource
@@ -394,20 +398,30 @@ class QuoteSources:
         return create_store(str(file), network, self.find_network)
 
     def node(self, network: Network, warn: Warn | None = None) -> RpcNode | None:
-        """Return the node of a network; None if none is set, or offline.
+        """Return the node of an EVM network; None if none is set, or offline.
 
         If the settings name several, each replaces the one before it when that fails, and `warn` says why. Raises
         `ConfigError` for an invalid URL or if none is of http, `InvalidOption` for a network whose nodes have no EVM
         interface.
         """
-        urls, headers = self._node_urls(network)
+        urls, headers = self._http_urls(network)
         if not urls:
             return None
+        check_is_evm(network)
+        return self._connect(urls, network.chain_id, headers, warn)
+
+    def pool_node(self, network: Network) -> AnyNode | None:
+        """Return the node that pools of a network are read from; None if none is set, or offline. Raises as `node`."""
+        urls, headers = self._http_urls(network)
+        return self._connect_any(urls, network, headers) if urls else None
+
+    def _http_urls(self, network: Network) -> tuple[list[Secret], Mapping[str, str]]:
+        """Return the http nodes of a network as `_node_urls`. Raises `ConfigError` if there are only others."""
+        urls, headers = self._node_urls(network)
         http_urls = [url for url in urls if is_http_url(url.reveal())]
-        if not http_urls:
+        if urls and not http_urls:
             raise _only_lasting_nodes(urls[0], network)
-        check_has_nodes(network)
-        return self._connect(http_urls, network.chain_id, headers, warn)
+        return http_urls, headers
 
     def resolve_name(self, name: str, network: Network) -> ResolvedName:
         """Return the address on `network` of an ENS name or Basename, read from a node.
@@ -508,13 +522,31 @@ class QuoteSources:
     ) -> LastingNode:
         from swapcli.chain.head_source import PollingHeads, SubscribedHeads, poll_interval_s
 
+        if network.kind is not Kind.EVM:
+            urls, headers = self._http_urls(network)
         poll_s = poll_interval_s(network.block_time_s)
         has_live = any(not is_http_url(url.reveal()) for url in urls)
         heads = SubscribedHeads(poll_s) if has_live and is_followed else None
         in_order = sorted(urls, key=lambda url: not is_http_url(url.reveal()))
-        check_has_nodes(network)
-        node = self._connect(in_order, network.chain_id, headers, warn, heads, shares_load=shares_load)
+        node = self._connect_any(in_order, network, headers, warn, heads, shares_load=shares_load)
         return LastingNode(node, heads or PollingHeads(poll_s))
+
+    def _connect_any(
+        self,
+        urls: Sequence[Secret],
+        network: Network,
+        headers: Mapping[str, str],
+        warn: Warn | None = None,
+        heads: SubscribedHeads | None = None,
+        *,
+        shares_load: bool = False,
+    ) -> AnyNode:
+        """Return a node of a network of any kind."""
+        if network.kind is Kind.EVM:
+            return self._connect(urls, network.chain_id, headers, warn, heads, shares_load=shares_load)
+        from swapcli.chain.starknet_node import StarknetNode
+
+        return StarknetNode(**self._node_arguments(urls, network.chain_id, headers, warn))
 
     def _connect(
         self,
@@ -526,9 +558,24 @@ class QuoteSources:
         *,
         shares_load: bool = False,
     ) -> RpcNode:
+        from swapcli.chain.rpc_node import RpcNode
+
+        return RpcNode(**self._node_arguments(urls, chain_id, headers, warn, heads, shares_load=shares_load))
+
+    def _node_arguments(
+        self,
+        urls: Sequence[Secret],
+        chain_id: int,
+        headers: Mapping[str, str],
+        warn: Warn | None,
+        heads: SubscribedHeads | None = None,
+        *,
+        shares_load: bool = False,
+    ) -> dict[str, Any]:
+        """Return the arguments of a node with these URLs: the first, and the others as its spares."""
         from swapcli.chain.http_proxy import find_proxy
         from swapcli.chain.node_limits_file import NodeLimitsFile
-        from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
+        from swapcli.chain.rpc_node import RpcEndpoint
 
         shown = dict(zip(urls, _number_duplicates([url.redacted for url in urls]), strict=True))
         endpoints = []
@@ -540,20 +587,20 @@ class QuoteSources:
                 heads = None
             endpoints.append(endpoint)
         first, *spares = endpoints
-        return RpcNode(
-            first.url,
-            redacted_url=first.redacted_url,
-            chain_id=chain_id,
-            timeout_s=self.settings.timeout_s,
-            headers=first.headers,
-            proxy=first.proxy,
-            connection=first.connection,
-            spares=spares,
-            report=warn or self._warn,
-            limits_file=NodeLimitsFile(self.data_dir / _LIMITS_FILE),
-            burst=0 if shares_load else _QUOTE_REQUESTS,
-            shares_load=shares_load,
-        )
+        return {
+            "url": first.url,
+            "redacted_url": first.redacted_url,
+            "chain_id": chain_id,
+            "timeout_s": self.settings.timeout_s,
+            "headers": first.headers,
+            "proxy": first.proxy,
+            "connection": first.connection,
+            "spares": spares,
+            "report": warn or self._warn,
+            "limits_file": NodeLimitsFile(self.data_dir / _LIMITS_FILE),
+            "burst": 0 if shares_load else _QUOTE_REQUESTS,
+            "shares_load": shares_load,
+        }
 
     def _open_live(self, endpoint: RpcEndpoint, chain_id: int, heads: SubscribedHeads | None) -> LiveConnection:
         from swapcli.chain.subscribed_connection import LiveConnection
@@ -667,9 +714,9 @@ def _choose_by_network(
             pools_of_service.followed.append(FollowedStore(network, sources.network, pools, node, heads))
         elif lasting is not None:
             pools_of_service.followed.append(FollowedMarket(network, sources.network, pools, *lasting))
-        check_node = sources.lasting_node(network, warn, is_followed=False)
+        check_node = sources.lasting_node(network, warn, is_followed=False) if network.kind is Kind.EVM else None
         if check_node is not None:
-            pools_of_service.check_nodes[network.name] = check_node.node
+            pools_of_service.check_nodes[network.name] = cast("RpcNode", check_node.node)
     return pools_of_service
 
 
@@ -682,7 +729,7 @@ def _network_and_store(sources: QuoteSources, name: str) -> tuple[Network, Path 
         return store.network, Path(store.path)
 
 
-def check_has_nodes(network: Network) -> None:
+def check_is_evm(network: Network) -> None:
     """Raise `InvalidOption` for a network whose nodes have no EVM interface."""
     if network.kind is not Kind.EVM:
         raise InvalidOption(f"{network.name} is not an EVM network: its nodes use a different protocol")

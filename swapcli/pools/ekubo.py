@@ -196,7 +196,7 @@ def fee_ppm_of(fee_x128: int) -> int:
     return min((fee_x128 * PPM + Q128 // 2) >> 128, PPM - 1)
 
 
-class Step(NamedTuple):
+class SellStep(NamedTuple):
     """One step of a swap: the input that it takes, fee included, the output, and the square-root ratio after it."""
 
     consumed: int
@@ -206,21 +206,21 @@ class Step(NamedTuple):
 
 def sell_step(
     sqrt_ratio: int, target: int, liquidity: int, amount: int, fee_x128: int, down: bool, version: int = LATEST_VERSION
-) -> Step:
+) -> SellStep:
     """Sell up to `amount` (> 0) from `sqrt_ratio` at most to `target`, of token0 if `down`, else of token1."""
     if sqrt_ratio == target or not liquidity:
-        return Step(0, 0, target)
+        return SellStep(0, 0, target)
     net = amount - mul_div_up(amount, fee_x128, Q128)
     spread = liquidity * abs(target - sqrt_ratio)
     if down:
         after = _ratio_after_token0(sqrt_ratio, liquidity << 128, net, version)
         if after <= target:
-            return Step(_before_fee(div_up(spread << 128, sqrt_ratio * target), fee_x128), spread >> 128, target)
-        return Step(amount, liquidity * (sqrt_ratio - after) >> 128, after)
+            return SellStep(_before_fee(div_up(spread << 128, sqrt_ratio * target), fee_x128), spread >> 128, target)
+        return SellStep(amount, liquidity * (sqrt_ratio - after) >> 128, after)
     after = sqrt_ratio + (net << 128) // liquidity
     if after > target:
-        return Step(_before_fee(div_up(spread, Q128), fee_x128), (spread << 128) // (sqrt_ratio * target), target)
-    return Step(amount, (liquidity << 128) * (after - sqrt_ratio) // (after * sqrt_ratio), after)
+        return SellStep(_before_fee(div_up(spread, Q128), fee_x128), (spread << 128) // (sqrt_ratio * target), target)
+    return SellStep(amount, (liquidity << 128) * (after - sqrt_ratio) // (after * sqrt_ratio), after)
 
 
 def _ratio_after_token0(sqrt_ratio: int, scaled_liquidity: int, net: int, version: int) -> int:
@@ -289,7 +289,7 @@ def _sell_token1(pool: Ekubo, amount: int) -> tuple[int, int, int, int]:
 
 
 def _before_fee(amount: int, fee_x128: int) -> int:
-    """Return the input of which `amount` is left after the fee."""
+    """Return the smallest input that leaves `amount` after the fee."""
     return mul_div_up(amount, Q128, Q128 - fee_x128)
 
 

@@ -12,7 +12,7 @@ from typing import Self
 
 from swapcli.backoff import backoff_s
 from swapcli.chain.head_source import FollowMode, PollingHeads, poll_interval_s
-from swapcli.chain.rpc_node import RpcNode
+from swapcli.chain.rpc_node import FailoverNode
 from swapcli.engine.market_follower import Followed, MarketFollower, open_follower
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import Progress
@@ -90,7 +90,7 @@ class _FollowerThread(Thread):
             except Exception as error:  # the thread must survive defects, too
                 self._record_failure(error)
             self._wait()
-        if isinstance(self._market.node, RpcNode):
+        if isinstance(self._market.node, FailoverNode):
             self._market.node.close()
 
     def _follow(self, follower: MarketFollower) -> None:

@@ -13,7 +13,7 @@ from swapcli.engine.sources.freshness import check_fresh
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import MarketUnavailable, SwapcliError
 from swapcli.model.market import MarketState, Provenance
-from swapcli.model.network import Kind, Network
+from swapcli.model.network import Network
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.swap_terms import DEFAULT_IMPACT_WARNING_PPM, DEFAULT_ROUTE_TTL_S
 from swapcli.service.issued_routes import IssuedRoutes
@@ -102,7 +102,10 @@ class MarketRegistry:
             raise MarketUnavailable(self._missing_reasons[name])
         opener = self._openers.get(name)
         if opener is None:
-            raise MarketUnavailable(_no_market(self.networks.get(name), name))
+            raise MarketUnavailable(
+                f"there are no pools of {name} to quote on; swapcli sync {name} reads them from a node, then start the"
+                " service again"
+            )
         self._tried.add(name)
         try:
             market = opener()
@@ -134,10 +137,3 @@ class MarketRegistry:
     def now_ms(self) -> int:
         """Return the Unix time in milliseconds."""
         return int(self.clock.now_s() * 1000)
-
-
-def _no_market(network: Network | None, name: str) -> str:
-    message = f"there are no pools of {name} to quote on"
-    if network is not None and network.kind is not Kind.EVM:
-        return f"{message}; start the service with --market FILE"
-    return f"{message}; swapcli sync {name} reads them from a node, then start the service again"

@@ -145,8 +145,8 @@ def test_swaps_equal_the_model_of_the_core(
 ) -> None:
     """Walk the same word edges with every `skip_ahead`, swap after swap."""
     pool = pool_of(model, fee_x128, skip_ahead)
-    for way, wanted in swaps:
-        amount = min(wanted, int(pool.curve(*way).capacity * 0.999))
+    for way, size in swaps:
+        amount = min(size, int(pool.curve(*way).capacity * 0.999))
         assume(amount > 0)
         try:
             amount_out, pool = pool.swap(*way, amount)

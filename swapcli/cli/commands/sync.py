@@ -14,7 +14,7 @@ from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OutputOptions, option, with_option_groups
 from swapcli.cli.output import OutputFormat, print_note, print_to_stderr
 from swapcli.cli.render.sync_view import SyncResult, advance_document, build_sync_details, format_advance, sync_document
-from swapcli.cli.session import Session, check_has_nodes, open_session
+from swapcli.cli.session import Session, open_session
 from swapcli.cli.signals import GracefulInterrupt, graceful_interrupts
 from swapcli.cli.sync_filter_options import compare_decimals, parse_sync_filter, read_token_lists
 from swapcli.cli.sync_watch import MAX_CONSECUTIVE_FAILURES, watch_chain
@@ -99,7 +99,6 @@ def sync(
     flags = {"store_dir": flag("--store", store), "timeout_s": flag("--timeout", timeout)}
     session = open_session(output, flags, rpc_url=rpc_url)
     target_network = session.network(session.network_name(network))
-    check_has_nodes(target_network)
     names, listed_decimals = tokens, dict[str, int]()
     if tokens is not None:
         names, listed_decimals = read_token_lists(tokens, target_network, session.settings.timeout_s)

@@ -14,14 +14,17 @@ from swapcli.chain.contract_kinds import (
     address_in_first_topic,
     balancer_id_in_first_topic,
     contract_kinds,
+    ekubo_key_in_data,
     first_topic,
     key_of_emitter,
     topic_of,
 )
 from swapcli.chain.node import Log
 from swapcli.chain.pool_change_events import EVENTS, change_topics, changed_pool, emits_events
+from swapcli.model.network import Kind
 from swapcli.networks.address import keccak256
 from swapcli.networks.catalogue import find_network, network_names
+from swapcli.networks.pool_addresses import hash_pool_key
 from swapcli.pools import FAMILIES
 from tests.contracts.evm import compile_solidity, load_artifact
 
@@ -89,6 +92,10 @@ def word(address: str) -> str:
     return f"0x{address[2:]:0>64}"
 
 
+POOL_KEY = bytes(range(160))
+"""The five words of an Ekubo pool's key, which follow the locker in its events."""
+
+
 def test_an_event_gives_the_key_of_its_pool() -> None:
     emitter, other, pool_id = "0x" + "aa" * 20, "0x" + "bb" * 20, "0x" + "bb" * 20 + "0002" + "00" * 10
     keys: dict[KeyOfEvent, str] = {
@@ -96,17 +103,18 @@ def test_an_event_gives_the_key_of_its_pool() -> None:
         first_topic: pool_id,
         address_in_first_topic: other,
         balancer_id_in_first_topic: other,
+        ekubo_key_in_data: hash_pool_key(POOL_KEY),
     }
     content: dict[KeyOfEvent, str] = {first_topic: pool_id, balancer_id_in_first_topic: pool_id}
     for events in EVENTS.values():
         for topic, key_of in events.items():
-            log = Log(emitter, (topic, content.get(key_of, word(other)), word(other)), b"", 1, 0)
+            log = Log(emitter, (topic, content.get(key_of, word(other)), word(other)), bytes(32) + POOL_KEY, 1, 0)
             assert changed_pool(log) == keys[key_of]
 
 
 def test_no_forged_event_raises() -> None:
     rng = Random(3)
-    topics = [*change_topics(FAMILIES), "0x" + "12" * 32]
+    topics = [*change_topics(FAMILIES), *change_topics(FAMILIES, Kind.STARKNET), "0x" + "12" * 32]
     for topic in topics:
         for count in range(4):
             words = [f"0x{rng.randbytes(32).hex()}" for _ in range(count)]
@@ -129,4 +137,4 @@ def test_every_contract_kind_has_a_family_with_events() -> None:
         described = find_network(name)
         for protocol in described.protocols:
             for kind in contract_kinds(protocol, described):
-                assert set(EVENTS[kind]) <= set(change_topics(KINDS[kind].families))
+                assert set(EVENTS[kind]) <= set(change_topics(KINDS[kind].families, described.kind))
