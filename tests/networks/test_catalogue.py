@@ -21,7 +21,7 @@ from tests.networks.test_definition import small
 CHAIN_IDS = {"base": 8453, "citrea": 4114, "hyperevm": 999, "monad": 143, "starknet": 23448594291968334}
 NAMES = tuple(CHAIN_IDS)
 EVM_ROUTER = "0x274602a953847d807231d2370072f5f4e4594b44"
-EXTRA_KEYS = {(), ("fee",), ("tickSpacing",), ("poolId", "token0", "token1", "fee", "tickSpacing", "hooks")}
+EXTRA_KEYS = {(), ("fee",), ("tickSpacing",), ("fee", "tickSpacing", "extension", "skipAhead"), ("poolId", "token0", "token1", "fee", "tickSpacing", "hooks")}
 DEFINITIONS = Path(catalogue.__file__).with_name("definitions")
 
 
@@ -46,7 +46,8 @@ def test_protocol_ids_and_names_are_unique_and_families_exist(name: str) -> None
     assert len({protocol.amm_name.lower() for protocol in protocols}) == len(protocols)
     assert {protocol.family for protocol in protocols} <= {*FAMILIES, None}
     assert {protocol.extra_keys for protocol in protocols} <= EXTRA_KEYS
-    assert all(protocol.family == "concentrated" for protocol in protocols if protocol.extra_keys)
+    with_keys = {protocol.family for protocol in protocols if protocol.extra_keys}
+    assert with_keys <= {"concentrated", "ekubo", None}
 
 
 @pytest.mark.parametrize("name", NAMES)
@@ -130,7 +131,7 @@ def test_tokens_with_unknown_decimals_are_kept_in_the_file_only() -> None:
         ("hyperevm", "kittenSwapV2Stable", 5, "solidly_stable"),
         ("monad", "UniswapV4", 13, "concentrated"),
         ("citrea", "juiceSwap", 2, "concentrated"),
-        ("starknet", "Ekubo", 5, None),
+        ("starknet", "Ekubo", 5, "ekubo"),
     ],
 )
 def test_protocols_have_the_published_ids(name: str, amm_name: str, protocol_id: int, family: str | None) -> None:

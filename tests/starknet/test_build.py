@@ -23,7 +23,12 @@ from swapcli.starknet.router_params import extra_felts
 
 STARKNET = find_network("starknet")
 ROUTE = RouterRouteParam("0x1", "0x2", 1_000, 990, 985, "0x3", SwapType.TOKEN_TO_TOKEN)
-DOCUMENTED = {"constant_product": (), "solidly_stable": (), "concentrated": ("fee",)}
+DOCUMENTED = {
+    "constant_product": (),
+    "solidly_stable": (),
+    "concentrated": ("fee",),
+    "ekubo": ("fee", "tickSpacing", "extension", "skipAhead"),
+}
 """Traits in `extra_data` by family: the table in swapcli/starknet/router_params.py."""
 
 
