@@ -21,7 +21,13 @@ from tests.networks.test_definition import small
 CHAIN_IDS = {"base": 8453, "citrea": 4114, "hyperevm": 999, "monad": 143, "starknet": 23448594291968334}
 NAMES = tuple(CHAIN_IDS)
 EVM_ROUTER = "0x274602a953847d807231d2370072f5f4e4594b44"
-EXTRA_KEYS = {(), ("fee",), ("tickSpacing",), ("fee", "tickSpacing", "extension", "skipAhead"), ("poolId", "token0", "token1", "fee", "tickSpacing", "hooks")}
+EXTRA_KEYS = {
+    (),
+    ("fee",),
+    ("tickSpacing",),
+    ("fee", "tickSpacing", "extension", "skipAhead"),
+    ("poolId", "token0", "token1", "fee", "tickSpacing", "hooks"),
+}
 DEFINITIONS = Path(catalogue.__file__).with_name("definitions")
 
 
