@@ -146,6 +146,17 @@ def test_protocols_have_the_published_ids(name: str, amm_name: str, protocol_id:
     assert (protocol.id, protocol.family) == (protocol_id, family)
 
 
+def test_the_hooks_of_launchers_have_their_permissions() -> None:
+    """The low bits of an address are the permissions; those of Zora's first hooks leave swaps alone."""
+    (uniswap,) = (each for each in find_network("base").deployments if "uniswapV4" in each.protocols)
+    permissions = {name: {int(hook, 16) % (1 << 14) for hook in hooks} for name, hooks in uniswap.hooks.items()}
+    assert permissions == {
+        "uniswapV4Zora": {0x1040, 0x10C0},
+        "uniswapV4Flaunch": {0x25DC, 0x2FDC},
+        "uniswapV4Clanker": {0x28CC},
+    }
+
+
 def test_an_unknown_name_gives_close_ones_and_all() -> None:
     with pytest.raises(UnknownNetwork, match='no network "bsae"') as caught:
         find_network("bsae")

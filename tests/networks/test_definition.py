@@ -72,6 +72,14 @@ def test_a_mapping_alone_makes_a_network() -> None:
     )
 
 
+def test_hooks_are_addresses_by_protocol() -> None:
+    (deployment,) = small()["deployments"]
+    tiny = parse_network(
+        {**small(), "deployments": [{**deployment, "hooks": {"dex": [B.upper().replace("X", "x")]}}]}, "x"
+    )
+    assert tiny.deployments[0].hooks == {"dex": (B,)}
+
+
 def test_an_unlisted_wrapped_token_is_named_after_the_native_one() -> None:
     tiny = parse_network({**small(), "wrapped_native": C}, "somewhere")
     assert tiny.wrapped_native == Token(C, "WETH", "Wrapped Ether", 18)
@@ -154,6 +162,9 @@ MALFORMED = [
     (_in("protocols", 1, family=["x"]), "net.protocols[1].family: expected a non-empty text, not a list"),
     (_in("deployments", 0, addresses=[B]), "net.deployments[0].addresses: expected an object, not a list"),
     (_in("deployments", 0, addresses={"factory": "x"}), "net.deployments[0].addresses.factory: "),
+    (_in("deployments", 0, hooks={"other": [B]}), 'net.deployments[0].hooks: unknown key "other"'),
+    (_in("deployments", 0, hooks={"dex": [B, "x"]}), "net.deployments[0].hooks.dex[1]: "),
+    (_in("deployments", 0, hooks=[B]), "net.deployments[0].hooks: expected an object, not a list"),
     (_in("deployments", 0, init_code_hash="0x12"), "net.deployments[0].init_code_hash: expected 0x and 64"),
     (_in("deployments", 0, fee_tiers={"five": 1}), "net.deployments[0].fee_tiers.five: expected an integer"),
     (_in("deployments", 0, fee_tiers={"500": -1}), "net.deployments[0].fee_tiers.500: expected an integer"),

@@ -6,15 +6,26 @@ import random
 from collections import Counter
 from collections.abc import Iterable
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
 from swapcli.model.execution import Execution
+from swapcli.model.order import Order
+from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.quote import Step
 from swapcli.routing.replay import Replay, flatten, replay
+from swapcli.routing.router import Router
 from tests.routing.random_routes import random_route
-from tests.support.pools import build_random_market, seeds
+from tests.support.pools import (
+    build_concentrated,
+    build_constant_product,
+    build_market,
+    build_random_market,
+    build_token,
+    seeds,
+)
 
 PATHS = Execution(executes_paths=True)
 amounts = st.integers(10**12, 10**20)
@@ -81,3 +92,22 @@ def test_hops_of_several_pools_add_few_paths(seed: int) -> None:
     source = route.segments[0].hops[0][0].token_in
     paths = sum(swap.token_in == source for swap in flatten(route, PATHS))
     assert paths <= sum(1 + sum(len(hop) - 1 for hop in segment.hops) for segment in route.segments)
+
+
+@pytest.mark.parametrize("has_alternative", [True, False])
+def test_a_pool_that_its_hook_may_change_is_in_one_path_at_most(has_alternative: bool) -> None:
+    a, b, c = (build_token(number) for number in range(3))
+    pools: list[Pool] = [build_constant_product(number, a, b, 10**21, 10**21) for number in (1, 2)]
+    deep = build_concentrated(3, b, c, 10**24, 1.0, 6_000)
+    alternatives = [build_constant_product(4, b, c, 10**22, 10**22)] if has_alternative else []
+    identity = PoolIdentity(deep.address, deep.protocol, deep.tokens, deep.decimals, deep.fee_ppm)
+    called_after_swaps = {"pool_id": "0x" + "ab" * 32, "hooks": "0x" + "12" * 18 + "0040"}
+    hooked = type(deep).from_state(identity, {**deep.state(), **called_after_swaps})
+    uses = Counter[str]()
+    for into_c in (deep, hooked):
+        market = build_market([*pools, into_c, *alternatives], [a, b, c])
+        quote = Router(market, PATHS).quote(Order(a, c, 10**20))
+        uses.update(step.pool for step in quote.steps if step.pool in (deep.key, hooked.key))
+        assert quote.amount_out > 0
+    assert uses[deep.key] == 2
+    assert uses[hooked.key] == (0 if has_alternative else 1)
