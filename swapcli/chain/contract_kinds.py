@@ -46,6 +46,8 @@ class ContractKind(StrEnum):
     STARKDEFI = "starkdefi"
     JEDISWAP_CL = "jediswap_cl"
     EKUBO = "ekubo"
+    INFINITY_CL = "infinity_cl"
+    INFINITY_BIN = "infinity_bin"
 
 
 KeyOfEvent = Callable[[Log], str]
@@ -100,6 +102,8 @@ class KindTraits(NamedTuple):
     has_whole_list: bool = False
     """Whether the reader reads a factory's list of pools as a whole."""
     network_kind: Kind = Kind.EVM
+    is_keyed_by_id: bool = False
+    """Whether one contract has all pools, which differ by their ids."""
 
 
 _PAIR_LISTS: Final = (("allPairsLength()", "allPairs(uint256)"), ("allPoolsLength()", "allPools(uint256)"))
@@ -139,6 +143,9 @@ _VAULT_EVENTS: Final = dict.fromkeys(
         "PoolBalanceManaged(bytes32,address,address,int256,int256)",
     ),
     balancer_id_in_first_topic,
+)
+_INFINITY_FEE_EVENTS: Final = dict.fromkeys(
+    ("ProtocolFeeUpdated(bytes32,uint24)", "DynamicLPFeeUpdated(bytes32,uint24)"), first_topic
 )
 
 _STARKNET_PAIR: Final = KindTraits(
@@ -191,6 +198,33 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         },
         roles=("pool_manager",),
         created=("Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)",),
+        is_keyed_by_id=True,
+    ),
+    ContractKind.INFINITY_CL: KindTraits(
+        ("concentrated",),
+        "infinity_cl",
+        {
+            "Swap(bytes32,address,int128,int128,uint160,uint128,int24,uint24,uint16)": first_topic,
+            "ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)": first_topic,
+            **_INFINITY_FEE_EVENTS,
+        },
+        roles=("cl_pool_manager",),
+        created=("Initialize(bytes32,address,address,address,uint24,bytes32,uint160,int24)",),
+        is_keyed_by_id=True,
+    ),
+    ContractKind.INFINITY_BIN: KindTraits(
+        ("infinity_bin",),
+        "infinity_bin",
+        {
+            "Swap(bytes32,address,int128,int128,uint24,uint24,uint16)": first_topic,
+            "Mint(bytes32,address,uint256[],bytes32,bytes32[],bytes32,bytes32)": first_topic,
+            "Burn(bytes32,address,uint256[],bytes32,bytes32[])": first_topic,
+            "Donate(bytes32,address,int128,int128,uint24)": first_topic,
+            **_INFINITY_FEE_EVENTS,
+        },
+        roles=("bin_pool_manager",),
+        created=("Initialize(bytes32,address,address,address,uint24,bytes32,uint24)",),
+        is_keyed_by_id=True,
     ),
     ContractKind.STABLESWAP: KindTraits(("stableswap",), "stableswap", list_functions=_CURVE_LISTS),
     ContractKind.CRYPTOSWAP: KindTraits(("cryptoswap",), "cryptoswap", _CRYPTO_EVENTS, list_functions=_CURVE_LISTS),
@@ -226,6 +260,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         roles=("core",),
         created=("PoolInitialized",),
         is_in_vault=True,
+        is_keyed_by_id=True,
         network_kind=Kind.STARKNET,
     ),
 }

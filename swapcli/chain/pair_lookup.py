@@ -1,8 +1,8 @@
 """Finds the pools of given tokens by asking factories for each pair, in few round trips for few tokens.
 
 Factory lists and events (`pool_discovery`) cover every pool, but public nodes limit both. Pools that cannot be looked
-up by their tokens are left to them: Balancer's and Curve's pools, Uniswap V3 and V4 pools with unusual fees, and those
-of V4 with a hook that the catalogue does not know.
+up by their tokens are left to them: Balancer's, Curve's and PancakeSwap Infinity's pools, Uniswap V3 and V4 pools
+with unusual fees, and those of V4 with a hook that the catalogue does not know.
 """
 
 from __future__ import annotations
@@ -16,7 +16,8 @@ from swapcli.chain.call_encoding import encode_call, invalid_response, read_addr
 from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import pool_reader
-from swapcli.chain.loaders.uniswap_v4 import extsload_call, pool_slot, price_and_tick, read_extsload
+from swapcli.chain.loaders.manager_storage import extsload_call, price_and_tick, read_extsload, slot_of_id
+from swapcli.chain.loaders.uniswap_v4 import POOLS_SLOT
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ContractCall, ReturnData
@@ -171,7 +172,7 @@ def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRea
         )
         for fee, spacing, hooks in _usual_keys(factory)
     ]
-    (answer,) = yield [extsload_call(factory.address, [pool_slot(ref.pool_id) for ref in refs])]
+    (answer,) = yield [extsload_call(factory.address, [slot_of_id(ref.pool_id, POOLS_SLOT) for ref in refs])]
     positions = map(price_and_tick, read_extsload(answer, len(refs)))
     return [ref._replace(last_tick=tick) for ref, (price, tick) in zip(refs, positions, strict=True) if price]
 

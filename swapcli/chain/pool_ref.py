@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import NamedTuple
 
 from swapcli.chain.contract_kinds import KINDS, ContractKind, contract_kinds, kinds_of_family
 from swapcli.model.network import Kind, Network
@@ -11,11 +11,9 @@ from swapcli.model.pool import Pool
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
 
-_KEYED_BY_ID: Final = frozenset({ContractKind.UNISWAP_V4, ContractKind.EKUBO})
-
 
 class PoolRef(NamedTuple):
-    """A pool to read. `address` is the contract to call: the manager for Uniswap V4. `tokens` are in its order.
+    """A pool to read. `address` is the contract to call: the manager of pools with an id. `tokens` are in its order.
 
     `fee_ppm` and `tick_spacing` are set only if they never change (Uniswap V2, V4; V3, V4); a Uniswap V4 pool whose fee
     is dynamic `has_dynamic_fee` instead. `hooks` is the hook of a Uniswap V4 pool. `factory` is a Solidly
@@ -45,7 +43,7 @@ class PoolRef(NamedTuple):
     @property
     def key(self) -> str:
         """As `Pool.key`."""
-        return self.pool_id if self.kind in _KEYED_BY_ID else self.address
+        return self.pool_id if KINDS[self.kind].is_keyed_by_id else self.address
 
 
 def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
@@ -75,6 +73,8 @@ def _kind_of_pool(pool: Pool, network: Network) -> ContractKind | None:
     if isinstance(pool, ConstantProduct):
         return ContractKind.SOLIDLY if pool.is_solidly else ContractKind.UNISWAP_V2
     if isinstance(pool, Concentrated):
+        if pool.tick_list.parameters:
+            return ContractKind.INFINITY_CL
         if pool.tick_list.pool_id:
             return ContractKind.UNISWAP_V4
         return ContractKind.UNISWAP_V3 if pool.tick_list.word_ticks else ContractKind.ALGEBRA

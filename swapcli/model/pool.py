@@ -56,13 +56,16 @@ class Pool(ABC):
     """Gas units of one swap through a router, without what depends on its size."""
     requires_exact_payment: ClassVar[bool] = False
     """Whether a swap reverts if the pool receives a unit less than `amount_in`."""
-    holds_reserves_in_vault: ClassVar[bool] = False
-    """Whether the protocol's vault holds the tokens, and not the contract at `address`."""
 
     @property
     def key(self) -> str:
         """Return the address, or the pool id if one contract has many pools. It is unique within a market."""
         return self.address
+
+    @property
+    def holds_reserves_in_vault(self) -> bool:
+        """Whether the protocol's vault holds the tokens, and not the contract at `address`."""
+        return False
 
     @property
     def is_single_use(self) -> bool:

@@ -107,6 +107,17 @@ def _felt_word(felt: str) -> bytes:
     return int(felt, 16).to_bytes(32)
 
 
+def infinity_pool_id(
+    currency0: str, currency1: str, hooks: str, pool_manager: str, fee_ppm: int, parameters: int
+) -> str:
+    """Return the id of a PancakeSwap Infinity pool, 32 bytes in hex: the hash of its PoolKey.
+
+    The zero address is the native token; `fee_ppm` is 0x800000 for a dynamic fee.
+    """
+    addresses = _word(currency0) + _word(currency1) + _word(hooks) + _word(pool_manager)
+    return hash_pool_key(addresses + fee_ppm.to_bytes(32) + parameters.to_bytes(32))
+
+
 def _raw(hex_text: str) -> bytes:
     return bytes.fromhex(hex_text[2:])
 

@@ -18,6 +18,7 @@ _CLASS_NAMES: dict[str, str] = {
     "stableswap": "StableSwap",
     "weighted": "Weighted",
     "ekubo": "Ekubo",
+    "infinity_bin": "InfinityBin",
     "wrapper": "WrappedNative",
     "sampled": "Sampled",
 }

@@ -73,8 +73,13 @@ class Concentrated(Pool):
 
     @property
     def changes_without_events(self) -> bool:
-        """Whether a hook sets the fee."""
-        return self.tick_list.has_dynamic_fee
+        """Whether a hook sets the fee; PancakeSwap Infinity has an event for that."""
+        return self.tick_list.has_dynamic_fee and not self.tick_list.parameters
+
+    @property
+    def holds_reserves_in_vault(self) -> bool:
+        """Whether the pool is one of PancakeSwap Infinity."""
+        return self.tick_list.parameters > 0
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell exactly `amount_in`. Raises as `Pool.swap`.

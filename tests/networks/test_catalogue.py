@@ -27,6 +27,7 @@ EXTRA_KEYS = {
     ("tickSpacing",),
     ("fee", "tickSpacing", "extension", "skipAhead"),
     ("poolId", "token0", "token1", "fee", "tickSpacing", "hooks"),
+    ("poolId", "token0", "token1", "fee", "tickSpacing", "binStep", "hooks", "parameters"),
 }
 DEFINITIONS = Path(catalogue.__file__).with_name("definitions")
 

@@ -324,7 +324,16 @@ def requested_keys(scene: Scene, home: Factory) -> list[int]:
     return [int.from_bytes(call.calldata[-32:]) for call in node.rounds[-1]]
 
 
-@pytest.mark.parametrize("kind", [ContractKind.WEIGHTED, ContractKind.STABLESWAP, ContractKind.CRYPTOSWAP])
+WITHOUT_PAIR_LOOKUP = (
+    ContractKind.WEIGHTED,
+    ContractKind.STABLESWAP,
+    ContractKind.CRYPTOSWAP,
+    ContractKind.INFINITY_CL,
+    ContractKind.INFINITY_BIN,
+)
+
+
+@pytest.mark.parametrize("kind", WITHOUT_PAIR_LOOKUP)
 def test_kinds_without_pair_lookup_are_skipped_with_a_reason(scene: Scene, kind: ContractKind) -> None:
     home = Factory("0x" + "12" * 20, kind, (V2,))
     reason = f"{kind}: such pools cannot be looked up by their tokens"
@@ -336,10 +345,9 @@ def test_every_factory_with_pairs_in_the_catalogue_is_queryable() -> None:
         every, _ = find_factories(find_network(name))
         node = RecordingNode(Chain(), lambda _: bytes(32 * 40))
         skipped = list(find_pair_pools(BlockReader(node, BLOCK, None), every, [A, B, C], A))
-        without_lookup = (ContractKind.WEIGHTED, ContractKind.STABLESWAP, ContractKind.CRYPTOSWAP)
-        cannot = {home.address for home in every if home.kind in (*without_lookup, ContractKind.UNISWAP_V4)}
+        cannot = {home.address for home in every if home.kind in (*WITHOUT_PAIR_LOOKUP, ContractKind.UNISWAP_V4)}
         assert {each.key for each in skipped if isinstance(each, SkippedItem)} == cannot
-        tried = {home.address for home in every if home.kind not in without_lookup}
+        tried = {home.address for home in every if home.kind not in WITHOUT_PAIR_LOOKUP}
         assert {call.to for call in node.rounds[0]} == tried
 
 
