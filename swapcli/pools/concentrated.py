@@ -26,7 +26,6 @@ from swapcli.pools.concentrated_curve import ConcentratedCurve
 from swapcli.pools.concentrated_state import ZERO_ADDRESS, TickList, read_position, read_tick_list
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_pair
-from swapcli.pools.protocol_fees import DYNAMIC_FEE, with_protocol_fee
 from swapcli.pools.rounding import div_up, mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
@@ -69,7 +68,11 @@ class Concentrated(Pool):
     def swap_fee_ppm(self, *, down: bool) -> int:
         """Return the whole fee of a swap that sells token0 (`down`) or token1."""
         protocol_fee_ppm = self.tick_list.protocol_fees_ppm[0 if down else 1]
-        return with_protocol_fee(self.fee_ppm, protocol_fee_ppm) if protocol_fee_ppm else self.fee_ppm
+        if not protocol_fee_ppm:
+            return self.fee_ppm
+        from swapcli.pools.protocol_fees import with_protocol_fee  # hardly a quote needs it
+
+        return with_protocol_fee(self.fee_ppm, protocol_fee_ppm)
 
     @property
     def changes_without_events(self) -> bool:
@@ -168,9 +171,13 @@ class Concentrated(Pool):
         tick_list = self.tick_list
         if not tick_list.pool_id:
             return {"fee": self.fee_ppm, "tickSpacing": tick_list.tick_spacing}
-        parameters = tick_list.parameters
+        parameters, key_fee = tick_list.parameters, self.fee_ppm
+        if tick_list.has_dynamic_fee:
+            from swapcli.pools.protocol_fees import DYNAMIC_FEE
+
+            key_fee = DYNAMIC_FEE
         return {
-            "fee": DYNAMIC_FEE if tick_list.has_dynamic_fee else self.fee_ppm,
+            "fee": key_fee,
             "tickSpacing": tick_list.tick_spacing,
             "poolId": tick_list.pool_id,
             "token0": ZERO_ADDRESS if tick_list.is_native else self.tokens[0],

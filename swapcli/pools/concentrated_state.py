@@ -10,7 +10,6 @@ from operator import lt
 from typing import Final, NamedTuple, cast
 
 from swapcli.errors import InvalidPoolState
-from swapcli.pools.protocol_fees import NO_FEES, read_protocol_fees
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import (
     MAX_SQRT_RATIO,
@@ -25,6 +24,7 @@ from swapcli.validation.values import InvalidValue, describe, parse_integers, pa
 UNISWAP_V3: Final = "uniswap_v3"
 ALGEBRA_INTEGRAL: Final = "algebra_integral"
 ZERO_ADDRESS: Final = "0x" + "0" * 40
+NO_FEES: Final = (0, 0)
 
 _MAX_V4_PROTOCOL_FEE_PPM = 1_000  # `MAX_PROTOCOL_FEE` of the contracts
 _WORD_TICKS = 256
@@ -95,24 +95,7 @@ def read_tick_list(fields: StateFields, fee_ppm: int) -> TickList:
     spacing = fields.integer("tick_spacing", 1, _MAX_TICK_SPACING)
     in_list = fields.choice("variant", (UNISWAP_V3, ALGEBRA_INTEGRAL), default=UNISWAP_V3) == ALGEBRA_INTEGRAL
     pool_id = fields.optional_hex("pool_id", 32)
-    hooks = fields.optional_hex("hooks", 20) or ZERO_ADDRESS
-    has_dynamic_fee = fields.has("dynamic_fee") and fields.boolean("dynamic_fee")
-    parameters = int(fields.optional_hex("parameters", 32) or "0", 16)
-    max_protocol_fee_ppm = _MAX_V4_PROTOCOL_FEE_PPM
-    if parameters:
-        from swapcli.pools.infinity_key import MAX_INFINITY_PROTOCOL_FEE_PPM, check_infinity_hooks, step_in
-
-        max_protocol_fee_ppm = MAX_INFINITY_PROTOCOL_FEE_PPM
-        check_infinity_hooks(hooks, parameters, has_dynamic_fee=has_dynamic_fee)
-        if step_in(parameters) != spacing:
-            raise InvalidPoolState("tick_spacing", f"{spacing} differs from {step_in(parameters)} in parameters")
-    elif hooks != ZERO_ADDRESS or has_dynamic_fee:
-        from swapcli.pools.v4_hooks import check_hooks
-
-        check_hooks(hooks, has_dynamic_fee=has_dynamic_fee)
-    protocol_fees_ppm = read_protocol_fees(fields, fee_ppm, max_protocol_fee_ppm)
-    if not pool_id and (parameters or hooks != ZERO_ADDRESS or has_dynamic_fee or protocol_fees_ppm != NO_FEES):
-        raise InvalidPoolState("pool_id", "missing, but only pools with an id have hooks, dynamic and protocol fees")
+    hooks, has_dynamic_fee, parameters, protocol_fees_ppm = _read_hooks_and_fees(fields, pool_id, spacing, fee_ppm)
     ticks, nets = read_ticks(fields)
     # Algebra's spacing can change while older positions stay.
     if not in_list and gcd(spacing, *ticks) != spacing:
@@ -131,6 +114,38 @@ def read_tick_list(fields: StateFields, fee_ppm: int) -> TickList:
         protocol_fees_ppm=protocol_fees_ppm,
         parameters=parameters,
     )
+
+
+def _read_hooks_and_fees(
+    fields: StateFields, pool_id: str | None, spacing: int, fee_ppm: int
+) -> tuple[str, bool, int, tuple[int, int]]:
+    """Read (hooks, has_dynamic_fee, parameters, protocol_fees_ppm), which only pools with an id have.
+
+    Their modules are loaded on demand: hardly a quote needs them.
+    """
+    hooks = fields.optional_hex("hooks", 20) or ZERO_ADDRESS
+    has_dynamic_fee = fields.has("dynamic_fee") and fields.boolean("dynamic_fee")
+    parameters = int(fields.optional_hex("parameters", 32) or "0", 16)
+    max_protocol_fee_ppm = _MAX_V4_PROTOCOL_FEE_PPM
+    if parameters:
+        from swapcli.pools.infinity_key import MAX_INFINITY_PROTOCOL_FEE_PPM, check_infinity_hooks, step_in
+
+        max_protocol_fee_ppm = MAX_INFINITY_PROTOCOL_FEE_PPM
+        check_infinity_hooks(hooks, parameters, has_dynamic_fee=has_dynamic_fee)
+        if step_in(parameters) != spacing:
+            raise InvalidPoolState("tick_spacing", f"{spacing} differs from {step_in(parameters)} in parameters")
+    elif hooks != ZERO_ADDRESS or has_dynamic_fee:
+        from swapcli.pools.v4_hooks import check_hooks
+
+        check_hooks(hooks, has_dynamic_fee=has_dynamic_fee)
+    protocol_fees_ppm = NO_FEES
+    if fields.has("protocol_fees_ppm"):
+        from swapcli.pools.protocol_fees import read_protocol_fees
+
+        protocol_fees_ppm = read_protocol_fees(fields, fee_ppm, max_protocol_fee_ppm)
+    if not pool_id and (parameters or hooks != ZERO_ADDRESS or has_dynamic_fee or protocol_fees_ppm != NO_FEES):
+        raise InvalidPoolState("pool_id", "missing, but only pools with an id have hooks, dynamic and protocol fees")
+    return hooks, has_dynamic_fee, parameters, protocol_fees_ppm
 
 
 def read_position(fields: StateFields, tick_list: TickList) -> tuple[int, int, int]:
