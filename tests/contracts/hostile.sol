@@ -118,3 +118,113 @@ contract Bomb {
         selfdestruct(to);
     }
 }
+
+/// A pool that names a vault, or a manager, and answers every other call with one word.
+contract Naming {
+    address public getVault;
+    int256 private immutable _word;
+
+    constructor(address vault_, int256 word) {
+        (getVault, _word) = (vault_, word);
+    }
+
+    function vault() external view returns (address) {
+        return getVault;
+    }
+
+    function rename(address vault_) external {
+        getVault = vault_;
+    }
+
+    fallback(bytes calldata) external returns (bytes memory) {
+        return abi.encode(_word);
+    }
+}
+
+/// Shows the balances of another token beside those that it has itself.
+contract LyingCoin {
+    ERC20 private immutable _other;
+    mapping(address => uint256) private _own;
+
+    constructor(ERC20 other) {
+        _other = other;
+    }
+
+    function mint(address to, uint256 amount) external {
+        _own[to] += amount;
+    }
+
+    function balanceOf(address owner) external view returns (uint256) {
+        return _own[owner] + _other.balanceOf(owner);
+    }
+
+    function allowance(address, address) external pure returns (uint256) {
+        return 0;
+    }
+
+    function approve(address, uint256) external pure returns (bool) {
+        return true;
+    }
+
+    function transferFrom(address from, address to, uint256 amount) external returns (bool) {
+        _own[from] -= amount;
+        _own[to] += amount;
+        return true;
+    }
+}
+
+/// Shares that are redeemed without being burned.
+contract LastingShares is ERC20("Lasting", "LAST") {
+    ERC20 private immutable _asset;
+
+    constructor(ERC20 asset) {
+        _asset = asset;
+    }
+
+    function mint(address to, uint256 amount) external {
+        _mint(to, amount);
+    }
+
+    function redeem(uint256 amount, address to, address) external {
+        _asset.transfer(to, amount);
+    }
+}
+
+/// ERC-4626 shares, 1:1, that call somebody in the middle of a deposit and may mint too few.
+contract HostileShares is ERC20("Hostile", "HOST") {
+    ERC20 public immutable asset;
+    uint256 private immutable _missing;
+    address public hook;
+    bytes[] private _failures;
+
+    constructor(ERC20 asset_, uint256 missing) {
+        (asset, _missing) = (asset_, missing);
+    }
+
+    function mint(address to, uint256 amount) external {
+        _mint(to, amount);
+    }
+
+    function setHook(address hook_) external {
+        hook = hook_;
+    }
+
+    function previewDeposit(uint256 amount) external pure returns (uint256) {
+        return amount;
+    }
+
+    function deposit(uint256 amount, address to) external returns (uint256) {
+        asset.transferFrom(msg.sender, address(this), amount);
+        _mint(to, amount - _missing);
+        if (hook == address(0)) return amount;
+        try Script(payable(hook)).run() {}
+        catch (bytes memory failure) {
+            _failures.push(failure);
+        }
+        return amount;
+    }
+
+    function failures() external view returns (bytes[] memory) {
+        return _failures;
+    }
+}

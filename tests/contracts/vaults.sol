@@ -315,12 +315,14 @@ contract BalancerVault is Debts {
 
     uint256 private constant MINIMUM_WRAP_AMOUNT = 1e4;
     bytes32 private constant UNLOCKED = keccak256("unlocked");
+    bytes32 private constant ENTERED = keccak256("entered");
 
     mapping(address => mapping(address => uint256)) public balances;
     mapping(ERC4626 => Buffer) public buffers;
     mapping(address => uint256) public reservesOf;
 
     error VaultIsNotUnlocked();
+    error ReentrancyGuardReentrantCall();
     error BalanceNotSettled();
     error AmountGivenZero();
     error TokenNotRegistered(address token);
@@ -330,7 +332,10 @@ contract BalancerVault is Debts {
 
     modifier onlyWhenUnlocked() {
         if (_load(UNLOCKED) == 0) revert VaultIsNotUnlocked();
+        if (_load(ENTERED) != 0) revert ReentrancyGuardReentrantCall();
+        _store(ENTERED, 1);
         _;
+        _store(ENTERED, 0);
     }
 
     /// The pool owns what the vault has received of a token since.

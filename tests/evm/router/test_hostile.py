@@ -8,6 +8,7 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.errors import PoolError
+from swapcli.evm.router_pool_kind import RouterPoolKind
 from swapcli.model.market import MarketState
 from swapcli.model.network import Deployment
 from swapcli.model.swap_type import SwapType
@@ -18,10 +19,38 @@ from tests.contracts.evm import Contract, RevertedError, compile_solidity, selec
 from tests.evm.router.driving import ALICE, BOB, NATIVE, build, carry_out, error, single, weth
 from tests.evm.router.raw import raw_refusal, send_raw
 from tests.evm.router.test_families import pool_of, random_amount, random_type
+from tests.evm.router.vault_pools import PROTOCOL_IDS
 
 MALLORY = "0x" + "66" * 20
 AMOUNT = 1_000_000_000
 V3, V4, CURVE, WEIGHTED, V2, SOLIDLY = 5, 25, 126, 127, 1, 64
+CRYPTO, FLUID, VAULT, PSM, BOOK, BRIDGE, BALANCER, INFINITY = (
+    PROTOCOL_IDS[kind]
+    for kind in (
+        RouterPoolKind.CURVE_CRYPTO,
+        RouterPoolKind.FLUID,
+        RouterPoolKind.VAULT,
+        RouterPoolKind.PSM,
+        RouterPoolKind.LIQUIDITY_BOOK,
+        RouterPoolKind.BRIDGE,
+        RouterPoolKind.BALANCER_V3,
+        RouterPoolKind.INFINITY,
+    )
+)
+APPROVED = (
+    (CURVE, b"\0\1"),
+    (CURVE, b"\0\1\1"),
+    (CRYPTO, b"\0\1"),
+    (WEIGHTED, bytes(32)),
+    (FLUID, b"\0"),
+    (VAULT, b"\0"),
+    (PSM, b""),
+    (BRIDGE, b"\0"),
+    (BRIDGE, b"\1"),
+)
+"""Protocols whose pools take the input by an approval, and extra data of theirs."""
+NAMING = ((WEIGHTED, bytes(32)), (BRIDGE, b"\1"))
+"""Those whose pool first answers a question without being able to act: `Script` acts at its first call."""
 CALLBACKS = ("uniswapV3SwapCallback", "pancakeV3SwapCallback", "algebraSwapCallback", "someForksSwapCallback")
 Action = tuple[str, bytes]
 
@@ -256,23 +285,37 @@ def self_call(fixture: ContractFixture, coin: Contract) -> RouterCall:
     return RouterCall(route, ())
 
 
-@pytest.mark.parametrize("protocol_id", [CURVE, WEIGHTED])
-def test_a_pool_that_does_not_use_its_approval_is_refused(fixture: ContractFixture, protocol_id: int) -> None:
+@pytest.mark.parametrize(("protocol_id", "extra"), APPROVED)
+def test_a_pool_that_does_not_use_its_approval_is_refused(
+    fixture: ContractFixture, protocol_id: int, extra: bytes
+) -> None:
     """It could spend the approval on other users' tokens later."""
-    attack = Attack(fixture, protocol_id, b"\0\1" if protocol_id == CURVE else bytes(32))
-    attack.plan(answer=bytes(12) + bytes.fromhex(attack.pool.address[2:]))
+    attack = Attack(fixture, protocol_id, extra)
+    # Balancer's pool names itself as the vault, a bridge the coin that is sold as its own.
+    attack.plan(answer=bytes(12) + bytes.fromhex((attack.usdc if protocol_id == BRIDGE else attack.pool.address)[2:]))
     assert attack.outcome() == error("PartlyTaken(address)", attack.pool.address)
 
 
-def test_a_pool_cannot_spend_its_approval_twice(fixture: ContractFixture) -> None:
-    attack = Attack(fixture, CURVE, b"\0\1")
+@pytest.mark.parametrize(("protocol_id", "extra"), [each for each in APPROVED if each not in NAMING])
+def test_a_pool_cannot_spend_its_approval_twice(fixture: ContractFixture, protocol_id: int, extra: bytes) -> None:
+    attack = Attack(fixture, protocol_id, extra)
     fixture.give("USDC", attack.router, 10 * AMOUNT)
     take = fixture.contracts["USDC"].calldata("transferFrom", attack.router, MALLORY, AMOUNT)
     attack.plan((attack.usdc, take), (attack.usdc, take))
     assert attack.outcome()[:4] == selector("ERC20InsufficientAllowance(address,uint256,uint256)")
 
 
-@pytest.mark.parametrize(("protocol_id", "extra"), [(V2, b"\x0b\xb8"), (SOLIDLY, b"")])
+@pytest.mark.parametrize(("protocol_id", "extra"), [each for each in APPROVED if each not in NAMING])
+def test_a_pool_that_takes_the_input_for_nothing_is_refused(
+    fixture: ContractFixture, protocol_id: int, extra: bytes
+) -> None:
+    attack = Attack(fixture, protocol_id, extra)
+    take = fixture.contracts["USDC"].calldata("transferFrom", attack.router, MALLORY, AMOUNT)
+    attack.plan((attack.usdc, take))
+    assert attack.outcome() == error("NothingBought(address)", attack.pool.address)
+
+
+@pytest.mark.parametrize(("protocol_id", "extra"), [(V2, b"\x0b\xb8"), (SOLIDLY, b""), (BOOK, b"\0")])
 def test_a_pair_that_gives_nothing_is_refused(fixture: ContractFixture, protocol_id: int, extra: bytes) -> None:
     attack = Attack(fixture, protocol_id, extra)
     attack.plan(answer=encode(["uint256", "uint256", "uint256"], [AMOUNT, AMOUNT, 0]))
@@ -280,7 +323,8 @@ def test_a_pair_that_gives_nothing_is_refused(fixture: ContractFixture, protocol
 
 
 def test_the_router_does_not_serve_as_its_own_pool(fixture: ContractFixture) -> None:
-    for protocol_id, extra in ((V3, b""), (V2, b"\x0b\xb8"), (SOLIDLY, b""), (CURVE, b"\0\1"), (WEIGHTED, b"")):
+    others = ((V3, b""), (V2, b"\x0b\xb8"), (SOLIDLY, b""), (BOOK, b"\0"), (VAULT, b"\1"), (BALANCER, b""))
+    for protocol_id, extra in (*APPROVED, *others, (INFINITY, bytes(192))):
         attack = Attack(fixture, protocol_id, extra)
         swap = attack.call.swaps[0]._replace(pool_address=attack.router)
         for amount in (AMOUNT, 160):  # 160 is the offset of the bytes that a pool receives

@@ -65,7 +65,7 @@ interface ISettlement {
 
 /// Uniswap V4.
 interface IPoolManager {
-    function unlock(bytes calldata data) external returns (bytes memory);
+    function unlock(bytes calldata data) external;
     function swap(PoolKey memory key, PoolManagerSwap memory params, bytes calldata hookData)
         external
         returns (int256 delta);
@@ -73,7 +73,7 @@ interface IPoolManager {
 
 /// PancakeSwap Infinity.
 interface IInfinityVault {
-    function lock(bytes calldata data) external returns (bytes memory);
+    function lock(bytes calldata data) external;
 }
 
 struct InfinityKey {
@@ -198,7 +198,7 @@ struct BufferTrade {
 /// Balancer V3.
 interface IBalancerVault {
     /// Calls the sender back with exactly these bytes.
-    function unlock(bytes calldata data) external returns (bytes memory);
+    function unlock(bytes calldata data) external;
     function swap(BalancerSwap memory params)
         external
         returns (uint256 amountCalculated, uint256 amountIn, uint256 amountOut);
