@@ -234,7 +234,7 @@ def test_a_false_pool_of_the_true_vault_gains_nothing(fixture: VaultPools, kind:
     assert attack.outcome() == expected
 
 
-def test_a_vault_that_owes_native_currency_cannot_pay_with_anothers(fixture: VaultPools) -> None:
+def test_a_vault_cannot_pay_native_currency_with_the_routers(fixture: VaultPools) -> None:
     """The router wraps what it takes: without the vault's payment that would be what others left there."""
     attack = VaultAttack(fixture, INFINITY)
     bomb = fixture.chain.deploy(attack.sources["Bomb"])
