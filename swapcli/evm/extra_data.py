@@ -158,6 +158,12 @@ def _coin_indices(use: PoolUse) -> _Data:
     return bytes((tokens.index(use.token_in), tokens.index(use.token_out)))
 
 
+def _meta_coins(use: PoolUse) -> _Data:
+    """Return the indices of `exchange`, or those of `exchange_underlying`, which leaves out the liquidity token."""
+    i, j = (use.pool.tokens.index(token) for token in (use.token_in, use.token_out))
+    return bytes((i, j)) if max(i, j) < 2 else bytes((max(i - 1, 0), max(j - 1, 0), 1))
+
+
 def _pool_id(use: PoolUse) -> _Data:
     pool_id = use.pool.api_extra_data().get("poolId")
     return bytes.fromhex(str(pool_id)[2:]) if pool_id else b""
@@ -237,6 +243,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "solidly_stable": RouterFamily(RouterPoolKind.PAIR, _nothing),
         "concentrated": RouterFamily(RouterPoolKind.CONCENTRATED, _concentrated),
         "stableswap": RouterFamily(RouterPoolKind.STABLESWAP, _coin_indices),
+        "curve_meta": RouterFamily(RouterPoolKind.STABLESWAP, _meta_coins),
         "cryptoswap": RouterFamily(RouterPoolKind.CURVE_CRYPTO, _coin_indices),
         "weighted": _BALANCER_V2,
         "balancer_v2_stable": _BALANCER_V2,

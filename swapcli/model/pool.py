@@ -37,6 +37,17 @@ class RateCurve(Protocol):
         """Return the marginal rate after `amount_in` has been sold; 0.0 at and beyond `capacity`."""
 
 
+class SharedState(NamedTuple):
+    """The state of a contract that several pools swap through, as of a swap in one of them.
+
+    `address` is the contract's; `lp_supply` is the number of its liquidity tokens, None if the pool does not know it.
+    """
+
+    address: str
+    reserves: tuple[int, ...]
+    lp_supply: int | None = None
+
+
 @dataclass(frozen=True, slots=True)
 class Pool(ABC):
     """A pool's identity and state at one block; families add their state.
@@ -81,6 +92,16 @@ class Pool(ABC):
     def is_estimated(self) -> bool:
         """Whether this is the state after a swap with an estimated output: its protocol has not quoted that amount."""
         return False
+
+    @property
+    def shared_state(self) -> SharedState | None:
+        """Return the part of the state that swaps in other pools change as well; None if there is none."""
+        return None
+
+    def with_shared_state(self, shared: SharedState) -> Self:
+        """Return the pool after swaps in other pools that changed what it shares with them."""
+        del shared
+        return self
 
     @abstractmethod
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:

@@ -15,6 +15,7 @@ _CLASS_NAMES: dict[str, str] = {
     "concentrated": "Concentrated",
     "solidly_stable": "SolidlyStable",
     "cryptoswap": "CryptoSwap",
+    "curve_meta": "CurveMeta",
     "stableswap": "StableSwap",
     "weighted": "Weighted",
     "ekubo": "Ekubo",

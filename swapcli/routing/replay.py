@@ -20,7 +20,7 @@ from typing import NamedTuple
 
 from swapcli.errors import InvalidRoute, PoolError, SwapReverts
 from swapcli.model.execution import RATES, Execution
-from swapcli.model.pool import Pool
+from swapcli.model.pool import Pool, SharedState
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step, Swap
 from swapcli.routing.graph.digraph import topological_order
 
@@ -245,10 +245,11 @@ def execute(
     balances = {token_in: amount_in}
     before_first_swap: dict[str, int] = {}
     touched: dict[str, Pool] = {}
+    shared: dict[str, SharedState] = {}
     sampled = _SampledFlow()
     steps: list[Step] = []
     for swap in swaps:
-        pool = touched.get(swap.pool) or pools[swap.pool]
+        pool = _with_shared_state(touched.get(swap.pool) or pools[swap.pool], shared)
         if swap.pool in touched and pool.is_single_use:
             problem = f"pool {swap.pool}: only one swap of a transaction can be predicted"
             raise SwapReverts(problem, details={"pool": swap.pool})
@@ -261,11 +262,30 @@ def execute(
         if spend <= 0:
             raise SwapReverts("the share is too small to spend anything", details={"pool": swap.pool})
         amount_out, touched[swap.pool] = _swap(pool, swap, spend)
+        _record_shared_state(touched[swap.pool], shared)
         sampled.add(pool, swap, spend, amount_out)
         balances[swap.token_in] -= spend
         balances[swap.token_out] = balances.get(swap.token_out, 0) + amount_out
         steps.append(Step(swap.pool, swap.token_in, swap.token_out, swap.rate, spend, amount_out))
     return Replay(tuple(steps), balances[swaps[-1].token_out], touched)
+
+
+def _with_shared_state(pool: Pool, shared: Mapping[str, SharedState]) -> Pool:
+    """Return the pool after earlier swaps, in others too, that changed a contract which it swaps through."""
+    known = pool.shared_state if shared else None
+    changed = shared.get(known.address) if known is not None else None
+    return pool if changed is None else pool.with_shared_state(changed)
+
+
+def _record_shared_state(pool: Pool, shared: dict[str, SharedState]) -> None:
+    """Record the state of the contract that a pool has swapped through, if others may use it."""
+    changed = pool.shared_state
+    if changed is None:
+        return
+    before = shared.get(changed.address)
+    if changed.lp_supply is None and before is not None:
+        changed = changed._replace(lp_supply=before.lp_supply)
+    shared[changed.address] = changed
 
 
 class _SampledFlow:
