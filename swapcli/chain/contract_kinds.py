@@ -226,7 +226,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         created=("Initialize(bytes32,address,address,address,uint24,bytes32,uint24)",),
         is_keyed_by_id=True,
     ),
-    ContractKind.STABLESWAP: KindTraits(("stableswap",), "stableswap", list_functions=_CURVE_LISTS),
+    ContractKind.STABLESWAP: KindTraits(("stableswap", "curve_meta"), "stableswap", list_functions=_CURVE_LISTS),
     ContractKind.CRYPTOSWAP: KindTraits(("cryptoswap",), "cryptoswap", _CRYPTO_EVENTS, list_functions=_CURVE_LISTS),
     ContractKind.WEIGHTED: KindTraits(
         ("weighted",),

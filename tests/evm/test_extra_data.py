@@ -20,11 +20,13 @@ from swapcli.networks.pool_addresses import pool_address
 from swapcli.pools import FAMILIES
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
+from swapcli.pools.cryptoswap import CryptoSwap
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.weighted import Weighted
 from tests.api.build import AERO, NATIVE, USDC, WRAPPED, concentrated
 from tests.evm.router_model import embedded
-from tests.pools.random_pools import solidly_stable_pools, stableswap_pools
+from tests.pools.random_pools import crypto_pools, solidly_stable_pools, stableswap_pools
+from tests.pools.test_curve_meta import recorded_steps
 
 POOL, OTHER = "0x" + "ab" * 20, "0x" + "cd" * 20
 BY_FEE = ProtocolInfo(5, "v3", "V3", family="concentrated", extra_keys=("fee",))
@@ -145,6 +147,21 @@ def test_a_uniswap_v2_pair_encodes_its_fee_and_solidly_nothing(fee_ppm: int) -> 
 @given(solidly_stable_pools())
 def test_a_stable_solidly_pair_has_no_extra_data(pool: Pool) -> None:
     assert extra(pool) == b""
+
+
+@pytest.mark.parametrize(
+    ("sold", "bought", "expected"), [(0, 1, "0001"), (1, 0, "0100"), (0, 2, "000101"), (4, 0, "030001")]
+)
+def test_a_metapool_encodes_the_function_and_its_indices(sold: int, bought: int, expected: str) -> None:
+    pool, _ = next(each for each in recorded_steps() if len(each[0].tokens) == 5)
+    use = PoolUse(pool, pool.tokens[sold], pool.tokens[bought], None)
+    assert encode_extra_data(use).hex() == expected
+
+
+@given(crypto_pools())
+def test_a_cryptoswap_pool_encodes_the_indices_of_its_coins(pool: CryptoSwap) -> None:
+    use = PoolUse(pool, pool.tokens[-1], pool.tokens[0], None)
+    assert encode_extra_data(use) == bytes((len(pool.tokens) - 1, 0))
 
 
 @given(stableswap_pools(), st.data())

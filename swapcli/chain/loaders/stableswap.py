@@ -8,13 +8,14 @@ from __future__ import annotations
 from collections.abc import Sequence
 from itertools import takewhile
 
-from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_list, read_word
+from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_list, read_text, read_word
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
+from swapcli.pools.curve_meta import CurveMeta
 from swapcli.pools.identity_checks import MAX_TOKENS
 from swapcli.pools.reserves import MAX_DECIMALS, to_18_decimals
 
@@ -22,7 +23,14 @@ _COIN = "coins(uint256)"
 _IS_META = "is_meta(address)"
 _BALANCE = "balances(uint256)"
 _RATES = "stored_rates()"
-_NAMES = ("A()", "fee()")
+_FEE = "fee()"
+_BASE_POOL = "BASE_POOL()"
+_VERSION = "version()"
+_SUPPLY = "totalSupply()"
+_META_VERSION = "v7.0.0"
+"""Of metapools and their base pools whose deposits and withdrawals are known."""
+_META_COINS = 2
+_NAMES = ("A()", _FEE)
 _NEWER_NAMES = ("A_precise()", "future_A()", "offpeg_fee_multiplier()", _RATES)
 """Functions that some older pools lack."""
 _FEE_DENOMINATOR = 10**10
@@ -31,36 +39,103 @@ _WAD = 10**18
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round."""
-    newer = [ContractCall(ref.address, encode_call(name), may_revert=True) for name in _NEWER_NAMES]
-    balances = [ContractCall(ref.address, encode_call(_BALANCE, k)) for k in range(len(ref.tokens))]
-    amp, fee, precise, goal, multiplier, rates, *balances_read = yield [
-        *(ContractCall(ref.address, encode_call(name)) for name in _NAMES),
-        *newer,
-        *balances,
+    """Read a pool in one round; two if it is a metapool and its base pool is not known."""
+    if ref.family == CurveMeta.family:
+        return (yield from _load_meta(ref))
+    answers = yield _state_calls(ref.address, len(ref.tokens))
+    state = _parse_state(answers, ref.decimals)
+    return build_pool(ref, fee_in_ppm(read_word(answers[1], _FEE), _FEE_DENOMINATOR, _FEE), state)
+
+
+def _load_meta(ref: PoolRef) -> BatchRead[Pool]:
+    base = dict(ref.constants).get("base_pool")
+    if not base:
+        (answer,) = yield [ContractCall(ref.address, encode_call(_BASE_POOL))]
+        base = read_address(answer, _BASE_POOL)
+    own_calls, base_calls = _state_calls(ref.address, _META_COINS), _state_calls(base, len(ref.tokens) - _META_COINS)
+    supply, *answers = yield [ContractCall(base, encode_call(_SUPPLY)), *own_calls, *base_calls]
+    own_answers, base_answers = answers[: len(own_calls)], answers[len(own_calls) :]
+    own = _parse_state(own_answers, ref.decimals[:1])
+    state: dict[str, object] = {
+        **own,
+        "base_pool": base,
+        "lp_supply": read_word(supply, _SUPPLY),
+        "base": {
+            "fee_ppm": fee_in_ppm(read_word(base_answers[1], _FEE), _FEE_DENOMINATOR, _FEE),
+            **_parse_state(base_answers, ref.decimals[_META_COINS:]),
+        },
+    }
+    return build_pool(ref, fee_in_ppm(read_word(own_answers[1], _FEE), _FEE_DENOMINATOR, _FEE), state)
+
+
+def _state_calls(address: str, coin_count: int) -> list[ContractCall]:
+    return [
+        *(ContractCall(address, encode_call(name)) for name in _NAMES),
+        *(ContractCall(address, encode_call(name), may_revert=True) for name in _NEWER_NAMES),
+        *(ContractCall(address, encode_call(_BALANCE, k)) for k in range(coin_count)),
     ]
+
+
+def _parse_state(answers: Sequence[ReturnData], decimals: Sequence[int]) -> dict[str, object]:
+    """Return the state but the fee. A metapool has a balance and a rate more than `decimals`, of its liquidity token.
+
+    The rate of a liquidity token is left out: it follows from the base pool."""
+    amp, _, precise, goal, multiplier, rates, *balances = answers
     state: dict[str, object] = {
         **_amp(read_word(amp, "A()"), precise, goal),
-        "reserves": [read_word(each, _BALANCE) for each in balances_read],
-        "rates": _rates(ref, rates),
+        "reserves": [read_word(each, _BALANCE) for each in balances],
+        "rates": _rates(rates, decimals, len(balances)),
     }
     if multiplier:
         state["offpeg_fee_multiplier"] = read_word(multiplier, "offpeg_fee_multiplier()")
-    return build_pool(ref, fee_in_ppm(read_word(fee, "fee()"), _FEE_DENOMINATOR, "fee()"), state)
+    return state
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
-    """Read the coins of a factory's pool in one round."""
-    is_meta, *coins = yield [
+    """Read the coins of a factory's pool in one round; two if it is a metapool."""
+    is_meta, base, version, *coins = yield [
         ContractCall(factory.address, encode_call(_IS_META, address), may_revert=True),
-        *(ContractCall(address, encode_call(_COIN, k), may_revert=True) for k in range(MAX_TOKENS)),
+        ContractCall(address, encode_call(_BASE_POOL), may_revert=True),
+        ContractCall(address, encode_call(_VERSION), may_revert=True),
+        *_coin_calls(address),
     ]
-    if is_meta and read_word(is_meta, _IS_META):
-        raise invalid_response(address, "a metapool")
-    found = tuple(takewhile(bool, coins))
+    tokens = _coins(coins)
+    if not (base or (is_meta and read_word(is_meta, _IS_META))):
+        return factory.new_ref(address, tokens)
+    _check_version(version, "metapool")
+    base_pool = read_address(base, _BASE_POOL)
+    base_version, *base_coins = yield [
+        ContractCall(base_pool, encode_call(_VERSION), may_revert=True),
+        *_coin_calls(base_pool),
+    ]
+    _check_version(base_version, "base pool")
+    if tokens[1:] != (base_pool,):
+        raise invalid_response(address, "its second coin is not the liquidity token of its base pool")
+    ref = factory.new_ref(address, (*tokens, *_coins(base_coins)), CurveMeta.family)
+    return ref._replace(constants=(("base_pool", base_pool),))
+
+
+def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
+    """Add the base pool of a metapool."""
+    return ref._replace(constants=(("base_pool", pool.base.pool.address),)) if isinstance(pool, CurveMeta) else ref
+
+
+def _coin_calls(address: str) -> list[ContractCall]:
+    return [ContractCall(address, encode_call(_COIN, k), may_revert=True) for k in range(MAX_TOKENS)]
+
+
+def _coins(answers: Sequence[ReturnData]) -> tuple[str, ...]:
+    found = tuple(read_address(coin, _COIN) for coin in takewhile(bool, answers))
     if len(found) < 2:
         raise invalid_response(_COIN, "the pool has no list of its coins")
-    return factory.new_ref(address, tuple(read_address(coin, _COIN) for coin in found))
+    return found
+
+
+def _check_version(version: ReturnData, role: str) -> None:
+    """Refuse metapools and base pools whose deposits and withdrawals have other fees than StableSwap-NG's."""
+    known = read_text(version, _VERSION) if version else "none"
+    if known != _META_VERSION:
+        raise invalid_response(_VERSION, f"a {role} of version {known}, only {_META_VERSION} is supported")
 
 
 def _amp(amp: int, precise: ReturnData, goal: ReturnData) -> dict[str, object]:
@@ -74,14 +149,14 @@ def _amp(amp: int, precise: ReturnData, goal: ReturnData) -> dict[str, object]:
     return {"amp": amp, "amp_hundredths": now % _A_PRECISION, "is_ramping": is_ramping}
 
 
-def _rates(ref: PoolRef, answer: ReturnData) -> Sequence[int]:
+def _rates(answer: ReturnData, decimals: Sequence[int], count: int) -> Sequence[int]:
     """Return the rates without the scaling to 18 decimals that the contract's rates include."""
-    if not answer or max(ref.decimals) > MAX_DECIMALS:
-        return [_WAD] * len(ref.tokens)
+    if not answer or max(decimals) > MAX_DECIMALS:
+        return [_WAD] * len(decimals)
     rates = read_list(answer, _RATES)
-    if len(rates) != len(ref.tokens):
-        raise invalid_response(_RATES, f"{len(rates)} rates for {len(ref.tokens)} coins")
-    plain = [divmod(rate, to_18_decimals(places)) for rate, places in zip(rates, ref.decimals, strict=True)]
+    if len(rates) != count:
+        raise invalid_response(_RATES, f"{len(rates)} rates for {count} coins")
+    plain = [divmod(rate, to_18_decimals(places)) for rate, places in zip(rates, decimals, strict=False)]
     if any(rest for _, rest in plain):
         raise invalid_response(_RATES, "a rate is finer than its coin's decimals allow")
     return [rate for rate, _ in plain]
