@@ -34,7 +34,9 @@ class ContractKind(StrEnum):
 
     UNISWAP_V2 = "uniswap_v2"
     SOLIDLY = "solidly"
+    SOLIDLY_V1 = "solidly_v1"
     UNISWAP_V3 = "uniswap_v3"
+    SOLIDLY_V3 = "solidly_v3"
     ALGEBRA = "algebra_integral"
     UNISWAP_V4 = "uniswap_v4"
     STABLESWAP = "stableswap"
@@ -169,6 +171,18 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         "solidly",
         {"Sync(uint256,uint256)": key_of_emitter, "SetCustomFee(address,uint256)": address_in_first_topic},
         list_functions=_PAIR_LISTS,
+    ),
+    ContractKind.SOLIDLY_V1: KindTraits(
+        ("constant_product", "solidly_stable"),
+        "solidly_v1",
+        {"Sync(uint256,uint256)": key_of_emitter},
+        list_functions=_PAIR_LISTS,
+    ),
+    ContractKind.SOLIDLY_V3: KindTraits(
+        ("concentrated",),
+        "solidly_v3",
+        {**_TICK_EVENTS, "SetFee(uint24,uint24)": key_of_emitter},
+        created=("PoolCreated(address,address,uint24,int24,address)",),
     ),
     ContractKind.UNISWAP_V3: KindTraits(
         ("concentrated",),

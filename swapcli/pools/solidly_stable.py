@@ -1,9 +1,11 @@
-"""Stable pools of Solidly's descendants, x^3 y + x y^3 = k, exactly as Aerodrome's `Pool` computes them.
+"""Stable pools of Solidly's descendants, x^3 y + x y^3 = k, exactly as their contracts compute them.
 
 The fee comes off the input first, rounded down, and leaves the pool. Both reserves are scaled to 18 decimals, and an
 integer Newton iteration finds the new reserve y with f(x, y) >= k. Its branches for a step that rounds to zero are the
 contract's own, down to one that scales its arguments twice: with fewer than 18 decimals that test usually overflows,
-and the swap reverts where another input goes through.
+and the swap reverts where another input goes through. That is the second version, Velodrome V2's, which Aerodrome's
+`Pool` has. The first version, of Solidly and Velodrome V1, stops at a step of at most one unit, which may be too early
+for the invariant: then the swap reverts.
 """
 
 from __future__ import annotations
@@ -26,13 +28,16 @@ _WORD_BITS: Final = 256
 _MAX_NEWTON_STEPS: Final = 255
 """As in the contract, which reverts after as many."""
 _MAX_DECIMALS: Final = 36
+FIRST_VERSION: Final = 1
+LATEST_VERSION: Final = 2
 
 
 @dataclass(frozen=True, slots=True)
 class SolidlyStable(Pool):
-    """`reserves` in base units of the two tokens."""
+    """`reserves` in base units of the two tokens. `version` of the contract: 1 as Velodrome V1's, 2 as Aerodrome's."""
 
     reserves: tuple[int, int]
+    version: int = LATEST_VERSION
 
     family: ClassVar[str] = "solidly_stable"
     swap_gas: ClassVar[int] = 123_200
@@ -62,24 +67,31 @@ class SolidlyStable(Pool):
         )
 
     def state(self) -> dict[str, object]:
-        """Return `reserves`."""
-        return {"reserves": [str(reserve) for reserve in self.reserves]}
+        """Return `reserves`, and `version` unless it is the latest."""
+        state: dict[str, object] = {"reserves": [str(reserve) for reserve in self.reserves]}
+        if self.version != LATEST_VERSION:
+            state["version"] = self.version
+        return state
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves: [x, y]`, which may be zero."""
+        """Read `reserves: [x, y]`, which may be zero, and the optional `version`."""
         check_pair(identity)
         if max(identity.decimals) > _MAX_DECIMALS:
             raise InvalidPoolState("decimals", f"at most {_MAX_DECIMALS} are supported, got {max(identity.decimals)}")
-        x, y = StateFields(state).uints("reserves", 2)
-        return cls(identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm, (x, y))
+        fields = StateFields(state)
+        x, y = fields.uints("reserves", 2)
+        version = fields.integer("version", FIRST_VERSION, LATEST_VERSION) if fields.has("version") else LATEST_VERSION
+        address, protocol, tokens, decimals, fee_ppm = identity
+        return cls(address, protocol, tokens, decimals, fee_ppm, (x, y), version)
 
     def _amount_out(self, forward: bool, amount_in_after_fee: int, k: int) -> int:
         i, j = (0, 1) if forward else (1, 0)
         unit_in, unit_out = _base_units(self.decimals[i]), _base_units(self.decimals[j])
         x = _require_uint256(amount_in_after_fee * _WAD) // unit_in + self.reserves[i] * _WAD // unit_in
         y = self.reserves[j] * _WAD // unit_out
-        return (y - self._find_reserve_out(x, k, y)) * unit_out // _WAD
+        find = _find_reserve_out_first_version if self.version == FIRST_VERSION else self._find_reserve_out
+        return (y - find(x, k, y)) * unit_out // _WAD
 
     def _find_reserve_out(self, x: int, k: int, y: int) -> int:
         """The contract's `_get_y`: the smallest y that it finds with f(x, y) >= k, starting from the reserve before."""
@@ -206,6 +218,25 @@ def _max_input(x: float, y: float) -> float:
     """Return the input in whole tokens at which the contract's products overflow; 0.0 if they do already."""
     max_reserve = cbrt(min(2.0**256 * 1e-36 / (2.0 * y), 2.0**256 * 1e-36)) * 0.99
     return max_reserve - x if max_reserve > max(x, y) else 0.0
+
+
+def _find_reserve_out_first_version(x: int, k: int, y: int) -> int:
+    """Return the `_get_y` of the first version: the iterate that a step of at most one unit leads to."""
+    for _ in range(_MAX_NEWTON_STEPS):
+        before = y
+        cube_x, square_y = _require_uint256(x * x) // _WAD * x // _WAD, _require_uint256(y * y) // _WAD
+        f = _require_uint256(x * (_require_uint256(square_y * y) // _WAD)) // _WAD
+        f += _require_uint256(cube_x * y) // _WAD
+        slope = _require_uint256(3 * x * square_y) // _WAD + cube_x
+        if not slope:
+            raise SwapReverts("the contract divides by zero")
+        step = _require_uint256(abs(k - f) * _WAD) // slope
+        y += step if f < k else -step
+        if y < 0:
+            raise SwapReverts("the contract finds no output reserve")
+        if abs(y - before) <= 1:
+            break
+    return y
 
 
 def _base_units(decimals: int) -> int:

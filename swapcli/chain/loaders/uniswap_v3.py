@@ -38,11 +38,15 @@ _CREATED_BY_SPACING = "PoolCreated(address,address,int24,address)"
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in three rounds; one if price and ticks are close to the known ones; one more without a spacing."""
+    return (yield from load_from(ref, PoolContract(ref.address)))
+
+
+def load_from(ref: PoolRef, source: PoolContract) -> BatchRead[Pool]:
+    """Read a pool from a contract that is Uniswap V3's but for where it has the fee."""
     spacing = ref.tick_spacing
     if not spacing:
         (answer,) = yield [ContractCall(ref.address, encode_call(_SPACING))]
         spacing = read_spacing(answer)
-    source = _Pool(ref.address)
     position, state = yield from with_prefetch(
         read_around_price(source, spacing, ref.last_tick), guess_tick_calls(source, ref)
     )
@@ -94,14 +98,14 @@ def tick_calls(pool: str, ticks: Sequence[int]) -> list[ContractCall]:
     return [ContractCall(pool, encode_call(_TICKS, tick)) for tick in ticks]
 
 
-class _Pool:
+class PoolContract:
     """A pool with its own contract."""
 
     def __init__(self, address: str) -> None:
-        self._address = address
+        self.address = address
 
     def position_calls(self) -> Sequence[ContractCall]:
-        return [ContractCall(self._address, encode_call(name)) for name in _POSITION]
+        return [ContractCall(self.address, encode_call(name)) for name in _POSITION]
 
     def read_position(self, answers: Sequence[ReturnData]) -> PriceState:
         slot0, liquidity, fee = answers
@@ -109,13 +113,13 @@ class _Pool:
         return PriceState(price, to_signed(tick), read_word(liquidity, _POSITION[1]), read_word(fee, _POSITION[2]))
 
     def word_calls(self, words: Sequence[int]) -> Sequence[ContractCall]:
-        return [ContractCall(self._address, encode_call(_BITMAP, number)) for number in words]
+        return [ContractCall(self.address, encode_call(_BITMAP, number)) for number in words]
 
     def read_words(self, words: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
         return [read_word(answer, f"tickBitmap({n})") for n, answer in zip(words, answers, strict=True)]
 
     def tick_calls(self, ticks: Sequence[int]) -> Sequence[ContractCall]:
-        return tick_calls(self._address, ticks)
+        return tick_calls(self.address, ticks)
 
     def read_nets(self, ticks: Sequence[int], answers: Sequence[ReturnData]) -> list[int]:
         return read_nets(ticks, answers)
