@@ -26,7 +26,6 @@ from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.networks.address import keccak256
 from swapcli.networks.pool_addresses import hash_pool_key, is_solidly
 from swapcli.pools.concentrated import Concentrated
-from swapcli.pools.constant_product import ConstantProduct
 
 
 class ContractKind(StrEnum):
@@ -296,7 +295,7 @@ def contract_kinds(protocol: ProtocolInfo, network: Network) -> tuple[ContractKi
         return tuple(_named_kind(name, protocol) for name in protocol.contracts)
     if network.kind is not Kind.EVM:
         return _only_kind(protocol.family or "", network.kind)
-    if protocol.family == ConstantProduct.family:
+    if protocol.family in KINDS[ContractKind.SOLIDLY].families:
         return (ContractKind.SOLIDLY if is_solidly(network, protocol.amm_name) else ContractKind.UNISWAP_V2,)
     if protocol.family == Concentrated.family:
         # Protocols of concentrated pools differ in the extra data that the router needs.

@@ -39,12 +39,14 @@ USUAL_SPACINGS: Final = (1, 10, 50, 100, 200, 2_000)
 COMMON_FEES: Final = (100, 500, 2_500, 3_000, 10_000)
 """Fees in ppm for Uniswap V3 contracts if neither the factory nor the catalogue lists them."""
 
+_SOLIDLY_KINDS: Final = (ContractKind.SOLIDLY, ContractKind.SOLIDLY_V1)
+_V3_KINDS: Final = (ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3)
 _BY_SPACING: Final = "getPool(address,address,int24)"
 _NAMES: Final[Mapping[ContractKind, tuple[str, ...]]] = MappingProxyType(
     {
         ContractKind.UNISWAP_V2: ("getPair(address,address)",),
-        ContractKind.SOLIDLY: ("getPool(address,address,bool)", "getPair(address,address,bool)"),
-        ContractKind.UNISWAP_V3: ("getPool(address,address,uint24)", _BY_SPACING),
+        **dict.fromkeys(_SOLIDLY_KINDS, ("getPool(address,address,bool)", "getPair(address,address,bool)")),
+        **dict.fromkeys(_V3_KINDS, ("getPool(address,address,uint24)", _BY_SPACING)),
         ContractKind.ALGEBRA: ("poolByPair(address,address)",),
     }
 )
@@ -57,7 +59,7 @@ _MAX_SPACINGS: Final = 32
 _BATCH_SIZE: Final = 2_000
 _QUERY_COUNTS: Final = {
     ContractKind.UNISWAP_V2: 1,
-    ContractKind.SOLIDLY: 2,
+    **dict.fromkeys(_SOLIDLY_KINDS, 2),
     ContractKind.ALGEBRA: 1,
     ContractKind.UNISWAP_V4: 1,
 }
@@ -194,12 +196,12 @@ def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuer
         (answer,) = yield [extsload_call(factory.address, [0])]
         read_extsload(answer, 1)
         return [_PairQuery(factory)]
-    if factory.kind is ContractKind.UNISWAP_V3:
+    if factory.kind in _V3_KINDS:
         return (yield from _read_v3_queries(factory, pair))
     if factory.kind not in _NAMES:
         raise invalid_response(factory.kind, "such pools cannot be looked up by their tokens")
     keys: list[tuple[int, ...]] = [()]
-    if factory.kind is ContractKind.SOLIDLY:
+    if factory.kind in _SOLIDLY_KINDS:
         families = (ConstantProduct.family, SolidlyStable.family)
         keys = [(stable,) for stable, family in enumerate(families) if factory.protocol_of(family)]
     candidates = [_PairQuery(factory, name, keys[0]) for name in _NAMES[factory.kind]]

@@ -121,7 +121,7 @@ def test_init_code_hashes_of_clones_match_their_implementations(name: str) -> No
 @pytest.mark.parametrize(
     ("name", "protocol"),
     [
-        ("base", "alienbaseV2"),  # no deployment
+        ("base", "bvmV2"),  # no deployment
         ("base", "alienbaseV3"),  # no init code hash
         ("base", "hydrex"),  # Algebra
         ("base", "curveFi"),  # no factory
@@ -140,8 +140,8 @@ def test_a_factory_with_a_stable_protocol_is_taken_for_solidly() -> None:
     assert is_solidly(base, "aerodromeV2Classic")
     assert is_solidly(base, "aerodromeV2Stable")
     assert not is_solidly(base, "uniswapV2")
-    assert not is_solidly(base, "alienbaseV2")
-    assert deployment_of(base, "alienbaseV2") is None
+    assert not is_solidly(base, "bvmV2")
+    assert deployment_of(base, "bvmV2") is None
 
 
 evm_addresses = st.binary(min_size=20, max_size=20).map(lambda raw: "0x" + raw.hex())

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from swapcli.chain.call_encoding import encode_call, read_word, read_words
+from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.tick_bitmap import PriceState
 from swapcli.chain.loaders.uniswap_v3 import PoolContract, complete_ref, load_from, read_constants
 from swapcli.chain.loaders.uniswap_v3 import read_created as read_created_by_v3
-from swapcli.chain.factory import Factory
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_ref import PoolRef
