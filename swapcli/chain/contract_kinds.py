@@ -40,7 +40,6 @@ class ContractKind(StrEnum):
     UNISWAP_V4 = "uniswap_v4"
     STABLESWAP = "stableswap"
     CRYPTOSWAP = "cryptoswap"
-    WEIGHTED = "weighted"
     JEDISWAP = "jediswap"
     TENKSWAP = "10kswap"
     SITHSWAP = "sithswap"
@@ -49,6 +48,8 @@ class ContractKind(StrEnum):
     EKUBO = "ekubo"
     INFINITY_CL = "infinity_cl"
     INFINITY_BIN = "infinity_bin"
+    BALANCER_V2 = "balancer_v2"
+    BALANCER_V3 = "balancer_v3"
 
 
 KeyOfEvent = Callable[[Log], str]
@@ -137,7 +138,7 @@ _CRYPTO_EVENTS: Final = dict.fromkeys(
     ),
     key_of_emitter,
 )
-_VAULT_EVENTS: Final = dict.fromkeys(
+_VAULT_V2_EVENTS: Final = dict.fromkeys(
     (
         "Swap(bytes32,address,address,uint256,uint256)",
         "PoolBalanceChanged(bytes32,address,address[],int256[],uint256[])",
@@ -155,6 +156,26 @@ _STARKNET_PAIR: Final = KindTraits(
     dict.fromkeys(("Sync", "Swap", "Mint", "Burn"), key_of_emitter),
     has_whole_list=True,
     network_kind=Kind.STARKNET,
+)
+
+_VAULT_V3_EVENTS: Final = dict.fromkeys(
+    (
+        "Swap(address,address,address,uint256,uint256,uint256,uint256)",
+        "LiquidityAdded(address,address,uint8,uint256,uint256[],uint256[])",
+        "LiquidityRemoved(address,address,uint8,uint256,uint256[],uint256[])",
+        "SwapFeePercentageChanged(address,uint256)",
+        "AggregateSwapFeePercentageChanged(address,uint256)",
+        "AggregateYieldFeePercentageChanged(address,uint256)",
+        "PoolPausedStateChanged(address,bool)",
+        "PoolRecoveryModeStateChanged(address,bool)",
+        "PoolInitialized(address)",
+    ),
+    address_in_first_topic,
+)
+_HOOKS_CONFIG: Final = f"({'bool,' * 10}address)"
+_POOL_REGISTERED_V3: Final = (
+    "PoolRegistered(address,address,(address,uint8,address,bool)[],uint256,uint32,"
+    f"(address,address,address),{_HOOKS_CONFIG},(bool,bool,bool,bool))"
 )
 
 KINDS: Final[Mapping[ContractKind, KindTraits]] = {
@@ -241,16 +262,38 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
     ),
     ContractKind.STABLESWAP: KindTraits(("stableswap", "curve_meta"), "stableswap", list_functions=_CURVE_LISTS),
     ContractKind.CRYPTOSWAP: KindTraits(("cryptoswap",), "cryptoswap", _CRYPTO_EVENTS, list_functions=_CURVE_LISTS),
-    ContractKind.WEIGHTED: KindTraits(
-        ("weighted",),
-        "weighted",
+    ContractKind.BALANCER_V2: KindTraits(
+        ("weighted", "balancer_v2_stable", "balancer_v2_composable"),
+        "balancer_v2",
         {
-            **_VAULT_EVENTS,
-            "SwapFeePercentageChanged(uint256)": key_of_emitter,
-            "PausedStateChanged(bool)": key_of_emitter,
+            **_VAULT_V2_EVENTS,
+            **dict.fromkeys(
+                (
+                    "SwapFeePercentageChanged(uint256)",
+                    "PausedStateChanged(bool)",
+                    "RecoveryModeStateChanged(bool)",
+                    "AmpUpdateStarted(uint256,uint256,uint256,uint256)",
+                    "AmpUpdateStopped(uint256)",
+                    "TokenRateProviderSet(uint256,address,uint256)",
+                    "PriceRateProviderSet(address,address,uint256)",
+                ),
+                key_of_emitter,
+            ),
         },
         roles=("vault",),
         created=("PoolRegistered(bytes32,address,uint8)",),
+        is_in_vault=True,
+    ),
+    ContractKind.BALANCER_V3: KindTraits(
+        ("balancer_v3_weighted", "balancer_v3_stable", "balancer_v3_stable_surge"),
+        "balancer_v3",
+        {
+            **_VAULT_V3_EVENTS,
+            "AmpUpdateStarted(uint256,uint256,uint256,uint256)": key_of_emitter,
+            "AmpUpdateStopped(uint256)": key_of_emitter,
+        },
+        roles=("vault",),
+        created=(_POOL_REGISTERED_V3,),
         is_in_vault=True,
     ),
     ContractKind.JEDISWAP: _STARKNET_PAIR._replace(loader="jediswap", has_constant_fee=True),

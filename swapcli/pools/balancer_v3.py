@@ -19,15 +19,13 @@ from typing import Any, ClassVar, Final, NamedTuple, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.model.units import PPM
+from swapcli.pools.balancer_fees import WAD, read_swap_fee, write_swap_fee
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
 from swapcli.pools.rounding import mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
 
-WAD: Final = 10**18
-_FEE_PER_PPM: Final = WAD // PPM
 _BALANCE_BITS: Final = 128
 """The Vault packs a raw and a live balance into one word."""
 _MIN_TRADE_AMOUNT: Final = 10**6
@@ -50,6 +48,10 @@ class BalancerV3(Pool):
     is_time_dependent: bool
 
     holds_reserves_in_vault: ClassVar[bool] = True
+    further_token_gas: ClassVar[int]
+    """Gas units for each token of the pool beyond two, which a swap reads too. `swap_gas` is that of two tokens.
+
+    Both are those of recorded transactions less 23,000 for the transaction itself."""
 
     @property
     def changes_without_events(self) -> bool:
@@ -92,6 +94,11 @@ class BalancerV3(Pool):
         after: Self = _replacer(type(self))(self, reserves)
         return amount_out, after
 
+    def gas_units(self, after: Pool) -> int:
+        """Return `swap_gas` plus the cost of further tokens."""
+        del after
+        return self.swap_gas + self.further_token_gas * (len(self.tokens) - 2)
+
     def live_balances(self) -> list[int]:
         """Return the balances scaled to 18 decimals, times their rates."""
         return [
@@ -110,8 +117,7 @@ class BalancerV3(Pool):
             "reserves": [str(reserve) for reserve in self.reserves],
             "rates": [str(rate) for rate in self.rates],
         }
-        if self.swap_fee != self.fee_ppm * _FEE_PER_PPM:
-            state["swap_fee"] = str(self.swap_fee)
+        state |= write_swap_fee(self.swap_fee, self.fee_ppm)
         if self.aggregate_swap_fee:
             state["aggregate_swap_fee"] = str(self.aggregate_swap_fee)
         if self.min_trade_amount != _MIN_TRADE_AMOUNT:
@@ -164,16 +170,6 @@ def read_vault_state(identity: PoolIdentity, fields: StateFields) -> VaultState:
         _MIN_TRADE_AMOUNT if minimum is None else minimum,
         fields.boolean("is_time_dependent"),
     )
-
-
-def read_swap_fee(identity: PoolIdentity, fields: StateFields) -> int:
-    """Read `swap_fee`, a 10^18 fraction that `fee_ppm` must equal when rounded down; by default they are equal."""
-    fee = fields.optional_uint("swap_fee")
-    if fee is None:
-        return identity.fee_ppm * _FEE_PER_PPM
-    if fee // _FEE_PER_PPM != identity.fee_ppm:
-        raise InvalidPoolState("swap_fee", f"{fee} / 10^18 is not the fee of {identity.fee_ppm} ppm")
-    return fee
 
 
 def _rate_rounded_up(rate: int) -> int:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections import Counter
 from functools import lru_cache
+from itertools import chain
 
 import pytest
 from hypothesis import given, reject
@@ -26,12 +27,12 @@ from swapcli.pools.wrapper import WrappedNative
 from swapcli.routing.replay import replay
 from swapcli.routing.router import Router
 from tests.evm.router_model import RouterModel, embedded, named_pool
-from tests.support.pools import build_random_market
+from tests.support.pools import BALANCER_VARIANTS, build_random_market
 
 RECIPIENT = "0x" + "de" * 20
 INTEGRATOR = "0x" + "1e" * 20
 MAX_UINT = 2**256 - 1
-NAMES = ("v2", "v3", "solidly", "stable", "weighted")
+NAMES = ("v2", "v3", "solidly", "stable", "weighted", *chain.from_iterable(BALANCER_VARIANTS.values()))
 KEYS = {"v3": ("fee",)}
 FAMILY_OF = {"v2": "constant_product", "v3": "concentrated", "solidly": "solidly_stable", "stable": "stableswap"}
 
@@ -99,9 +100,12 @@ def test_random_quotes_of_every_family_are_paid_out_exactly(seed: int) -> None:
     check(market, Router(market).quote(Order(token_in, token_out, int(10 ** rng.uniform(15, 22)))))
 
 
+NOT_IN_RANDOM_MARKETS = {"wrapper", "sampled", "ekubo", "cryptoswap", "infinity_bin"}
+
+
 def test_the_random_markets_use_every_family() -> None:
     used = {family for seed in range(40) for family in used_families(drawn_market(seed), seed)}
-    assert used == set(FAMILIES) - {"wrapper", "sampled"}
+    assert used == set(FAMILIES) - NOT_IN_RANDOM_MARKETS
 
 
 def used_families(market: MarketState, seed: int) -> set[str]:

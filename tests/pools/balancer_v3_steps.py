@@ -11,7 +11,8 @@ from typing import Any, NamedTuple
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import PoolIdentity
-from swapcli.pools.balancer_v3 import WAD, BalancerV3
+from swapcli.pools.balancer_fees import WAD
+from swapcli.pools.balancer_v3 import BalancerV3
 from swapcli.pools.reserves import to_18_decimals
 from swapcli.pools.rounding import mul_div_up
 from tests.pools.random_pools import ADDRESS

@@ -2,10 +2,17 @@
 
 from __future__ import annotations
 
+from dataclasses import fields
+from typing import Any
+
 from hypothesis import assume
 from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
+from swapcli.pools.balancer_v2_stable import BalancerV2Stable
+from swapcli.pools.balancer_v3_stable import BalancerV3Stable
+from swapcli.pools.balancer_v3_stable_surge import BalancerV3StableSurge
+from swapcli.pools.balancer_v3_weighted import BalancerV3Weighted
 from swapcli.pools.cryptoswap import CryptoParameters, CryptoPrices, CryptoSwap
 from swapcli.pools.cryptoswap_math import MATHS
 from swapcli.pools.log_exp import ONE
@@ -50,14 +57,66 @@ def stableswap_pools(draw: st.DrawFn, off_peg: bool = True) -> StableSwap:
 def weighted_pools(draw: st.DrawFn) -> Weighted:
     n = draw(st.integers(2, 8))
     places = draw(st.tuples(*[decimals] * n))
-    raw = draw(st.lists(st.integers(1, 99), min_size=n, max_size=n))
-    spare = ONE - n * PERCENT
+    fee_ppm, reserves = draw(fees_ppm), draw(depths(places, 2.0))
+    weights, version = draw(weights_of(n)), draw(st.integers(1, 4))
+    return Weighted(ADDRESS, "test", TOKENS[:n], places, fee_ppm, reserves, weights, version)
+
+
+@st.composite
+def weights_of(draw: st.DrawFn, count: int) -> tuple[int, ...]:
+    raw = draw(st.lists(st.integers(1, 99), min_size=count, max_size=count))
+    spare = ONE - count * PERCENT
     weights = [PERCENT + spare * part // sum(raw) for part in raw]
     weights[0] += ONE - sum(weights)
-    version = draw(st.integers(1, 4))
-    return Weighted(
-        ADDRESS, "test", TOKENS[:n], places, draw(fees_ppm), draw(depths(places, 2.0)), tuple(weights), version
+    return tuple(weights)
+
+
+balancer_fees = st.one_of(st.sampled_from([0, 10**12, 10**14, 3 * 10**15, 10**16]), st.integers(0, 10**16))
+"""Fees as 10^18 fractions, also finer than a part per million."""
+amps = st.one_of(st.sampled_from([1_000, 100_000, 200_000, 5_000_000, 50_000_000]), st.integers(1_000, 5_000_000))
+
+
+def rates_of(count: int) -> st.SearchStrategy[tuple[int, ...]]:
+    return st.tuples(*[st.one_of(st.just(ONE), st.integers(ONE // 2, 3 * ONE))] * count)
+
+
+@st.composite
+def balancer_v2_stable_pools(draw: st.DrawFn) -> BalancerV2Stable:
+    n = draw(st.integers(2, 5))
+    places = draw(st.tuples(*[decimals] * n))
+    reserves, rates, fee = draw(depths(places, 2.0)), draw(rates_of(n)), draw(balancer_fees)
+    identity = ADDRESS, "test", TOKENS[:n], places, fee // 10**12
+    return BalancerV2Stable(*identity, reserves, rates, draw(amps), fee, draw(st.booleans()), "", False)
+
+
+@st.composite
+def balancer_v3_stable_pools(draw: st.DrawFn) -> BalancerV3Stable:
+    n = draw(st.integers(2, 5))
+    places = draw(st.tuples(*[decimals] * n))
+    reserves, rates, fee = draw(depths(places, 2.0)), draw(rates_of(n)), draw(balancer_fees)
+    identity = ADDRESS, "test", TOKENS[:n], places, fee // 10**12
+    protocol_part = draw(st.sampled_from([0, ONE // 2]))
+    return BalancerV3Stable(
+        *identity, reserves, rates, fee, protocol_part, 10**6, False, draw(amps), draw(st.booleans())
     )
+
+
+@st.composite
+def balancer_v3_surge_pools(draw: st.DrawFn) -> BalancerV3StableSurge:
+    pool = draw(balancer_v3_stable_pools())
+    surge = draw(st.sampled_from([ONE * 95 // 100, ONE // 10])), draw(st.sampled_from([ONE * 3 // 10, ONE // 100]))
+    values: tuple[Any, ...] = (*(getattr(pool, field.name) for field in fields(pool)), *surge)
+    return BalancerV3StableSurge(*values)
+
+
+@st.composite
+def balancer_v3_weighted_pools(draw: st.DrawFn) -> BalancerV3Weighted:
+    n = draw(st.integers(2, 8))
+    places = draw(st.tuples(*[decimals] * n))
+    reserves, rates, fee = draw(depths(places, 2.0)), draw(rates_of(n)), draw(balancer_fees)
+    identity = ADDRESS, "test", TOKENS[:n], places, fee // 10**12
+    floors = tuple(max(10**6, 10 ** (18 - k)) for k in places) if draw(st.booleans()) else ()
+    return BalancerV3Weighted(*identity, reserves, rates, fee, 0, 10**6, False, draw(weights_of(n)), floors)
 
 
 parts = st.floats(-6.0, -0.6).map(lambda exponent: 10.0**exponent)

@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool, RateCurve
+from swapcli.pools.balancer_v2_stable import BalancerV2Stable
+from swapcli.pools.balancer_v3 import BalancerV3
+from swapcli.pools.balancer_v3_weighted import BalancerV3Weighted
 from swapcli.pools.cryptoswap import CryptoSwap
 from swapcli.pools.hull_curve import HullCurve
 from swapcli.pools.solidly_stable import SolidlyStable
@@ -19,6 +22,9 @@ from swapcli.pools.weighted import Weighted
 from tests.pools.random_pools import (
     ADDRESS,
     TOKENS,
+    balancer_v2_stable_pools,
+    balancer_v3_stable_pools,
+    balancer_v3_weighted_pools,
     crypto_pools,
     parts,
     solidly_stable_pools,
@@ -27,7 +33,15 @@ from tests.pools.random_pools import (
 )
 
 WAD = 10**18
-pools = st.one_of(solidly_stable_pools(), stableswap_pools(), weighted_pools(), crypto_pools())
+pools = st.one_of(
+    solidly_stable_pools(),
+    stableswap_pools(),
+    weighted_pools(),
+    crypto_pools(),
+    balancer_v2_stable_pools(),
+    balancer_v3_stable_pools(),
+    balancer_v3_weighted_pools(),
+)
 directions = st.sampled_from([(0, 1), (1, 0)])
 drops = st.floats(-6.0, 0.3).map(lambda exponent: 10.0**exponent)
 """How far a logarithm of the rate falls, from a ten-thousandth of a percent to almost everything."""
@@ -150,7 +164,7 @@ def test_a_drained_pool_sells_nothing(pool: Pool, direction: tuple[int, int]) ->
 
 
 def reserves(pool: Pool) -> tuple[int, ...]:
-    assert isinstance(pool, SolidlyStable | StableSwap | Weighted | CryptoSwap)
+    assert isinstance(pool, SolidlyStable | StableSwap | Weighted | CryptoSwap | BalancerV2Stable | BalancerV3)
     return pool.reserves
 
 
@@ -169,5 +183,7 @@ def inside_chord(curve: RateCurve, amount_in: float) -> bool:
 
 def dust(pool: Pool, curve: RateCurve, j: int) -> float:
     """Return the rounding of the contract: a few units of either token, and the margins of its own methods."""
-    margin = 2e-14 if isinstance(pool, Weighted) else 1e-12 if isinstance(pool, CryptoSwap) else 0.0
+    margin = (
+        2e-14 if isinstance(pool, Weighted | BalancerV3Weighted) else 1e-12 if isinstance(pool, CryptoSwap) else 0.0
+    )
     return 3 * (1 + curve.start_rate) + margin * reserves(pool)[j]

@@ -18,6 +18,16 @@ from swapcli.pools import family
 Q96 = 1 << 96
 UNIT = 10**18
 _FEES = (500, 3000, 10000)
+BALANCER_VARIANTS = {
+    "stableswap": (
+        "balancer_v2_stable",
+        "balancer_v2_composable",
+        "balancer_v3_stable",
+        "balancer_v3_stable_surge",
+    ),
+    "weighted": ("balancer_v3_weighted",),
+}
+"""Families of Balancer that random markets have in place of some pools of another family with like prices."""
 
 
 def build_token(number: int, decimals: int = 18) -> Token:
@@ -89,6 +99,22 @@ def build_stableswap(
     return family("stableswap").from_state(_identity(number, tokens, fee_ppm, "stable"), state)
 
 
+def build_balancer(
+    name: str, number: int, tokens: Sequence[Token], prices: Sequence[float], value: float, amp: int, fee_ppm: int
+) -> Pool:
+    """Return a balanced pool of the family `name` with the same `value` in each token."""
+    state: dict[str, object] = {"reserves": [str(int(value / price * UNIT)) for price in prices]}
+    if name == "balancer_v3_weighted":
+        weights = [UNIT // len(tokens)] * len(tokens)
+        weights[0] += UNIT - sum(weights)
+        state |= {"rates": [str(UNIT)] * len(tokens), "weights": [str(weight) for weight in weights]}
+    else:
+        state |= {"rates": [str(int(price * UNIT)) for price in prices], "amp": amp * 1000}
+    if name == "balancer_v3_stable_surge":
+        state |= {"max_surge_fee": str(UNIT * 95 // 100), "surge_threshold": str(UNIT * 3 // 10)}
+    return family(name).from_state(_identity(number, tokens, fee_ppm, name), state)
+
+
 def build_weighted(
     number: int, tokens: Sequence[Token], prices: Sequence[float], value: float, parts: Sequence[int], fee_ppm: int
 ) -> Pool:
@@ -108,11 +134,13 @@ def build_random_market(
     noise: float = 0.8,
     gas_price_wei: int = 0,
     every_family: bool = False,
+    with_balancer: bool = True,
 ) -> MarketState:
     """Return a random market. Each pool's price differs from the fair one by less than `noise` times its fee.
 
     With `noise` below 1 there is no arbitrage. Pools are constant product and concentrated; with `every_family` half
-    of them belong to the other families, some with more than two tokens. Every token is in a pool.
+    of them belong to the other families, some with more than two tokens; `with_balancer` says whether those of
+    Balancer are among them. Every token is in a pool.
     """
     rng = random.Random(seed)
     known = [build_token(k) for k in range(tokens)]
@@ -120,8 +148,10 @@ def build_random_market(
     built: list[Pool] = []
     for number in range(pools):
         i = number if number < tokens else rng.randrange(tokens)
-        build = _other_pool if every_family and rng.random() < 0.5 else _common_pool
-        built.append(build(rng, number, i, known, fair, noise))
+        if every_family and rng.random() < 0.5:
+            built.append(_other_pool(rng, number, i, known, fair, noise, with_balancer))
+        else:
+            built.append(_common_pool(rng, number, i, known, fair, noise))
     return build_market(built, known, gas_price_wei)
 
 
@@ -142,7 +172,13 @@ def _common_pool(
 
 
 def _other_pool(
-    rng: random.Random, number: int, i: int, known: Sequence[Token], fair: Sequence[float], noise: float
+    rng: random.Random,
+    number: int,
+    i: int,
+    known: Sequence[Token],
+    fair: Sequence[float],
+    noise: float,
+    with_balancer: bool,
 ) -> Pool:
     fee = rng.choice(_FEES)
     name = rng.choice(["solidly_stable", "stableswap", "weighted"])
@@ -154,6 +190,11 @@ def _other_pool(
     if name == "solidly_stable":
         return build_solidly_stable(
             number, pool_tokens[0], pool_tokens[1], value / prices[1], prices[0] / prices[1], fee
+        )
+    variants = BALANCER_VARIANTS.get(name, ()) if with_balancer else ()
+    if variants and (variant := number % (len(variants) + 1)):
+        return build_balancer(
+            variants[variant - 1], number, pool_tokens, prices, value, rng.choice([10, 100, 1000]), fee
         )
     if name == "stableswap":
         return build_stableswap(number, pool_tokens, prices, value, rng.choice([10, 100, 1000]), fee)

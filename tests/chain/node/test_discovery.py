@@ -47,7 +47,7 @@ INITIALIZE, POOL_REGISTERED, POOL, POOL_CREATED_SLIPSTREAM = (
     topic_of(signature)
     for signature in (
         KINDS[ContractKind.UNISWAP_V4].created[0],
-        KINDS[ContractKind.WEIGHTED].created[0],
+        KINDS[ContractKind.BALANCER_V2].created[0],
         KINDS[ContractKind.ALGEBRA].created[0],
         KINDS[ContractKind.UNISWAP_V3].created[1],
     )
@@ -275,18 +275,18 @@ def test_weighted_pools_are_found_among_vault_registrations() -> None:
     (pool_id,) = contract.call("getPoolId")
     other = Log(vault, (POOL_REGISTERED, "0x" + "99" * 32, topic(scene.tokens[0])), bytes(32), 9, 0)
     scene.node.emitted_logs.append(other)
-    found, skipped = scene.created(Factory(vault, ContractKind.WEIGHTED, (WEIGHTED,)))
+    found, skipped = scene.created(Factory(vault, ContractKind.BALANCER_V2, (WEIGHTED,)))
     assert found == PoolRef(
         contract.address,
         "weighted",
         "weighted",
-        ContractKind.WEIGHTED,
+        ContractKind.BALANCER_V2,
         known.tokens,
         (),
         pool_id=f"0x{pool_id.hex()}",
         factory=vault,
     )
-    assert skipped == SkippedItem("0x" + "99" * 32, f"{scene.tokens[0]}: no weighted pool")
+    assert skipped == SkippedItem("0x" + "99" * 32, f"{scene.tokens[0]}: neither a weighted nor a stable pool")
 
 
 @pytest.mark.parametrize(
@@ -319,7 +319,7 @@ def test_base_has_a_factory_or_a_reason_for_each_protocol() -> None:
     assert by_protocol["uniswapV2"].fee_ppm == 3_000
     assert by_protocol["aerodromeV2Classic"] == by_protocol["aerodromeV2Stable"]
     assert by_protocol["uniswapV4"].kind is ContractKind.UNISWAP_V4
-    assert by_protocol["balancerV2Weighted"].kind is ContractKind.WEIGHTED
+    assert by_protocol["balancerV2Weighted"].kind is ContractKind.BALANCER_V2
     assert sum("aerodromeV3" in {each.amm_name for each in home.protocols} for home in found) == 2
     for name in ("curveFi", "curveFiStableNG", "curveFiTwoCrypto", "curveFiTriCrypto"):
         assert by_protocol[name].is_enumerable

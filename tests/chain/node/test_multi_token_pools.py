@@ -36,7 +36,7 @@ def test_weighted_pools_of_every_factory_are_read_as_they_are(factory: str) -> N
         known = random_pool(rng, balancer, factory)
         real = RealWeighted(balancer, factory, known)
         address = f"0x{real.pool_id.hex()[:40]}"
-        place = PoolRef(address, "test", "weighted", ContractKind.WEIGHTED, known.tokens, known.decimals)
+        place = PoolRef(address, "test", "weighted", ContractKind.BALANCER_V2, known.tokens, known.decimals)
         pool = read(balancer.chain, place)
         assert isinstance(pool, Weighted)
         assert pool == Weighted(
@@ -119,7 +119,7 @@ def test_the_catalogue_tells_how_each_protocol_is_read() -> None:
         "QuickswapAlgebra": ContractKind.ALGEBRA,
         "uniswapV4": ContractKind.UNISWAP_V4,
         "curveFiStableNG": ContractKind.STABLESWAP,
-        "balancerV2Weighted": ContractKind.WEIGHTED,
+        "balancerV2Weighted": ContractKind.BALANCER_V2,
         "wrapper": None,
         "fluidDex": None,
     }

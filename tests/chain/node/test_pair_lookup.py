@@ -325,7 +325,8 @@ def requested_keys(scene: Scene, home: Factory) -> list[int]:
 
 
 WITHOUT_PAIR_LOOKUP = (
-    ContractKind.WEIGHTED,
+    ContractKind.BALANCER_V2,
+    ContractKind.BALANCER_V3,
     ContractKind.STABLESWAP,
     ContractKind.CRYPTOSWAP,
     ContractKind.INFINITY_CL,

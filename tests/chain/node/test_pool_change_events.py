@@ -39,9 +39,10 @@ ARTIFACTS = {
     ),
     ContractKind.ALGEBRA: ("@cryptoalgebra/integral-core/artifacts/contracts/AlgebraPool.sol/AlgebraPool.json",),
     ContractKind.UNISWAP_V4: ("@uniswap/v4-core/out/PoolManager.sol/PoolManager.json",),
-    ContractKind.WEIGHTED: (
+    ContractKind.BALANCER_V2: (
         f"{_BALANCER}/20210418-vault/artifact/Vault.json",
         f"{_BALANCER}/20230206-weighted-pool-v3/artifact/WeightedPool.json",
+        f"{_BALANCER}/20230206-composable-stable-pool-v3/artifact/ComposableStablePool.json",
     ),
 }
 IGNORED = {
@@ -49,12 +50,16 @@ IGNORED = {
     *("SetFeeProtocol", "SetLmPoolEvent", "Donate", "OperatorSet", "OwnershipTransferred"),
     *("ProtocolFeeControllerUpdated", "AuthorizerChanged", "ExternalBalanceTransfer", "FlashLoan"),
     *("InternalBalanceChanged", "RelayerApprovalChanged", "ProtocolFeePercentageCacheUpdated"),
-    *("RecoveryModeStateChanged", "Plugin", "PluginConfig", "CommunityFee", "CommunityVault", "Skim", "BurnFee"),
+    *("Plugin", "PluginConfig", "CommunityFee", "CommunityVault", "Skim", "BurnFee"),
     *("ExcessTokens", "SwapFee", "PoolRegistered", "TokensRegistered", "TokensDeregistered"),
 }
 """Events of the real contracts that change no swap, or that announce a new pool."""
-IGNORED_BY_KIND = {ContractKind.UNISWAP_V2: {"Mint", "Burn", "Swap"}, ContractKind.UNISWAP_V4: {"Initialize"}}
-"""Those of a pair come with a Sync; that of a manager announces a new pool."""
+IGNORED_BY_KIND = {
+    ContractKind.UNISWAP_V2: {"Mint", "Burn", "Swap"},
+    ContractKind.UNISWAP_V4: {"Initialize"},
+    ContractKind.BALANCER_V2: {"TokenRateCacheUpdated"},
+}
+"""Those of a pair come with a Sync; that of a manager announces a new pool; pools with rates are read at each block."""
 
 
 def test_every_kind_has_a_row_of_events() -> None:

@@ -171,7 +171,7 @@ def test_the_number_of_ticks_that_are_read_is_limited() -> None:
         ContractKind.UNISWAP_V3,
         ContractKind.SOLIDLY,
         ContractKind.STABLESWAP,
-        ContractKind.WEIGHTED,
+        ContractKind.BALANCER_V2,
     ],
 )
 def test_a_contract_returning_one_word_is_skipped_or_worthless(kind: ContractKind, word: int) -> None:
@@ -181,7 +181,7 @@ def test_a_contract_returning_one_word_is_skipped_or_worthless(kind: ContractKin
     families = {
         ContractKind.UNISWAP_V3: "concentrated",
         ContractKind.STABLESWAP: "stableswap",
-        ContractKind.WEIGHTED: "weighted",
+        ContractKind.BALANCER_V2: "weighted",
     }
     place = PoolRef(pool.address, "odd", families.get(kind, "constant_product"), kind, COINS, (6, 18), 3_000)
     assert isinstance(pool.chain, Chain)

@@ -1,0 +1,213 @@
+"""Pools of Balancer V2's vault: weighted, stable and composable ones. Balances come from the vault, the rest from them.
+
+A swap refreshes each cached rate that has expired before anything else, though the pool still shows the old one until
+then. So an expired rate is read from its provider.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from typing import Final, TypeVar
+
+from swapcli.chain.call_encoding import (
+    encode_call,
+    invalid_response,
+    read_address,
+    read_list,
+    read_word,
+    read_words,
+    to_address,
+)
+from swapcli.chain.factory import Factory
+from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
+from swapcli.chain.multicall import MULTICALL3
+from swapcli.chain.node import ContractCall, Log, ReturnData
+from swapcli.chain.pool_ref import PoolRef
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.pool import Pool
+from swapcli.pools.balancer_fees import FEE_PER_PPM, WAD
+from swapcli.pools.reserves import to_18_decimals
+
+T = TypeVar("T")
+
+_POOL_TOKENS: Final = "getPoolTokens(bytes32)"
+_WEIGHTS: Final = "getNormalizedWeights()"
+_WEIGHT_UPDATE: Final = "getGradualWeightUpdateParams()"
+_FEE: Final = "getSwapFeePercentage()"
+_PAUSED: Final = "getPausedState()"
+_RECOVERY: Final = "inRecoveryMode()"
+_SINCE_VERSION_2: Final = "getLastPostJoinExitInvariant()"
+_AMP: Final = "getAmplificationParameter()"
+_SCALING: Final = "getScalingFactors()"
+_PROVIDERS: Final = "getRateProviders()"
+_OWN_TOKEN: Final = "getBptIndex()"
+_JOIN_EXIT_DATA: Final = "getLastJoinExitData()"
+_RATE: Final = "getRate()"
+_TIMESTAMP: Final = "getCurrentBlockTimestamp()"
+_CACHES: Final = {"balancer_v2_composable": ("getTokenRateCache(address)", 4)}
+_META_CACHE: Final = ("getPriceRateCache(address)", 3)
+"""The function that returns a cached rate, and its number of words: the rate is the first, its expiry the last."""
+_USUAL_VAULT: Final = "0xba12222222228d8ba445958a75a0704d566bf2c8"
+"""The address that the vault has on every network (npm @balancer-labs/v2-deployments, task 20210418-vault)."""
+_STABLE: Final = (_AMP, _FEE, _PAUSED, _SCALING)
+_FUNCTIONS: Final = {
+    "weighted": ((_WEIGHTS, _FEE, _PAUSED), (_SINCE_VERSION_2,)),
+    "balancer_v2_stable": (_STABLE, (_RECOVERY, _PROVIDERS)),
+    "balancer_v2_composable": ((*_STABLE, _RECOVERY, _PROVIDERS, _OWN_TOKEN), ()),
+}
+"""By family, the functions that each pool has, and those that only some have."""
+_PRECISION: Final = 1000
+
+
+def load(ref: PoolRef) -> BatchRead[Pool]:
+    """Read a pool in one round; in one more if its id is not known, or its vault is not the usual one, and in one more
+    with rate providers."""
+    if ref.factory and ref.pool_id:
+        return (yield from _load_at_vault(ref))
+    likely_calls = _first_calls(ref._replace(factory=_USUAL_VAULT)) if ref.pool_id else ()
+    return (yield from with_prefetch(_find_vault(ref), likely_calls))
+
+
+def _find_vault(ref: PoolRef) -> BatchRead[Pool]:
+    first, second = yield [ContractCall(ref.address, encode_call(name)) for name in ("getPoolId()", "getVault()")]
+    pool_id, vault = f"0x{read_word(first, 'getPoolId()'):064x}", read_address(second, "getVault()")
+    return (yield from _load_at_vault(ref._replace(pool_id=pool_id, factory=vault)))
+
+
+def _load_at_vault(ref: PoolRef) -> BatchRead[Pool]:
+    answers = yield _first_calls(ref)
+    return (yield from (_read_weighted if ref.family == "weighted" else _read_stable)(ref, answers))
+
+
+def _first_calls(ref: PoolRef) -> list[ContractCall]:
+    """Return the calls that read a pool of the family, apart from its rates."""
+    required, optional = _FUNCTIONS[ref.family]
+    return [
+        ContractCall(ref.factory, encode_call(_POOL_TOKENS, ref.pool_id)),
+        *(ContractCall(ref.address, encode_call(name)) for name in required),
+        *(ContractCall(ref.address, encode_call(name), may_revert=True) for name in optional),
+    ]
+
+
+def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
+    """Return the reference with the pool's id, if its state has it."""
+    return ref._replace(pool_id=getattr(pool, "pool_id", ""))
+
+
+def _read_weighted(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]:
+    yield from ()
+    pool_tokens, weights, fee, paused, later = answers
+    _check_not_paused(paused)
+    if _read_tokens(pool_tokens) != ref.tokens:
+        raise invalid_response(_POOL_TOKENS, "the pool holds other tokens")
+    state: dict[str, object] = {
+        "reserves": read_list(pool_tokens, _POOL_TOKENS, 1),
+        "weights": read_list(weights, _WEIGHTS),
+        "pool_id": ref.pool_id,
+    }
+    if later is None:
+        # Contracts of the first version lack this function, and round some powers differently.
+        state["version"] = 1
+    return build_pool(ref, fee_in_ppm(read_word(fee, _FEE), WAD, _FEE), state)
+
+
+def _read_stable(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]:
+    is_composable = ref.family == "balancer_v2_composable"
+    pool_tokens, amp, fee, paused, scaling, recovery, providers, *rest = answers
+    _check_not_paused(paused)
+    if recovery is not None and read_word(recovery, _RECOVERY):
+        raise invalid_response(_RECOVERY, "the pool is in recovery mode")
+    if scaling is None:
+        raise invalid_response(_SCALING, "stable pools of the first version are not supported")
+    tokens, own = _read_tokens(pool_tokens), read_word(rest[0], _OWN_TOKEN) if is_composable else None
+    if _without(tokens, own) != ref.tokens:
+        raise invalid_response(_POOL_TOKENS, "the pool holds other tokens")
+    value, is_updating, precision = read_words(amp, 3, _AMP)
+    if precision != _PRECISION:
+        raise invalid_response(_AMP, f"a precision of {precision} instead of {_PRECISION}")
+    listed = [] if providers is None else [to_address(each, _PROVIDERS) for each in read_list(providers, _PROVIDERS)]
+    used = _without(tuple(listed), own) if listed else (ZERO_ADDRESS,) * len(ref.tokens)
+    shown = _without(read_list(scaling, _SCALING), own)
+    rates = yield from _read_rates(ref, used, [_rate_of(ref, k, factor) for k, factor in enumerate(shown)])
+    swap_fee = read_word(fee, _FEE)
+    state: dict[str, object] = {
+        "reserves": _without(read_list(pool_tokens, _POOL_TOKENS, 1), own),
+        "rates": rates,
+        "amp": value,
+        "swap_fee": swap_fee,
+        "is_metastable": bool(listed) and not is_composable,
+        "pool_id": ref.pool_id,
+        "is_time_dependent": bool(is_updating) or any(each != ZERO_ADDRESS for each in used),
+    }
+    return build_pool(ref, swap_fee // FEE_PER_PPM, state)
+
+
+def _read_rates(ref: PoolRef, providers: Sequence[str], shown: Sequence[int]) -> BatchRead[list[int]]:
+    """Return the rates that a swap would use; `shown` are those that the pool shows now."""
+    cached = [k for k, provider in enumerate(providers) if provider != ZERO_ADDRESS]
+    if not cached:
+        return list(shown)
+    function, word_count = _CACHES.get(ref.family, _META_CACHE)
+    timestamp, *answers = yield [
+        ContractCall(MULTICALL3, encode_call(_TIMESTAMP)),
+        *(ContractCall(ref.address, encode_call(function, ref.tokens[k])) for k in cached),
+        *(ContractCall(providers[k], encode_call(_RATE)) for k in cached),
+    ]
+    now, rates = read_word(timestamp, _TIMESTAMP), list(shown)
+    for k, cache, provided in zip(cached, answers, answers[len(cached) :], strict=False):
+        rate, *_, expires = read_words(cache, word_count, function)
+        rates[k] = read_word(provided, _RATE) if now > expires else rate
+    return rates
+
+
+def _rate_of(ref: PoolRef, k: int, scaling_factor: int) -> int:
+    """Return the rate that is in a scaling factor."""
+    rate, rest = divmod(scaling_factor, to_18_decimals(ref.decimals[k]))
+    if rest:
+        raise invalid_response(_SCALING, f"{scaling_factor} does not fit a token of {ref.decimals[k]} decimals")
+    return rate
+
+
+def _without(values: tuple[T, ...], position: int | None) -> tuple[T, ...]:
+    """Return the values without that of the pool's own token."""
+    return values if position is None else (*values[:position], *values[position + 1 :])
+
+
+def _check_not_paused(paused: ReturnData) -> None:
+    if read_word(paused, _PAUSED):
+        raise invalid_response(_PAUSED, "the pool is paused")
+
+
+def _read_tokens(pool_tokens: ReturnData) -> tuple[str, ...]:
+    return tuple(to_address(each, _POOL_TOKENS) for each in read_list(pool_tokens, _POOL_TOKENS))
+
+
+def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+    """Read the kind and the tokens of a pool that was registered at the vault, in one round, two if it is stable.
+
+    Only pools with constant weights are supported as weighted ones.
+    """
+    del wrapped_native
+    if len(log.topics) < 3:
+        raise invalid_response(factory.address, "an event of another kind")
+    pool_id, address = log.topics[1], to_address(int(log.topics[2], 16), "PoolRegistered")
+    pool_tokens, weights, weight_update, amp = yield [
+        ContractCall(factory.address, encode_call(_POOL_TOKENS, pool_id)),
+        *(ContractCall(address, encode_call(name)) for name in (_WEIGHTS, _WEIGHT_UPDATE, _AMP)),
+    ]
+    if not weights and not amp:
+        raise invalid_response(address, "neither a weighted nor a stable pool")
+    tokens, family = _read_tokens(pool_tokens), "weighted"
+    if weights:
+        if weight_update:
+            raise invalid_response(address, "its weights change")
+        if len(read_list(weights, _WEIGHTS)) != len(tokens):
+            raise invalid_response(address, "no weighted pool")
+    else:
+        own, data = yield [ContractCall(address, encode_call(name)) for name in (_OWN_TOKEN, _JOIN_EXIT_DATA)]
+        if own and not data:
+            raise invalid_response(address, "pools with their own token from before 2022-08 are not supported")
+        family = "balancer_v2_composable" if own else "balancer_v2_stable"
+        tokens = _without(tokens, read_word(own, _OWN_TOKEN) if own else None)
+    return factory.new_ref(address, tokens, family)._replace(pool_id=pool_id, factory=factory.address)

@@ -1,0 +1,28 @@
+"""Swap fees of Balancer: 10^18 fractions, which need not be a whole number of parts per million."""
+
+from __future__ import annotations
+
+from typing import Final
+
+from swapcli.errors import InvalidPoolState
+from swapcli.model.pool import PoolIdentity
+from swapcli.model.units import PPM
+from swapcli.pools.state_fields import StateFields
+
+WAD: Final = 10**18
+FEE_PER_PPM: Final = WAD // PPM
+
+
+def read_swap_fee(identity: PoolIdentity, fields: StateFields) -> int:
+    """Read `swap_fee`, a 10^18 fraction that is `fee_ppm` when rounded down; by default they are equal."""
+    fee = fields.optional_uint("swap_fee")
+    if fee is None:
+        return identity.fee_ppm * FEE_PER_PPM
+    if fee // FEE_PER_PPM != identity.fee_ppm:
+        raise InvalidPoolState("swap_fee", f"{fee} / 10^18 is not the fee of {identity.fee_ppm} ppm")
+    return fee
+
+
+def write_swap_fee(swap_fee: int, fee_ppm: int) -> dict[str, object]:
+    """Return the field `swap_fee`; no field where `fee_ppm` says it all."""
+    return {} if swap_fee == fee_ppm * FEE_PER_PPM else {"swap_fee": str(swap_fee)}
