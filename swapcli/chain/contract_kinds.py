@@ -50,6 +50,7 @@ class ContractKind(StrEnum):
     INFINITY_BIN = "infinity_bin"
     BALANCER_V2 = "balancer_v2"
     BALANCER_V3 = "balancer_v3"
+    LIQUIDITY_BOOK = "liquidity_book"
 
 
 KeyOfEvent = Callable[[Log], str]
@@ -259,6 +260,23 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         roles=("bin_pool_manager",),
         created=("Initialize(bytes32,address,address,address,uint24,bytes32,uint24)",),
         is_keyed_by_id=True,
+    ),
+    ContractKind.LIQUIDITY_BOOK: KindTraits(
+        ("liquidity_book",),
+        "liquidity_book",
+        dict.fromkeys(
+            (
+                "Swap(address,address,uint24,bytes32,bytes32,uint24,bytes32,bytes32)",
+                "DepositedToBins(address,address,uint256[],bytes32[])",
+                "WithdrawnFromBins(address,address,uint256[],bytes32[])",
+                "FlashLoan(address,address,uint24,bytes32,bytes32,bytes32)",
+                "StaticFeeParametersSet(address,uint16,uint16,uint16,uint16,uint24,uint16,uint24)",
+                "HooksParametersSet(address,bytes32)",
+                "ForcedDecay(address,uint24,uint24)",
+            ),
+            key_of_emitter,
+        ),
+        list_functions=(("getNumberOfLBPairs()", "getLBPairAtIndex(uint256)"),),
     ),
     ContractKind.STABLESWAP: KindTraits(("stableswap", "curve_meta"), "stableswap", list_functions=_CURVE_LISTS),
     ContractKind.CRYPTOSWAP: KindTraits(("cryptoswap",), "cryptoswap", _CRYPTO_EVENTS, list_functions=_CURVE_LISTS),

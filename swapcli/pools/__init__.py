@@ -25,6 +25,7 @@ _CLASS_NAMES: dict[str, str] = {
     "balancer_v3_weighted": "BalancerV3Weighted",
     "ekubo": "Ekubo",
     "infinity_bin": "InfinityBin",
+    "liquidity_book": "LiquidityBook",
     "wrapper": "WrappedNative",
     "sampled": "Sampled",
 }

@@ -27,7 +27,7 @@ class BinFees(Protocol):
     """The fees of one direction of a pool. Fees are scaled by `FEE_SCALE`."""
 
     def fee_of_bin(self, bin_id: int) -> int:
-        """Return the fee of a bin, below `FEE_SCALE`. Raises `SwapReverts`."""
+        """Return the fee of a bin, below `FEE_SCALE`."""
 
     def protocol_part(self, fee_amount: int) -> int:
         """Return the part of a fee that leaves the pool."""
