@@ -52,7 +52,7 @@ def test_pool_managers_are_those_of_the_catalogue() -> None:
     assert constructor_arguments(find_network("monad"))[1] == "0x188d586ddcf52439676ca21a244753fa19f9ea8e"
 
 
-NOT_EXECUTED = {"sampled"}
+NOT_EXECUTED = {"sampled", "ekubo"}
 """Families that the contract does not execute."""
 
 
