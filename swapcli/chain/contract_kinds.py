@@ -281,7 +281,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
     ContractKind.STABLESWAP: KindTraits(("stableswap", "curve_meta"), "stableswap", list_functions=_CURVE_LISTS),
     ContractKind.CRYPTOSWAP: KindTraits(("cryptoswap",), "cryptoswap", _CRYPTO_EVENTS, list_functions=_CURVE_LISTS),
     ContractKind.BALANCER_V2: KindTraits(
-        ("weighted", "balancer_v2_stable", "balancer_v2_composable"),
+        ("weighted", "balancer_v2_stable", "balancer_v2_composable", "balancer_v2_eclp"),
         "balancer_v2",
         {
             **_VAULT_V2_EVENTS,
@@ -303,7 +303,15 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         is_in_vault=True,
     ),
     ContractKind.BALANCER_V3: KindTraits(
-        ("balancer_v3_weighted", "balancer_v3_stable", "balancer_v3_stable_surge"),
+        (
+            "balancer_v3_weighted",
+            "balancer_v3_stable",
+            "balancer_v3_stable_surge",
+            "balancer_v3_boosted",
+            "balancer_v3_eclp",
+            "balancer_v3_2clp",
+            "balancer_v3_reclamm",
+        ),
         "balancer_v3",
         {
             **_VAULT_V3_EVENTS,

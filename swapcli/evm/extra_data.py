@@ -58,6 +58,7 @@ from typing import Final, NamedTuple
 from swapcli.encoding.abi import WORD, encode_address, encode_int, encode_uint, invalid_field
 from swapcli.evm.router_pool_kind import RouterPoolKind
 from swapcli.model.network import ProtocolInfo
+from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.router_reading import ExtraDataForm
 
@@ -233,6 +234,14 @@ def _is_first_sold(use: PoolUse) -> _Data:
     return bytes((use.token_in == use.pool.tokens[0],))
 
 
+def _shares(use: PoolUse) -> _Data:
+    """Return for each token of the swap the share that a boosted pool has of it, or zero."""
+    tokens, own = use.pool.tokens, use.pool.state()["pool_tokens"]
+    shares = dict(zip(tokens, own, strict=True)) if isinstance(own, list) else {}
+    used = (ZERO_ADDRESS if shares[token] == token else shares[token] for token in (use.token_in, use.token_out))
+    return b"".join(bytes.fromhex(address[2:]) for address in used)
+
+
 _BALANCER_V2: Final = RouterFamily(RouterPoolKind.BALANCER_V2, _pool_id)
 _BALANCER_V3: Final = RouterFamily(RouterPoolKind.BALANCER_V3, _nothing)
 
@@ -247,10 +256,12 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "cryptoswap": RouterFamily(RouterPoolKind.CURVE_CRYPTO, _coin_indices),
         "weighted": _BALANCER_V2,
         "balancer_v2_stable": _BALANCER_V2,
+        "balancer_v2_eclp": _BALANCER_V2,
         "balancer_v2_composable": _BALANCER_V2,
         "balancer_v3_weighted": _BALANCER_V3,
         "balancer_v3_stable": _BALANCER_V3,
         "balancer_v3_stable_surge": _BALANCER_V3,
+        "balancer_v3_boosted": RouterFamily(RouterPoolKind.BALANCER_V3, _shares),
         "balancer_v3_2clp": _BALANCER_V3,
         "balancer_v3_eclp": _BALANCER_V3,
         "balancer_v3_reclamm": _BALANCER_V3,

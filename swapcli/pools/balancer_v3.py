@@ -52,6 +52,8 @@ class BalancerV3(Pool):
     """Gas units for each token of the pool beyond two, which a swap reads too. `swap_gas` is that of two tokens.
 
     Both are those of recorded transactions less 23,000 for the transaction itself."""
+    can_be_one_sided: ClassVar[bool] = False
+    """Whether a pool that has run out of a token still buys it."""
 
     @property
     def changes_without_events(self) -> bool:
@@ -74,7 +76,7 @@ class BalancerV3(Pool):
         """Sell `amount_in` through the Vault. Raises as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
         live = self.live_balances()
-        if not (live[i] and live[j]):
+        if not (live[j] and (live[i] or self.can_be_one_sided)):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
         factor_in = to_18_decimals(self.decimals[i]) * self.rates[i]
         sold = amount_in * factor_in // WAD

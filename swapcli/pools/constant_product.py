@@ -108,8 +108,8 @@ class ConstantProductCurve:
 
     __slots__ = ("_gamma", "_x", "_y", "capacity", "start_rate")
 
-    def __init__(self, x: int, y: int, fee_ppm: int, max_in: int) -> None:
-        """Reserves of the sold and the bought token; `room` is the most input that the contract can add."""
+    def __init__(self, x: float, y: float, fee_ppm: int, max_in: float) -> None:
+        """Reserves of the sold and the bought token; `max_in` is the largest input that the contract accepts."""
         self._x, self._y = float(x), float(y)
         self._gamma = (PPM - fee_ppm) / PPM
         sellable = x > 0 and y > 0 and max_in > 0

@@ -18,6 +18,7 @@ from swapcli.model.router_reading import ExtraDataForm
 from swapcli.networks.address import keccak256
 from swapcli.networks.pool_addresses import pool_address
 from swapcli.pools import FAMILIES
+from swapcli.pools.balancer_v3_boosted import BalancerV3Boosted
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
 from swapcli.pools.cryptoswap import CryptoSwap
@@ -25,7 +26,7 @@ from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.weighted import Weighted
 from tests.api.build import AERO, NATIVE, USDC, WRAPPED, concentrated
 from tests.evm.router_model import embedded
-from tests.pools.random_pools import crypto_pools, solidly_stable_pools, stableswap_pools
+from tests.pools.random_pools import balancer_v3_boosted_pools, crypto_pools, solidly_stable_pools, stableswap_pools
 from tests.pools.test_curve_meta import recorded_steps
 
 POOL, OTHER = "0x" + "ab" * 20, "0x" + "cd" * 20
@@ -177,6 +178,16 @@ class WithId(Weighted):
 
     def api_extra_data(self) -> dict[str, int | str]:
         return {"poolId": "0x" + "7e" * 32}
+
+
+@given(balancer_v3_boosted_pools())
+def test_a_boosted_pool_encodes_its_shares_of_both_tokens(pool: BalancerV3Boosted) -> None:
+    expected = "".join(
+        share[2:] if price else "0" * 40 for share, price in zip(pool.share_pool.tokens, pool.share_prices, strict=True)
+    )
+    assert extra(pool).hex() == expected
+    backwards = encode_extra_data(PoolUse(pool, pool.tokens[1], pool.tokens[0], None))
+    assert backwards == extra(pool)[20:] + extra(pool)[:20]
 
 
 def test_a_weighted_pool_encodes_its_id_only_if_known() -> None:

@@ -13,14 +13,19 @@ from swapcli.errors import PoolError
 from swapcli.model.pool import PoolIdentity
 from swapcli.pools.balancer_fees import WAD
 from swapcli.pools.balancer_v3 import BalancerV3
+from swapcli.pools.balancer_v3_boosted import BalancerV3Boosted
 from swapcli.pools.reserves import to_18_decimals
 from swapcli.pools.rounding import mul_div_up
 from tests.pools.random_pools import ADDRESS
 from tests.pools.recorded import read_vectors
 
 Step = Mapping[str, Any]
-Build = Callable[[PoolIdentity, dict[str, object], Mapping[str, Any]], BalancerV3]
+VaultPool = BalancerV3 | BalancerV3Boosted
+Build = Callable[[PoolIdentity, dict[str, object], Mapping[str, Any]], VaultPool]
 """Builds a pool from its identity, the state of the Vault, and the recorded pool with the newest values of a step."""
+
+_CHANGED_BEFORE_A_STEP = ("share_price", "price_ratio_state", "last_virtual_balances", "last_timestamp")
+"""Values that something other than the swap changed, so that they stay where the swap reverted or was undone."""
 
 
 class Replayed(NamedTuple):
@@ -28,7 +33,7 @@ class Replayed(NamedTuple):
 
     step: Step
     amount_out: int | None
-    pool_after: BalancerV3
+    pool_after: VaultPool
 
 
 def replay_pools(name: str, build: Build) -> Iterator[Replayed]:
@@ -42,13 +47,17 @@ def replay_steps(recorded: Mapping[str, Any], build: Build) -> Iterator[Replayed
     latest: dict[str, Any] = {**recorded, **recorded["state"]}
     for step in recorded["steps"]:
         now = {**latest, **{key: step[key] for key in step if key in latest}}
-        pool = build(_identity(recorded), _vault_state(now), now)
+        pool = build(recorded_identity(recorded), vault_state(now), now)
         yield Replayed(step, *_swap(pool, step))
         if "revert" not in step and not step.get("probe"):
             latest = now | {
                 "balances": step["balances_after"],
                 "last_live_balances": step["last_live_balances_after"],
             }
+            if "virtual_balances_after" in step:
+                latest |= {"last_virtual_balances": step["virtual_balances_after"], "last_timestamp": step["timestamp"]}
+        else:
+            latest |= {key: step[key] for key in _CHANGED_BEFORE_A_STEP if key in step}
 
 
 def assert_equal_to_recorded(replayed: Replayed) -> None:
@@ -58,24 +67,27 @@ def assert_equal_to_recorded(replayed: Replayed) -> None:
         assert amount_out is None, step
         return
     assert amount_out == int(step["amount_out"]), step
+    after = after.share_pool if isinstance(after, BalancerV3Boosted) else after
     assert after.reserves == _integers(step["balances_after"]), step
     assert after.live_balances() == list(_integers(step["last_live_balances_after"])), step
 
 
-def _swap(pool: BalancerV3, step: Step) -> tuple[int | None, BalancerV3]:
+def _swap(pool: VaultPool, step: Step) -> tuple[int | None, VaultPool]:
     try:
         return pool.swap(pool.tokens[step["i"]], pool.tokens[step["j"]], int(step["amount_in"]))
     except PoolError:
         return None, pool
 
 
-def _identity(recorded: Mapping[str, Any]) -> PoolIdentity:
+def recorded_identity(recorded: Mapping[str, Any]) -> PoolIdentity:
+    """Return the identity of a recorded pool; its tokens are numbered."""
     decimals = tuple(recorded["decimals"])
     tokens = tuple(f"0x{k:040x}" for k in range(1, len(decimals) + 1))
     return PoolIdentity(ADDRESS, "test", tokens, decimals, int(recorded["swap_fee_1e18"]) // 10**12)
 
 
-def _vault_state(now: Mapping[str, Any]) -> dict[str, object]:
+def vault_state(now: Mapping[str, Any]) -> dict[str, object]:
+    """Return the fields of the vault as a node would return them."""
     return {
         "reserves": _balances_after_yield_fees(now),
         "rates": now["rates"],

@@ -2,14 +2,20 @@
 
 from __future__ import annotations
 
-from dataclasses import fields
+from dataclasses import fields, replace
 from typing import Any
 
 from hypothesis import assume
 from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
+from swapcli.model.pool import PoolIdentity
+from swapcli.pools.balancer_v2_eclp import BalancerV2Eclp
 from swapcli.pools.balancer_v2_stable import BalancerV2Stable
+from swapcli.pools.balancer_v3_2clp import BalancerV3TwoClp
+from swapcli.pools.balancer_v3_boosted import BalancerV3Boosted
+from swapcli.pools.balancer_v3_eclp import BalancerV3Eclp
+from swapcli.pools.balancer_v3_reclamm import BalancerV3Reclamm
 from swapcli.pools.balancer_v3_stable import BalancerV3Stable
 from swapcli.pools.balancer_v3_stable_surge import BalancerV3StableSurge
 from swapcli.pools.balancer_v3_weighted import BalancerV3Weighted
@@ -19,6 +25,7 @@ from swapcli.pools.log_exp import ONE
 from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.weighted import Weighted
+from tests.pools.recorded import read_vectors
 
 ADDRESS = "0x" + "ab" * 20
 TOKENS = tuple(f"0x{k:040x}" for k in range(1, 9))
@@ -165,3 +172,64 @@ def crypto_pools(draw: st.DrawFn) -> CryptoSwap:
     profit = int(2 * virtual_price - ONE + draw(st.integers(-(10**15), 10**15)))
     prices = CryptoPrices(scale, oracle, scale, d, profit, virtual_price)
     return CryptoSwap(ADDRESS, "test", TOKENS[:n], places, mid_fee // 10_000, reserves, prices, parameters, supply)
+
+
+@st.composite
+def vault_states(draw: st.DrawFn) -> tuple[PoolIdentity, dict[str, object]]:
+    """Return a pair of tokens in Balancer V3's Vault, with balances of a common size and rates from one half to two."""
+    places = draw(st.tuples(decimals, decimals))
+    identity = PoolIdentity(ADDRESS, "test", TOKENS[:2], places, draw(fees_ppm))
+    rates = [draw(st.one_of(st.just(ONE), st.integers(ONE // 2, 2 * ONE))) for _ in range(2)]
+    reserves = [depth * ONE // rate for depth, rate in zip(draw(depths(places, 2.0)), rates, strict=True)]
+    aggregate_swap_fee = draw(st.sampled_from([0, ONE // 2]))
+    return identity, {"reserves": reserves, "rates": rates, "aggregate_swap_fee": aggregate_swap_fee}
+
+
+@st.composite
+def eclp_pools(draw: st.DrawFn) -> BalancerV3Eclp:
+    """Return an E-CLP with the parameters of a recorded one: the derived ones need 38 digits."""
+    identity, state = draw(vault_states())
+    recorded = draw(st.sampled_from(read_vectors("balancer_v3_gyro_eclp")["pools"]))
+    return BalancerV3Eclp.from_state(identity, state | recorded["params_1e18"] | recorded["derived_1e38"])
+
+
+@st.composite
+def balancer_v2_eclp_pools(draw: st.DrawFn) -> BalancerV2Eclp:
+    pool = draw(eclp_pools())
+    identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
+    state = {"reserves": pool.reserves, "rates": pool.rates, "is_time_dependent": draw(st.booleans())}
+    return BalancerV2Eclp.from_state(identity, state | pool.parameters.state())
+
+
+@st.composite
+def two_clp_pools(draw: st.DrawFn) -> BalancerV3TwoClp:
+    identity, state = draw(vault_states())
+    sqrt_alpha = draw(st.integers(ONE // 10, 2 * ONE))
+    sqrt_beta = sqrt_alpha * draw(st.integers(10_001, 30_000)) // 10_000
+    return BalancerV3TwoClp.from_state(identity, state | {"sqrt_alpha": sqrt_alpha, "sqrt_beta": sqrt_beta})
+
+
+@st.composite
+def reclamm_pools(draw: st.DrawFn) -> BalancerV3Reclamm:
+    identity, state = draw(vault_states())
+    pool = BalancerV3Reclamm.from_state(identity, state | {"virtual_balances": [1, 1]})
+    virtual = tuple(live * draw(st.integers(1, 10_000)) // 10 for live in pool.live_balances())
+    return replace(pool, virtual_balances=virtual)
+
+
+@st.composite
+def balancer_v3_boosted_pools(draw: st.DrawFn) -> BalancerV3Boosted:
+    """Return a boosted pool of one or two shares, with at least the decimals of the assets, worth up to two assets."""
+    identity, state = draw(vault_states())
+    wrapped = draw(st.sampled_from([(0, 1), (0,), (1,)]))
+    tokens, places = list(identity.tokens), list(identity.decimals)
+    prices: list[list[int] | None] = [None, None]
+    for k in wrapped:
+        tokens[k], places[k] = TOKENS[k + 2], max(places[k], draw(decimals))
+        shares = draw(st.integers(10**15, 10**25))
+        assets = int(shares * draw(st.floats(1.0, 2.0)) * 10.0 ** (identity.decimals[k] - places[k]))
+        prices[k] = [max(1, assets), shares]
+    state |= {"amp": draw(st.sampled_from([1, 100, 5_000])) * 1000, "limits_imbalance": draw(st.booleans())}
+    state |= {"pool_tokens": tokens, "pool_decimals": places, "share_prices": prices}
+    state["reserves"] = list(draw(depths(tuple(places), 2.0)))
+    return BalancerV3Boosted.from_state(identity, state)

@@ -13,9 +13,13 @@ from swapcli.errors import PoolError
 from swapcli.model.pool import Pool, RateCurve
 from swapcli.pools.balancer_v2_stable import BalancerV2Stable
 from swapcli.pools.balancer_v3 import BalancerV3
+from swapcli.pools.balancer_v3_boosted import BalancerV3Boosted
+from swapcli.pools.balancer_v3_eclp import BalancerV3Eclp
 from swapcli.pools.balancer_v3_weighted import BalancerV3Weighted
 from swapcli.pools.cryptoswap import CryptoSwap
 from swapcli.pools.hull_curve import HullCurve
+from swapcli.pools.log_exp import ONE
+from swapcli.pools.rounding import div_up
 from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.weighted import Weighted
@@ -23,12 +27,16 @@ from tests.pools.random_pools import (
     ADDRESS,
     TOKENS,
     balancer_v2_stable_pools,
+    balancer_v3_boosted_pools,
     balancer_v3_stable_pools,
     balancer_v3_weighted_pools,
     crypto_pools,
+    eclp_pools,
     parts,
+    reclamm_pools,
     solidly_stable_pools,
     stableswap_pools,
+    two_clp_pools,
     weighted_pools,
 )
 
@@ -41,6 +49,10 @@ pools = st.one_of(
     balancer_v2_stable_pools(),
     balancer_v3_stable_pools(),
     balancer_v3_weighted_pools(),
+    balancer_v3_boosted_pools(),
+    eclp_pools(),
+    two_clp_pools(),
+    reclamm_pools(),
 )
 directions = st.sampled_from([(0, 1), (1, 0)])
 drops = st.floats(-6.0, 0.3).map(lambda exponent: 10.0**exponent)
@@ -164,6 +176,9 @@ def test_a_drained_pool_sells_nothing(pool: Pool, direction: tuple[int, int]) ->
 
 
 def reserves(pool: Pool) -> tuple[int, ...]:
+    if isinstance(pool, BalancerV3Boosted):
+        prices = [price or (1, 1) for price in pool.share_prices]
+        return tuple(div_up(shares * value, one) for shares, (value, one) in zip(pool.reserves, prices, strict=True))
     assert isinstance(pool, SolidlyStable | StableSwap | Weighted | CryptoSwap | BalancerV2Stable | BalancerV3)
     return pool.reserves
 
@@ -182,8 +197,18 @@ def inside_chord(curve: RateCurve, amount_in: float) -> bool:
 
 
 def dust(pool: Pool, curve: RateCurve, j: int) -> float:
-    """Return the rounding of the contract: a few units of either token, and the margins of its own methods."""
-    margin = (
-        2e-14 if isinstance(pool, Weighted | BalancerV3Weighted) else 1e-12 if isinstance(pool, CryptoSwap) else 0.0
-    )
-    return 3 * (1 + curve.start_rate) + margin * reserves(pool)[j]
+    """Return the rounding of the contract: a few units of either token, and the margins that some contracts add."""
+    units = 3 * (1 + curve.start_rate)
+    if isinstance(pool, Weighted | BalancerV3Weighted | CryptoSwap):
+        return units + (1e-12 if isinstance(pool, CryptoSwap) else 2e-14) * pool.reserves[j]
+    if isinstance(pool, BalancerV2Stable):
+        # Two terms of the contract's equation are rounded to multiples of the amplification's precision, 1000.
+        return units + 2_000 * (ONE / pool.scaling_factor(j))
+    if isinstance(pool, BalancerV3Boosted):
+        return 2 * units
+    if isinstance(pool, BalancerV3Eclp):
+        x, y = pool.live_balances()
+        over, under = pool.parameters.invariant(x, y)
+        # Both offsets, each a few times r lambda, are taken with r from above or from below: against the trader.
+        return units + 4 * units * (over - under) * (pool.parameters.lambda_ / ONE) * pool.base_units_per_live(j, j)[1]
+    return units

@@ -19,6 +19,7 @@ from swapcli.chain.call_encoding import (
     to_address,
 )
 from swapcli.chain.factory import Factory
+from swapcli.chain.loaders.balancer_v3 import ECLP_PARAMETERS, read_eclp_parameters
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
 from swapcli.chain.multicall import MULTICALL3
@@ -50,10 +51,12 @@ _META_CACHE: Final = ("getPriceRateCache(address)", 3)
 """The function that returns a cached rate, and its number of words: the rate is the first, its expiry the last."""
 _USUAL_VAULT: Final = "0xba12222222228d8ba445958a75a0704d566bf2c8"
 """The address that the vault has on every network (npm @balancer-labs/v2-deployments, task 20210418-vault)."""
+_ECLP_PROVIDERS: Final = ("rateProvider0()", "rateProvider1()")
 _STABLE: Final = (_AMP, _FEE, _PAUSED, _SCALING)
 _FUNCTIONS: Final = {
     "weighted": ((_WEIGHTS, _FEE, _PAUSED), (_SINCE_VERSION_2,)),
     "balancer_v2_stable": (_STABLE, (_RECOVERY, _PROVIDERS)),
+    "balancer_v2_eclp": ((ECLP_PARAMETERS, _FEE, _PAUSED, *_ECLP_PROVIDERS), ()),
     "balancer_v2_composable": ((*_STABLE, _RECOVERY, _PROVIDERS, _OWN_TOKEN), ()),
 }
 """By family, the functions that each pool has, and those that only some have."""
@@ -77,7 +80,7 @@ def _find_vault(ref: PoolRef) -> BatchRead[Pool]:
 
 def _load_at_vault(ref: PoolRef) -> BatchRead[Pool]:
     answers = yield _first_calls(ref)
-    return (yield from (_read_weighted if ref.family == "weighted" else _read_stable)(ref, answers))
+    return (yield from _READERS[ref.family](ref, answers))
 
 
 def _first_calls(ref: PoolRef) -> list[ContractCall]:
@@ -143,6 +146,29 @@ def _read_stable(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]
     return build_pool(ref, swap_fee // FEE_PER_PPM, state)
 
 
+def _read_eclp(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]:
+    pool_tokens, parameters, fee, paused, *listed = answers
+    _check_not_paused(paused)
+    if _read_tokens(pool_tokens) != ref.tokens:
+        raise invalid_response(_POOL_TOKENS, "the pool holds other tokens")
+    providers = [read_address(answer, name) for answer, name in zip(listed, _ECLP_PROVIDERS, strict=True)]
+    used = [k for k, provider in enumerate(providers) if provider != ZERO_ADDRESS]
+    rates = [WAD] * len(ref.tokens)
+    if used:
+        provided = yield [ContractCall(providers[k], encode_call(_RATE)) for k in used]
+        for k, answer in zip(used, provided, strict=True):
+            rates[k] = read_word(answer, _RATE)
+    swap_fee = read_word(fee, _FEE)
+    state: dict[str, object] = {
+        "reserves": read_list(pool_tokens, _POOL_TOKENS, 1),
+        "rates": rates,
+        "swap_fee": swap_fee,
+        "pool_id": ref.pool_id,
+        "is_time_dependent": bool(used),
+    }
+    return build_pool(ref, swap_fee // FEE_PER_PPM, state | read_eclp_parameters(parameters))
+
+
 def _read_rates(ref: PoolRef, providers: Sequence[str], shown: Sequence[int]) -> BatchRead[list[int]]:
     """Return the rates that a swap would use; `shown` are those that the pool shows now."""
     cached = [k for k, provider in enumerate(providers) if provider != ZERO_ADDRESS]
@@ -192,14 +218,16 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     if len(log.topics) < 3:
         raise invalid_response(factory.address, "an event of another kind")
     pool_id, address = log.topics[1], to_address(int(log.topics[2], 16), "PoolRegistered")
-    pool_tokens, weights, weight_update, amp = yield [
+    pool_tokens, weights, weight_update, amp, eclp = yield [
         ContractCall(factory.address, encode_call(_POOL_TOKENS, pool_id)),
-        *(ContractCall(address, encode_call(name)) for name in (_WEIGHTS, _WEIGHT_UPDATE, _AMP)),
+        *(ContractCall(address, encode_call(name)) for name in (_WEIGHTS, _WEIGHT_UPDATE, _AMP, ECLP_PARAMETERS)),
     ]
-    if not weights and not amp:
-        raise invalid_response(address, "neither a weighted nor a stable pool")
+    if not (weights or amp or eclp):
+        raise invalid_response(address, "neither a weighted nor a stable pool, nor an E-CLP")
     tokens, family = _read_tokens(pool_tokens), "weighted"
-    if weights:
+    if eclp:
+        family = "balancer_v2_eclp"
+    elif weights:
         if weight_update:
             raise invalid_response(address, "its weights change")
         if len(read_list(weights, _WEIGHTS)) != len(tokens):
@@ -211,3 +239,11 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
         family = "balancer_v2_composable" if own else "balancer_v2_stable"
         tokens = _without(tokens, read_word(own, _OWN_TOKEN) if own else None)
     return factory.new_ref(address, tokens, family)._replace(pool_id=pool_id, factory=factory.address)
+
+
+_READERS: Final = {
+    "weighted": _read_weighted,
+    "balancer_v2_stable": _read_stable,
+    "balancer_v2_composable": _read_stable,
+    "balancer_v2_eclp": _read_eclp,
+}

@@ -21,15 +21,26 @@ from swapcli.chain.call_encoding import (
     to_address,
 )
 from swapcli.chain.factory import Factory
+from swapcli.chain.loaders.boosted_shares import (
+    buffer_calls,
+    complete_ref,
+    pool_tokens,
+    read_shares,
+    share_calls,
+    traded_tokens,
+    with_pool_tokens,
+)
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
 from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_ref import PoolRef
-from swapcli.encoding.abi import WORD
+from swapcli.encoding.abi import WORD, to_signed
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.pools.balancer_fees import FEE_PER_PPM
 from swapcli.pools.reserves import to_18_decimals
+
+__all__ = ["complete_ref", "load", "read_created"]
 
 _VAULT: Final = "getVault()"
 _POOL_DATA: Final = "getPoolData(address)"
@@ -41,6 +52,9 @@ _VAULT_PAUSED: Final = "isVaultPaused()"
 _VERSION: Final = "version()"
 _AMP: Final = "getAmplificationParameter()"
 _WEIGHTS: Final = "getNormalizedWeights()"
+ECLP_PARAMETERS: Final = "getECLPParams()"
+_2CLP_PARAMETERS: Final = "getGyro2CLPPoolImmutableData()"
+_VIRTUAL_BALANCES: Final = "computeCurrentVirtualBalances()"
 _SURGE_FEE: Final = "getMaxSurgeFeePercentage(address)"
 _SURGE_THRESHOLD: Final = "getSurgeThresholdPercentage(address)"
 _USUAL_VAULT: Final = "0xba1333333333a1ba1108e8412f11850a5c319ba9"
@@ -74,12 +88,18 @@ FamilyReader = Callable[[PoolRef, VaultPool, Sequence[ReturnData]], BatchRead[di
 """Returns the fields of a family from the results of its functions; it may read more."""
 
 
+def _no_calls(ref: PoolRef) -> list[ContractCall]:
+    del ref
+    return []
+
+
 class FamilyTraits(NamedTuple):
-    """How the pools of a family are read: the functions of the pool, and what their results mean."""
+    """How the pools of a family are read: the functions of the pool, other calls, and what their results mean."""
 
     functions: tuple[str, ...]
     read: FamilyReader
     has_surge_hook: bool = False
+    further_calls: Callable[[PoolRef], list[ContractCall]] = _no_calls
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -101,6 +121,7 @@ def _first_calls(ref: PoolRef) -> list[ContractCall]:
         *(ContractCall(ref.factory, encode_call(name, ref.address)) for name in by_pool),
         *(ContractCall(ref.factory, encode_call(name)) for name in (_MIN_TRADE, _VAULT_PAUSED)),
         *(ContractCall(ref.address, encode_call(name)) for name in FAMILIES[ref.family].functions),
+        *FAMILIES[ref.family].further_calls(ref),
     ]
 
 
@@ -118,7 +139,7 @@ def _load_at_vault(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Read the kind and the tokens of a pool that was registered at the vault, in one round."""
+    """Read kind and tokens of a pool that was registered at the vault, in one round; a stable pool in two."""
     del wrapped_native
     if len(log.topics) < 3:
         raise invalid_response(factory.address, "an event of another kind")
@@ -138,6 +159,11 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     if not FAMILIES[family].has_surge_hook:
         _check_no_hooks(config)
     addresses = tuple(to_address(each, _POOL_TOKENS) for each in read_list(tokens, _POOL_TOKENS))
+    if family == "balancer_v3_stable" and factory.protocol_of("balancer_v3_boosted"):
+        traded = traded_tokens(addresses, (yield buffer_calls(factory.address, addresses)))
+        if traded != addresses:
+            ref = factory.new_ref(address, traded, "balancer_v3_boosted")._replace(factory=factory.address)
+            return with_pool_tokens(ref, addresses)
     return factory.new_ref(address, addresses, family)._replace(factory=factory.address)
 
 
@@ -160,7 +186,7 @@ def _read_vault_pool(ref: PoolRef, data: ReturnData, config: ReturnData, hooks: 
         raise invalid_response(_POOL_CONFIG, "the pool is paused" if is_paused else "the pool is in recovery mode")
     struct = data[WORD:] if data else data
     tokens = tuple(to_address(each, _POOL_DATA) for each in read_list(struct, _POOL_DATA, 1))
-    if tokens != ref.tokens:
+    if tokens != pool_tokens(ref):
         raise invalid_response(_POOL_DATA, "the pool holds other tokens")
     state: dict[str, object] = {
         "reserves": read_list(struct, _POOL_DATA, 3),
@@ -209,6 +235,11 @@ def _read_stable(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -
     return _stable_fields(pool, results)
 
 
+def _read_boosted(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
+    yield from ()
+    return _stable_fields(pool, results[:2]) | read_shares(ref, results[2:])
+
+
 def _stable_fields(pool: VaultPool, results: Sequence[ReturnData]) -> dict[str, object]:
     """Return the amplification at the block, and whether the version of the pool limits its imbalance."""
     amp, version = results
@@ -241,10 +272,46 @@ def _read_surge(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) ->
     }
 
 
+def read_eclp_parameters(answer: ReturnData) -> dict[str, object]:
+    """Return the fields of `EclpParameters`."""
+    words = [to_signed(word) for word in read_words(answer, 14, ECLP_PARAMETERS)]
+    numbers, points, derived = words[:5], words[5:9], words[9:]
+    return {
+        **dict(zip(("alpha", "beta", "c", "s", "lambda"), numbers, strict=True)),
+        "tau_alpha": points[:2],
+        "tau_beta": points[2:],
+        **dict(zip(("u", "v", "w", "z", "d_sq"), derived, strict=True)),
+    }
+
+
+def _read_eclp(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
+    del ref, pool
+    yield from ()
+    return read_eclp_parameters(results[0])
+
+
+def _read_2clp(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
+    del ref, pool
+    yield from ()
+    struct = results[0] and results[0][WORD:]
+    _, _, sqrt_alpha, sqrt_beta = read_words(struct, 4, _2CLP_PARAMETERS)
+    return {"sqrt_alpha": sqrt_alpha, "sqrt_beta": sqrt_beta}
+
+
+def _read_reclamm(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
+    del ref, pool
+    yield from ()
+    return {"virtual_balances": read_words(results[0], 2, _VIRTUAL_BALANCES)}
+
+
 FAMILIES: Final[Mapping[str, FamilyTraits]] = {
     "balancer_v3_weighted": FamilyTraits((_WEIGHTS, _VERSION), _read_weighted),
     "balancer_v3_stable": FamilyTraits((_AMP, _VERSION), _read_stable),
     "balancer_v3_stable_surge": FamilyTraits((_AMP, _VERSION), _read_surge, has_surge_hook=True),
+    "balancer_v3_boosted": FamilyTraits((_AMP, _VERSION), _read_boosted, further_calls=share_calls),
+    "balancer_v3_eclp": FamilyTraits((ECLP_PARAMETERS,), _read_eclp),
+    "balancer_v3_2clp": FamilyTraits((_2CLP_PARAMETERS,), _read_2clp),
+    "balancer_v3_reclamm": FamilyTraits((_VIRTUAL_BALANCES,), _read_reclamm),
 }
 """The families of the vault's pools. To add one, add a row, and its name below."""
 
@@ -252,5 +319,8 @@ _FAMILY_BY_NAME: Final[Mapping[str, str]] = {
     "WeightedPool": "balancer_v3_weighted",
     "StablePool": "balancer_v3_stable",
     "StableSurgePool": "balancer_v3_stable_surge",
+    "GyroECLPPool": "balancer_v3_eclp",
+    "Gyro2CLPPool": "balancer_v3_2clp",
+    "ReClammPool": "balancer_v3_reclamm",
 }
 """Families by the name that `version()` of a pool gives."""

@@ -286,7 +286,9 @@ def test_weighted_pools_are_found_among_vault_registrations() -> None:
         pool_id=f"0x{pool_id.hex()}",
         factory=vault,
     )
-    assert skipped == SkippedItem("0x" + "99" * 32, f"{scene.tokens[0]}: neither a weighted nor a stable pool")
+    assert skipped == SkippedItem(
+        "0x" + "99" * 32, f"{scene.tokens[0]}: neither a weighted nor a stable pool, nor an E-CLP"
+    )
 
 
 @pytest.mark.parametrize(
