@@ -210,7 +210,7 @@ def test_every_family_is_read_and_encoded() -> None:
     from swapcli.evm.extra_data import BY_FAMILY
 
     read = {name for traits in KINDS.values() for name in traits.families}
-    assert read == set(pools.FAMILIES) - {"wrapper", "sampled"}
+    assert read == set(pools.FAMILIES) - {"wrapper"}
     assert set(KINDS) == set(ContractKind)
     for kind, traits in KINDS.items():
         reader = pool_reader(kind)

@@ -51,6 +51,8 @@ class ContractKind(StrEnum):
     BALANCER_V2 = "balancer_v2"
     BALANCER_V3 = "balancer_v3"
     LIQUIDITY_BOOK = "liquidity_book"
+    SAMPLED = "sampled"
+    """Any contract whose protocol quotes by itself: see `sampled_pools`."""
 
 
 KeyOfEvent = Callable[[Log], str]
@@ -100,6 +102,8 @@ class KindTraits(NamedTuple):
     created: tuple[str, ...] = ()
     has_constant_fee: bool = False
     """Whether the code of the contract has the fee, so that only the catalogue knows it."""
+    has_stored_state: bool = True
+    """Whether a store has more of its pools than what never changes."""
     is_in_vault: bool = False
     """Whether a vault at another address than the pool's emits its events."""
     has_whole_list: bool = False
@@ -345,6 +349,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         is_keyed_by_id=True,
         network_kind=Kind.STARKNET,
     ),
+    ContractKind.SAMPLED: KindTraits(("sampled",), "sampled", roles=(), has_stored_state=False),
 }
 
 

@@ -17,7 +17,8 @@ class Factory(NamedTuple):
 
     `protocols` are those that its pools belong to: one, or several that differ in the family of their pools.
     `protocols_by_hook` are those of the pools of a Uniswap V4 manager with known hooks. `fee_ppm` is the constant fee
-    of a kind that has one. `fee_tiers` are those that the catalogue knows of, as in `Deployment`.
+    of a kind that has one. `fee_tiers` are those that the catalogue knows of, as in `Deployment`. Pools of
+    `quoted_protocols` that cannot be computed can be sampled.
     """
 
     address: str
@@ -26,6 +27,7 @@ class Factory(NamedTuple):
     fee_ppm: int = 0
     fee_tiers: Mapping[int, int] = MappingProxyType({})
     protocols_by_hook: Mapping[str, ProtocolInfo] = MappingProxyType({})
+    quoted_protocols: frozenset[str] = frozenset()
 
     @property
     def all_protocols(self) -> tuple[ProtocolInfo, ...]:

@@ -42,7 +42,8 @@ def change_topics(families: Iterable[str], network_kind: Kind = Kind.EVM) -> tup
 
 def emits_events(family: str, network_kind: Kind = Kind.EVM) -> bool:
     """Return whether every change of the family's pools emits an event."""
-    return all(EVENTS[kind] for kind in _kinds([family], network_kind))
+    kinds = _kinds([family], network_kind)
+    return all(EVENTS[kind] or not KINDS[kind].has_stored_state for kind in kinds)
 
 
 def vault_kinds(families: Iterable[str], network_kind: Kind = Kind.EVM) -> frozenset[ContractKind]:

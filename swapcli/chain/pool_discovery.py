@@ -20,6 +20,7 @@ from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import WORD
 from swapcli.model.network import Deployment, Network, ProtocolInfo
 from swapcli.model.token import Token
+from swapcli.networks.quoter_definitions import quoted_protocols
 
 _BATCH_SIZE: Final = 500
 
@@ -32,10 +33,13 @@ def find_factories(network: Network, protocols: Sequence[str] | None = None) -> 
         if protocols is not None and protocol.amm_name not in protocols:
             continue
         kinds = contract_kinds(protocol, network)
+        # Their own quoters list pools of other protocols.
+        kinds = tuple(kind for kind in kinds if KINDS[kind].roles)
         problems = [_add_factories(factories, protocol, kind, network) for kind in kinds]
         if problems and all(problems):
             skipped.append(SkippedItem(protocol.amm_name, problems[0]))
-    return list(factories.values()), skipped
+    quoted = quoted_protocols(network)
+    return [factory._replace(quoted_protocols=quoted) for factory in factories.values()], skipped
 
 
 def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: ContractKind, network: Network) -> str:

@@ -43,6 +43,8 @@ class PoolRef(NamedTuple):
     @property
     def key(self) -> str:
         """As `Pool.key`."""
+        if self.kind is ContractKind.SAMPLED:
+            return self.pool_id or self.address
         return self.pool_id if KINDS[self.kind].is_keyed_by_id else self.address
 
 

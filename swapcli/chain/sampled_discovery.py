@@ -3,18 +3,25 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
+from itertools import combinations
 from typing import Final
 
 from swapcli.chain.call_encoding import invalid_response, read_list, read_word, read_words, to_address
+from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ReturnData
+from swapcli.chain.pool_discovery import with_decimals
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.sampled_pools import Values, function_call, to_number, with_value
-from swapcli.encoding.abi import WORD
+from swapcli.encoding.abi import WORD, encode_word
+from swapcli.model.market import MarketState
 from swapcli.model.network import Network
 from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.pool import PoolIdentity
 from swapcli.model.quoter import ContractFunction, PoolEnumeration, Quoter
 from swapcli.networks.address import keccak256
+from swapcli.networks.quoter_definitions import parse_quoters
 from swapcli.pools.sampled import Sampled
 
 _MAX_LISTED: Final = 5_000
@@ -22,40 +29,59 @@ _MAX_LISTED: Final = 5_000
 
 
 def find_sampled_pools(
-    reader: BlockReader, quoters: Mapping[str, Quoter], protocols: Iterable[str] | None = None
-) -> Iterator[tuple[str, Mapping[str, str]] | SkippedItem]:
-    """Yield protocol and values of each pool that quoters know of, or why one is skipped. Raises `UpstreamError`.
+    reader: BlockReader, network: Network, protocols: Iterable[str] | None = None
+) -> Iterator[PoolRef | SkippedItem]:
+    """Yield the pools of `protocols` (all if None) that quoters of a network know, or why one is skipped.
 
-    Only quoters of `protocols` count, all if None.
+    Raises `UpstreamError`, and `ConfigError` for an invalid definition.
     """
+    quoters = parse_quoters(network)
     requested = None if protocols is None else set(protocols)
-    selected = [quoter for quoter in quoters.values() if requested is None or quoter.protocol in requested]
-    listed = run_batched([(quoter.protocol, _read_entries(quoter)) for quoter in selected], reader.call)
-    for quoter, entries in zip(selected, listed, strict=True):
+    own = {quoter.protocols[0]: quoter for quoter in quoters.values()}
+    selected = {name: quoter for name, quoter in own.items() if requested is None or name in requested}
+    listed = run_batched([(name, _read_entries(quoter)) for name, quoter in selected.items()], reader.call)
+    for (protocol, quoter), entries in zip(selected.items(), listed, strict=True):
         if isinstance(entries, SkippedItem):
             yield entries
         found: list[Values] = [*(() if isinstance(entries, SkippedItem) else entries), *map(dict, quoter.pools)]
         completed = run_batched([(_shown(values), _complete(values, quoter)) for values in found], reader.call)
         for values in completed:
-            yield values if isinstance(values, SkippedItem) else (quoter.protocol, _in_text(values))
+            if isinstance(values, SkippedItem):
+                yield values
+            else:
+                yield _new_ref(protocol, _in_text(values), quoter, network.wrapped_native_address)
 
 
-def new_sampled_pool(
-    protocol: str, values: Mapping[str, str], quoter: Quoter, network: Network, decimals: Mapping[str, int]
-) -> Sampled | SkippedItem:
-    """Return a pool without samples from the values that were found; why not if a token is unknown."""
-    tokens = tuple(_wrapped(values[name], network) for name in ("token0", "token1"))
-    unknown = next((token for token in tokens if token not in decimals), None)
-    if unknown:
-        return SkippedItem(values.get("pool", _shown(values)), f"its token {unknown} is not known or was skipped")
-    function = quoter.quotes[0].function
-    address = values.get("pool", function.contract)
-    constants = tuple((name, values[name]) for name in sorted(quoter.constants))
-    pool_id = values.get("pool_id", "")
+def listed_sampled_pools(market: MarketState) -> Iterator[Sampled]:
+    """Yield the pools, without samples, that the network's definition names in full, between tokens of the market.
+
+    Raises `ConfigError` for an invalid definition.
+    """
+    for ref in _listed_in_definition(market.network):
+        completed = with_decimals(ref, market.tokens)
+        if isinstance(completed, PoolRef):
+            identity = PoolIdentity(completed.address, completed.protocol, completed.tokens, completed.decimals, 0)
+            yield Sampled(*identity, constants=completed.constants, pool_id=completed.pool_id)
+
+
+def _listed_in_definition(network: Network) -> Iterator[PoolRef]:
+    for protocol, quoter in parse_quoters(network).items():
+        for pool in quoter.pools if protocol == quoter.protocols[0] else ():
+            values = dict(pool)
+            if not quoter.reads and values.keys() >= {"token0", "token1", *quoter.constants}:
+                yield _new_ref(protocol, _in_text(values), quoter, network.wrapped_native_address)
+
+
+def _new_ref(protocol: str, values: Mapping[str, str], quoter: Quoter, wrapped_native: str | None) -> PoolRef:
+    """Return the reference of a pool from the values that were found, without decimals."""
+    tokens = tuple(_wrapped(values[name], wrapped_native) for name in ("token0", "token1"))
+    address, pool_id = values.get("pool", quoter.quotes[0].function.contract).lower(), values.get("pool_id", "")
     if quoter.has_pool_ids and not pool_id:
-        pool_id = f"0x{keccak256(bytes.fromhex(address[2:]) + b''.join(bytes.fromhex(t[2:]) for t in tokens)).hex()}"
-    places = tuple(decimals[token] for token in tokens)
-    return Sampled(address, protocol, tokens, places, 0, constants, pool_id)
+        tokens = tuple(sorted(tokens))  # both orders of a pair are one pool
+        pool_id = f"0x{keccak256(b''.join(bytes.fromhex(each[2:]) for each in (address, *tokens))).hex()}"
+    constants = tuple((name, values[name]) for name in sorted(quoter.constants))
+    ref = PoolRef(address, protocol, Sampled.family, ContractKind.SAMPLED, tokens, ())
+    return ref._replace(pool_id=pool_id, constants=constants)
 
 
 def _read_entries(quoter: Quoter) -> BatchRead[list[Values]]:
@@ -67,7 +93,9 @@ def _read_entries(quoter: Quoter) -> BatchRead[list[Values]]:
         rows = yield from _read_rows(listing, listing.length)
     else:
         (answer,) = yield [function_call(listing.function, {})]
-        rows = _split_rows(answer, listing)
+        rows = _nested_rows(answer, listing) if listing.is_nested else _split_rows(answer, listing)
+    if listing.is_pairwise:
+        return [{"token0": first, "token1": second} for (first,), (second,) in combinations(dict.fromkeys(rows), 2)]
     found: dict[frozenset[int | tuple[str, int]], Values] = {}
     for row in rows:
         values = {name: word for name, word in zip(listing.entry, row, strict=True) if name != "-"}
@@ -97,15 +125,27 @@ def _split_rows(answer: ReturnData, listing: PoolEnumeration) -> list[tuple[int,
     return [words[at : at + width] for at in range(first, first + count * width, width)]
 
 
+def _nested_rows(answer: ReturnData, listing: PoolEnumeration) -> list[tuple[int, ...]]:
+    """Return the entries of a list of lists of words. A shorter entry, as an empty one, is left out."""
+    name, width = listing.function.signature, len(listing.entry)
+    offsets = read_list(answer, name)
+    if answer is None or len(offsets) > _MAX_LISTED:
+        raise invalid_response(name, f"a list of {len(offsets)} entries")
+    start = read_word(answer, name) + WORD
+    # Each offset counts from the first of them; `read_list` counts from the start of the data.
+    rows = [read_list(encode_word(start + offset) + answer[WORD:], name) for offset in offsets]
+    return [row[:width] for row in rows if len(row) >= width]
+
+
 def _complete(values: Values, quoter: Quoter) -> BatchRead[Values]:
     """Read the values that are missing, each in a round."""
     for read in quoter.reads:
         values = yield from with_value(values, read)
     missing = [name for name in ("token0", "token1", *quoter.constants) if name not in values]
     if missing:
-        raise invalid_response(quoter.protocol, f"the definition does not say {', '.join(missing)} of a pool")
+        raise invalid_response(quoter.protocols[0], f"the definition does not say {', '.join(missing)} of a pool")
     if any(not to_number(value) for name, value in values.items() if name == "pool"):
-        raise invalid_response(quoter.protocol, "an entry without a pool")
+        raise invalid_response(quoter.protocols[0], "an entry without a pool")
     return values
 
 
@@ -120,9 +160,8 @@ def _text(name: str, value: int) -> str:
     return to_address(value, name) if name in ("pool", "token0", "token1") else hex(value)
 
 
-def _wrapped(token: str, network: Network) -> str:
-    wrapped = network.wrapped_native
-    return wrapped.address if wrapped and token == ZERO_ADDRESS else token
+def _wrapped(token: str, wrapped_native: str | None) -> str:
+    return wrapped_native if wrapped_native and token == ZERO_ADDRESS else token
 
 
 def _shown(values: Mapping[str, int | str]) -> str:

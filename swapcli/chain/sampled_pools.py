@@ -44,7 +44,7 @@ Values = Mapping[str, int | str]
 
 
 def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRead[Sampled]:
-    """Return the pool with the samples of both directions. Takes one round, and one for each value that it needs."""
+    """Return the pool with the samples of both directions. Takes one round, and one more if values are to be read."""
     values = yield from _read_values(pool, quoter)
     sales = [
         Sale(is_forward, amount)
@@ -111,15 +111,40 @@ def _read_values(pool: Sampled, quoter: Quoter) -> BatchRead[Values]:
         **dict(pool.constants),
         **({"pool_id": pool.pool_id} if pool.pool_id else {}),
     }
-    for read in quoter.values:
-        values = yield from with_value(values, read)
+    pending = list(quoter.values)
+    while pending:
+        ready = [read for read in pending if _names(read.function) <= values.keys()]
+        if not ready:
+            raise invalid_response(pool.protocol, "the definition does not have all values that a quote needs")
+        answers = yield [function_call(read.function, values) for read in ready]
+        values = {**values, **{read.name: _word(read, answer) for read, answer in zip(ready, answers, strict=True)}}
+        pending = [read for read in pending if read not in ready]
     return values
+
+
+def _names(function: ContractFunction) -> set[str]:
+    """Return the names of the values that a call needs."""
+    names: set[str] = set()
+    arguments: list[Argument] = [function.contract, *function.arguments]
+    while arguments:
+        argument = arguments.pop()
+        if isinstance(argument, PackedArgument):
+            arguments.extend(part for part, _ in argument.parts)
+        elif isinstance(argument, tuple):
+            arguments.extend(argument)
+        elif isinstance(argument, str) and argument.startswith("$"):
+            names.add(argument[1:])
+    return names
+
+
+def _word(read: ReadValue, answer: ReturnData) -> int:
+    return read_words(answer, read.word + 1, read.function.signature)[read.word]
 
 
 def with_value(values: Values, read: ReadValue) -> BatchRead[Values]:
     """Return the values with one more, which takes a round."""
     (answer,) = yield [function_call(read.function, values)]
-    return {**values, read.name: read_words(answer, read.word + 1, read.function.signature)[read.word]}
+    return {**values, read.name: _word(read, answer)}
 
 
 def _quote_calls(

@@ -52,7 +52,8 @@ class BlockSnapshot:
     def read(self, pools: Iterable[Pool]) -> None:
         """Read the pools that have not been read yet, all in the same batches. Raise `UpstreamError`."""
         unread = [pool for pool in pools if pool.key not in self.pools]
-        refs = [ref for pool in unread if (ref := ref_of_pool(pool, self.network))]
+        computed = (pool for pool in unread if not pool.is_sampled)
+        refs = [ref for pool in computed if (ref := ref_of_pool(pool, self.network))]
         reads: list[tuple[str, BatchRead[_ReadValue]]] = [
             (each.key, pool_reader(each.kind).load(each)) for each in refs
         ]

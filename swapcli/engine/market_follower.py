@@ -14,7 +14,7 @@ from tempfile import TemporaryDirectory
 from typing import NamedTuple
 
 from swapcli.chain.head_source import HeadSource
-from swapcli.chain.node import Node
+from swapcli.chain.node import ChainHead, Node
 from swapcli.engine.block_snapshot import BlockSnapshot
 from swapcli.engine.clock import Clock
 from swapcli.engine.sources.in_memory import InMemorySource
@@ -25,10 +25,13 @@ from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
+from swapcli.pools.sampled import Sampled
 from swapcli.store import Store, StoredBlock, create_store, open_store
 
 MAX_POOLS = 5_000
 """Pools in memory. Quotes over more take long, and the others are illiquid."""
+MAX_SAMPLED_POOLS = 32
+"""Pools to sample at each block: each takes a call of the node with fifty quotes inside."""
 RESELECT_AFTER_S = 300.0
 """Time after which the deepest pools are selected again."""
 
@@ -141,9 +144,12 @@ class MarketFollower:
             part = None if changed is None else self._store.read_pools(changed)
         if changed is None or part is None:
             head, market = self._read_deepest()
-            source, selected_s = self._new_source(self._with_router(market)), self._clock.monotonic_s()
+            market = self._with_samples(self._with_router(market), head)
+            source, selected_s = self._new_source(market), self._clock.monotonic_s()
         else:
             market = self._with_router(_with_changes(latest.source.market, part, changed, self._max_pools))
+            market = self._with_samples(market, head)
+            changed |= frozenset(key for key, pool in market.pools.items() if pool.is_sampled)
             source, selected_s = latest.source.with_changes(market, changed), latest.selected_s
         return self._set_latest(_Latest(source, head, selected_s, has_router=True))
 
@@ -160,6 +166,28 @@ class MarketFollower:
             return market
         snapshot = BlockSnapshot(self._node, market.network, self._node.read_head(), self._clock.monotonic_s())
         return market._replace(network=snapshot.with_router(market.network))
+
+    def _with_samples(self, market: MarketState, head: StoredBlock | None) -> MarketState:
+        """Return the market with the samples of the first of its sampled pools at its block; others trade nothing.
+
+        A node that does not have them leaves all of them without.
+        """
+        pools = [pool for pool in market.pools.values() if isinstance(pool, Sampled)]
+        if not pools:
+            return market
+        found: Mapping[str, Pool | None] = {}
+        if self._node is not None and head is not None:
+            try:
+                block = self._node.read_block(head.number)
+                if block is not None and block.hash == head.hash:
+                    chain_head = ChainHead(block, market.gas_price_wei)
+                    snapshot = BlockSnapshot(self._node, market.network, chain_head, self._clock.monotonic_s())
+                    snapshot.read(pools[:MAX_SAMPLED_POOLS])
+                    found = snapshot.pools
+            except UpstreamError:
+                pass
+        sampled = {pool.key: found.get(pool.key) or pool.without_samples() for pool in pools}
+        return market._replace(pools={key: sampled.get(key, pool) for key, pool in market.pools.items()})
 
     def _new_source(self, market: MarketState) -> InMemorySource:
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)

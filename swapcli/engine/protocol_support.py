@@ -35,9 +35,11 @@ class ProtocolSupport(NamedTuple):
 def describe_protocols(network: Network) -> tuple[ProtocolSupport, ...]:
     """Return the support of each protocol of a network, in its order."""
     from swapcli.chain.pool_discovery import find_factories
+    from swapcli.networks.quoter_definitions import quoted_protocols
 
     factories, skipped = find_factories(network)
     found = {protocol.amm_name for factory in factories for protocol in factory.all_protocols}
+    found |= quoted_protocols(network)
     missing = {item.key: item.reason for item in skipped}
     return tuple(_support(protocol, found, missing) for protocol in network.protocols)
 

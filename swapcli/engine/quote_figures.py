@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.impact_measures import impact_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
-from swapcli.engine.warnings import answer_warnings, quote_warnings
+from swapcli.engine.warnings import answer_warnings, is_exact, quote_warnings
 from swapcli.model.price_impact import PriceImpact
 from swapcli.model.quote_figures import QuoteFigures, SinglePath
 from swapcli.model.state_source import StateSource
@@ -47,6 +47,8 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
         is_search_complete=quote.is_search_complete if quote else True,
         placeholder_pools=_placeholders(answer),
         changing_pools=_changing_pools(answer),
+        is_exact=is_exact(answer),
+        sampled_pools=_sampled_addresses(answer),
     )
 
 
@@ -125,6 +127,12 @@ def _expiry(quoted_at_s: int, state: StateSource, terms: SwapTerms) -> int:
     age_s = state.age_s if state.is_live and state.age_s is not None else 0
     expires_at_s = quoted_at_s - age_s + terms.ttl_s
     return expires_at_s if terms.deadline_s is None else min(expires_at_s, terms.deadline_s)
+
+
+def _sampled_addresses(answer: QuoteResult) -> tuple[str, ...]:
+    if not isinstance(answer, LocalQuote):
+        return ()
+    return tuple(sorted({answer.pools[key].address for key in answer.quote.sampled_pools}))
 
 
 def _placeholders(answer: QuoteResult) -> tuple[str, ...]:

@@ -26,6 +26,8 @@ if TYPE_CHECKING:
 NOT_LIVE = "not live prices"
 PLACEHOLDER_MARK = "invented"
 """Marks pools whose addresses are placeholders in tables and warnings."""
+SAMPLED_MARK = "sampled"
+"""Marks pools that their protocols quote in tables."""
 
 _STATE_CODES = {
     Provenance.MODELLED: WarningCode.STATE_MODELLED,
@@ -48,7 +50,7 @@ def answer_warnings(
     return (
         *of_quote,
         *_search_warnings(answer),
-        *((*_hook_warnings(answer), *transfer_warnings(answer)) if isinstance(answer, LocalQuote) else ()),
+        *(_route_warnings(answer) if isinstance(answer, LocalQuote) else ()),
     )
 
 
@@ -103,6 +105,31 @@ def _search_warnings(answer: QuoteResult) -> Iterator[QuoteWarning]:
     if isinstance(answer, LocalQuote) and not answer.quote.is_search_complete:
         message = "the search ran out of time: this is the best route found until then (setting solve_time_s)"
         yield QuoteWarning(WarningCode.SEARCH_TIME_UP, message)
+
+
+def is_exact(answer: QuoteResult) -> bool | None:
+    """Return whether every amount of a quote is exact, as in `QuoteFigures`; None if a service quoted."""
+    if not isinstance(answer, LocalQuote):
+        return None
+    quote = answer.quote
+    return not quote.sampled_pools or (not quote.estimated_pools and answer.state_source.pinned is True)
+
+
+def _route_warnings(answer: LocalQuote) -> tuple[QuoteWarning, ...]:
+    return (*_sampled_warnings(answer), *_hook_warnings(answer), *transfer_warnings(answer))
+
+
+def _sampled_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
+    """Yield a warning if an amount is an estimate from samples, or may be of another block."""
+    if is_exact(answer):
+        return
+    estimated, sampled = len(answer.quote.estimated_pools), len(answer.quote.sampled_pools)
+    pools = f"{estimated or sampled} pool{'s' if (estimated or sampled) > 1 else ''}"
+    if estimated:
+        message = f"the amount is sampled: the protocol of {pools} has quoted other amounts at this block, not this one"
+    else:
+        message = f"the amount is sampled: nothing proves at which block the protocol of {pools} has quoted it"
+    yield QuoteWarning(WarningCode.AMOUNT_SAMPLED, f"{message}; simulate before signing")
 
 
 def _hook_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:

@@ -37,6 +37,10 @@ class QuoteFigures(NamedTuple):
     or after the time of the quote if the state has no time or is not live; a deadline before that takes its place.
     `certificate` is None unless it was requested. `placeholder_pools` are the addresses of the route's pools that are
     placeholders, `changing_pools` the keys of those that can change without an event, quoted as of the state's block.
+
+    `is_exact` says whether every amount was computed as the contracts do, or quoted by the pool's protocol for that
+    amount at a block to which the node's answers are proven to belong; None if a service quoted. `sampled_pools` are
+    the addresses of the pools that protocols quote.
     """
 
     amount_in: int
@@ -60,3 +64,5 @@ class QuoteFigures(NamedTuple):
     is_search_complete: bool = True
     placeholder_pools: tuple[str, ...] = ()
     changing_pools: tuple[str, ...] = ()
+    is_exact: bool | None = True
+    sampled_pools: tuple[str, ...] = ()

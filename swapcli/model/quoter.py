@@ -58,16 +58,19 @@ class ReadValue(NamedTuple):
 class PoolEnumeration(NamedTuple):
     """The list of a protocol's pools. `function` returns a list of tuples of words, with the names `entry`.
 
-    If there is a `length`, it returns the number of entries, and `function` returns entry `$index`.
+    If there is a `length`, it returns the number of entries, and `function` returns entry `$index`. With `is_nested`,
+    each entry is a list of its own (`address[][]`). With `is_pairwise`, entries are tokens, and every two a pool.
     """
 
     function: ContractFunction
     entry: tuple[str, ...]
     length: ContractFunction | None = None
+    is_nested: bool = False
+    is_pairwise: bool = False
 
 
 class Quoter(NamedTuple):
-    """How the pools of `protocol` are found and quoted.
+    """How the pools of `protocols` are found and quoted. Those of its own list belong to the first one.
 
     `quotes` are the functions that quote the sale of a pool's first and of its second token. `is_sent_as_transaction`
     says that they look at the sender or at the gas price. `values` are read before every quote, `holder` is the
@@ -79,7 +82,7 @@ class Quoter(NamedTuple):
     come from.
     """
 
-    protocol: str
+    protocols: tuple[str, ...]
     quotes: tuple[QuoteFunction, QuoteFunction]
     is_sent_as_transaction: bool = False
     values: tuple[ReadValue, ...] = ()

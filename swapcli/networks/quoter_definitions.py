@@ -2,12 +2,13 @@
 
 | key | meaning |
 |---|---|
-| `protocol` | `amm_name` |
+| `protocols` | `amm_name`s; pools of the list belong to the first one |
 | `quote` | `{contract, call, arguments, output, negative, leftover}`, or one for each token |
 | `as_transaction` | true if the quote depends on the sender or on the gas price |
 | `values` | `[{name, contract, call, arguments, word}]`: what is read before every quote |
 | `holder` | the contract whose balances limit what a pool pays |
-| `list` | `{contract, call, arguments, entry, length}`: where the protocol lists its pools; `entry` names the words |
+| `list` | `{contract, call, arguments, entry, length, nested, pairwise}`: where the protocol lists its pools; `entry`
+|  | names the words; nested is a list of lists; pairwise a list of tokens |
 | `pools` | `[{name: value}]`: pools that no list has |
 | `reads` | as `values`: what completes the values of a pool |
 | `constants` | names of values that are stored with a pool |
@@ -40,13 +41,13 @@ from swapcli.networks.definition_fields import DefinitionFields
 from swapcli.validation.values import parse_boolean, parse_integer, parse_list, parse_printable, parse_text
 
 _QUOTER_KEYS = (
-    "protocol", "quote", "as_transaction", "values", "holder", "list", "pools", "reads", "constants", "pool_ids",
+    "protocols", "quote", "as_transaction", "values", "holder", "list", "pools", "reads", "constants", "pool_ids",
     "source",
 )  # fmt: skip
 _FUNCTION_KEYS = ("contract", "call", "arguments")
 _QUOTE_KEYS = (*_FUNCTION_KEYS, "output", "negative", "leftover")
 _READ_KEYS = (*_FUNCTION_KEYS, "name", "word")
-_LIST_KEYS = (*_FUNCTION_KEYS, "entry", "length")
+_LIST_KEYS = (*_FUNCTION_KEYS, "entry", "length", "nested", "pairwise")
 _INDEX = "index"
 _SKIPPED = "-"
 """The name of a word that has no use."""
@@ -54,12 +55,20 @@ _MAX_WORD = 255
 _MAX_PACKED_BYTES = 32
 
 
+def quoted_protocols(network: Network) -> frozenset[str]:
+    """Return the protocols of a network whose pools can be sampled, without parsing how."""
+    items = [item for item in network.quoters if isinstance(item, dict)]
+    return frozenset(name for item in items for name in item.get("protocols") or () if isinstance(name, str))
+
+
 def parse_quoters(network: Network) -> dict[str, Quoter]:
     """Return the quoters of a network by protocol; the first one of a protocol counts. Raises `ConfigError`."""
     quoters: dict[str, Quoter] = {}
     for number, item in enumerate(network.quoters):
         fields = DefinitionFields.of_keys(item, f"{network.name}: quoters[{number}]", _QUOTER_KEYS)
-        quoters.setdefault(fields.text("protocol"), _parse_quoter(fields))
+        quoter = _parse_quoter(fields)
+        for protocol in quoter.protocols:
+            quoters.setdefault(protocol, quoter)
     return quoters
 
 
@@ -68,17 +77,13 @@ def _parse_quoter(fields: DefinitionFields) -> Quoter:
     pools = tuple(tuple(_parse_pool(where, item)) for where, item in fields.optional_items("pools"))
     names = {*listed, *(name for pool in pools for name, _ in pool)}
     reads = tuple(_parse_reads(fields, "reads", names))
-    known = {*names, *POOL_VALUES} if fields.boolean("pool_ids") else {*names, *POOL_VALUES} - {"pool_id"}
     constants = fields.texts("constants")
-    for name in constants:
-        if name not in known:
-            fields.refuse(fields.path_of("constants"), "names of values", name)
     values = tuple(_parse_reads(fields, "values", quote_names := {*POOL_VALUES, *QUOTE_VALUES, *constants}))
     holder = fields.optional_text("holder")
     if holder is not None:
         _check_value(fields, fields.path_of("holder"), holder, quote_names)
     return Quoter(
-        protocol=fields.text("protocol"),
+        protocols=fields.texts("protocols"),
         quotes=_parse_quotes(fields, quote_names),
         is_sent_as_transaction=fields.boolean("as_transaction"),
         values=values,
@@ -103,7 +108,9 @@ def _parse_list(fields: DefinitionFields) -> tuple[PoolEnumeration | None, tuple
         length = _parse_function(listing.of_keys(listing.values["length"], at, _FUNCTION_KEYS), ())
     entry = listing.texts("entry")
     function = _parse_function(listing, (_INDEX,) if length else ())
-    return PoolEnumeration(function, entry, length), tuple(name for name in entry if name != _SKIPPED)
+    is_pairwise = listing.boolean("pairwise")
+    names = ("token0", "token1") if is_pairwise else tuple(name for name in entry if name != _SKIPPED)
+    return PoolEnumeration(function, entry, length, listing.boolean("nested"), is_pairwise), names
 
 
 def _parse_pool(where: str, item: object) -> Iterator[tuple[str, str]]:

@@ -65,6 +65,11 @@ class Sampled(Pool):
         return self.pool_id or self.address
 
     @property
+    def changes_without_events(self) -> bool:
+        """Return whether it has samples, which only its block has."""
+        return self.has_samples
+
+    @property
     def has_samples(self) -> bool:
         """Return whether it can be quoted: a pool from a file or a store has no samples."""
         return bool(self.samples_sold or self.samples_bought)

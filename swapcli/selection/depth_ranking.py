@@ -44,14 +44,17 @@ class Leg(NamedTuple):
 
 
 def pool_legs(pool_id: int, pool: Pool, token_ids: Sequence[int]) -> Iterator[Leg]:
-    """Yield a leg for each pair of tokens that the pool trades in at least one direction."""
+    """Yield a leg for each pair of tokens that the pool trades in at least one direction.
+
+    A sampled pool, whose rates a store does not have, has a leg without rates and depth.
+    """
     addresses = dict(zip(token_ids, pool.tokens, strict=True))
     for low in addresses:
         for high in addresses:
             if low < high:
                 up, in_low = _log_rate_and_depth(pool, addresses[low], addresses[high])
                 down, in_high = _log_rate_and_depth(pool, addresses[high], addresses[low])
-                if up is not None or down is not None:
+                if up is not None or down is not None or pool.is_sampled:
                     yield Leg(low, high, pool_id, pool.protocol, up, down, in_low, in_high)
 
 

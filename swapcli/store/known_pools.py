@@ -107,9 +107,12 @@ class Inventory:
         return {row[1]: parse_token(row) for row in self._rows(query, _json_list(addresses))}
 
     def pools_below_depth(self, depth_usd: float, keys: Iterable[str] | None = None) -> list[str]:
-        """Return the keys of the pools (among `keys`) whose ranked depth is lower; 0 without a token of known price."""
+        """Return the keys of the pools (among `keys`) whose ranked depth is lower; 0 without a token of known price.
+
+        The depth of sampled pools is unknown.
+        """
         depth = "(SELECT coalesce(sum(depth), 0.0) FROM legs WHERE pool = id)"
-        query = f"SELECT key FROM pools WHERE {depth} < ?1"
+        query = f"SELECT key FROM pools WHERE {depth} < ?1 AND family <> 'sampled'"
         if keys is None:
             return [key for (key,) in self._rows(query, depth_usd)]
         among = f"{query} AND key IN (SELECT value FROM json_each(?2))"

@@ -93,6 +93,7 @@ def _price_new_tokens(connection: sqlite3.Connection, pairs: set[IdPair]) -> Non
     known = {token: PathPrice(price, width, parent) for token, price, width, parent in rows if price is not None}
     affected = [pair for pair in pairs if not known.keys() >= set(pair)]
     query = f"SELECT low, high, {_LOG_MID_RATE}, in_low, in_high FROM legs WHERE low = ? AND high = ?"
+    query += " AND (up NOTNULL OR down NOTNULL)"
     prices = price_new_tokens([row for pair in affected for row in connection.execute(query, pair)], known)
     _write_prices(connection, prices)
     priced = [pair for pair in affected if not prices.keys().isdisjoint(pair)]

@@ -41,6 +41,8 @@ MAX_CANDIDATE_POOLS = 1_100
 to quote over (see `BENCHMARKS.md`)."""
 
 _SELECT_TOKENS = f"SELECT {TOKEN_COLUMNS} FROM tokens"
+_MAX_SAMPLED_POOLS = 64
+"""Of one order: a live quote reads fewer."""
 _SELECT_POOLS = f"SELECT {POOL_COLUMNS} FROM pools"
 
 
@@ -247,9 +249,22 @@ class Store:
                 return self._read_all()
             queries = RankingQueries(self._connection, order.excluded_protocols)
             token_ids, pool_ids = select_pools(queries, order, self.network, limit)
+            pool_ids |= self._sampled_pools(token_ids, pool_ids)
             ids = ",".join(map(str, sorted(pool_ids)))
             rows = self._connection.execute(f"{_SELECT_POOLS} WHERE id IN ({ids}) ORDER BY id")
             return self._read_part(rows.fetchall(), token_ids)
+
+    def _sampled_pools(self, token_ids: Iterable[int], pool_ids: Iterable[int]) -> set[int]:
+        """Return the ids of sampled pools between main tokens, or `token_ids`, and the tokens of these pools.
+
+        The ranking cannot select them, as it does not know their rates.
+        """
+        ids = ",".join(map(str, sorted(pool_ids)))
+        main = ",".join(map(str, {*token_ids, *self._token_ids(self.network.stablecoins)}))
+        tokens = f"SELECT low FROM legs WHERE pool IN ({ids}) UNION SELECT high FROM legs WHERE pool IN ({ids})"
+        pairs = f"(low IN ({main}) AND high IN ({tokens})) OR (high IN ({main}) AND low IN ({tokens}))"
+        query = f"SELECT pool FROM legs WHERE up IS NULL AND down IS NULL AND ({pairs}) LIMIT {_MAX_SAMPLED_POOLS}"
+        return {pool for (pool,) in self._connection.execute(query)}
 
     def find_pools(self, tokens: Collection[str], limit: int | None) -> tuple[list[str], int]:
         """Return the keys of the `limit` deepest pools that trade all these tokens, by address, and their number."""

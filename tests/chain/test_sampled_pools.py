@@ -6,33 +6,46 @@ It also looks at its sender and the gas price, refuses, lies, and answers nonsen
 from __future__ import annotations
 
 from collections.abc import Iterator
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from enum import IntEnum
+from pathlib import Path
 
 import pytest
 
-from swapcli.chain.lockstep_reads import SkippedItem
+from swapcli.api.quote_fields import render_quote_fields
+from swapcli.chain.loaders import load_pools
 from swapcli.chain.multicall import BlockReader
+from swapcli.chain.pool_discovery import with_decimals
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.rpc_node import RpcNode
-from swapcli.chain.sampled_discovery import find_sampled_pools, new_sampled_pool
+from swapcli.chain.sampled_discovery import find_sampled_pools
+from swapcli.cli.render.quote_facts import Fact, build_facts
 from swapcli.engine.block_snapshot import BlockSnapshot
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.market_follower import FollowedStore, open_follower
+from swapcli.engine.quote_figures import compute_figures
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live import LiveSource
-from swapcli.errors import NoRoute
+from swapcli.engine.sources.stored import StoreSource
+from swapcli.engine.sync import SyncFilter, import_pools, sync
+from swapcli.errors import InvalidRoute, NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.swap_terms import SwapTerms
+from swapcli.model.transaction import RouterCall
 from swapcli.model.transfer_behaviour import ORDINARY
-from swapcli.networks.quoter_definitions import parse_quoters
+from swapcli.model.warning import WarningCode
 from swapcli.pools.sampled import Sampled
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.sync.expected_state import store_at
 from tests.chain.trader import Trader
 from tests.contracts.evm import DEPLOYER, Contract, compile_solidity
+from tests.store.build import only
 from tests.support.chain import connected
 
 PROTOCOL = "maker"
@@ -78,7 +91,7 @@ def definition(maker: str, **changes: object) -> dict[str, object]:
         "output": 1,
     }
     listing = {"contract": maker, "call": "getPairs()", "entry": ["token0", "token1"]}
-    return {"protocol": PROTOCOL, "quote": quote, "holder": maker, "pool_ids": True, "list": listing, **changes}
+    return {"protocols": [PROTOCOL], "quote": quote, "holder": maker, "pool_ids": True, "list": listing, **changes}
 
 
 def with_maker(network: Network, maker: str, **changes: object) -> Network:
@@ -106,17 +119,20 @@ def node(made: MakerMarket) -> Iterator[RpcNode]:
 def discovered(made: MakerMarket, node: RpcNode) -> MarketState:
     """Return the market with the pools that the maker lists, as a store knows them."""
     network = made.market.network
-    quoters = parse_quoters(network)
     reader = BlockReader(node, node.read_head().block, network.multicall)
-    pools = dict(made.market.pools)
-    decimals = {address: token.decimals for address, token in made.market.tokens.items()}
-    for found in find_sampled_pools(reader, quoters):
-        assert not isinstance(found, SkippedItem)
-        protocol, values = found
-        pool = new_sampled_pool(protocol, values, quoters[protocol], network, decimals)
-        assert isinstance(pool, Sampled)
-        pools[pool.key] = pool
-    return made.market._replace(pools=pools)
+    refs: list[PoolRef] = []
+    for found in find_sampled_pools(reader, network):
+        assert isinstance(found, PoolRef)
+        refs.append(with_known_decimals(found, made.market))
+    pools = [pool for pool in load_pools(reader, refs) if isinstance(pool, Sampled)]
+    assert len(pools) == len(refs)
+    return made.market._replace(pools={**made.market.pools, **{pool.key: pool for pool in pools}})
+
+
+def with_known_decimals(ref: PoolRef, market: MarketState) -> PoolRef:
+    completed = with_decimals(ref, market.tokens)
+    assert isinstance(completed, PoolRef)
+    return completed
 
 
 def live(market: MarketState, node: RpcNode) -> LiveSource:
@@ -158,7 +174,10 @@ def test_a_route_over_a_maker_pays_what_it_quotes(made: MakerMarket, node: RpcNo
     answer = live(market, node).quote(request(made, whole))
     assert node.round_trips - trips[1] <= trips[1] - trips[0] + 1
     assert answer.quote.sampled_pools
-    assert not answer.quote.estimated_pools
+    figures = compute_figures(answer, SwapTerms(0, DEPLOYER))
+    assert figures.is_exact
+    assert figures.sampled_pools == (made.maker.address,)
+    assert WarningCode.AMOUNT_SAMPLED not in {warning.code for warning in figures.warnings}
     quoted = {s.token_out: s.amount_out for s in answer.quote.steps if answer.pools[s.pool].is_sampled}
     assert paid(made, answer) == quoted
     assert answer.result.output_amount > without.result.output_amount
@@ -249,6 +268,83 @@ def test_without_a_node_sampled_pools_are_not_used(made: MakerMarket, node: RpcN
     with pytest.raises(NoRoute):
         InMemorySource(only, SYSTEM_CLOCK).quote(request(made))
     assert live(only, node).quote(request(made)).quote.sampled_pools
+
+
+def test_a_route_says_that_its_amounts_are_sampled(made: MakerMarket, node: RpcNode) -> None:
+    """A follower quotes on samples without asking again, and some nodes do not show their block."""
+    market = discovered(made, node)
+    snapshot = BlockSnapshot(node, market.network, node.read_head(), 0.0)
+    snapshot.read(market.pools.values())
+    sampled = snapshot.market(market, list(market.pools))
+    order = request(made, 1.7)
+    estimated = InMemorySource(sampled, SYSTEM_CLOCK).quote(order)
+    unproven = live(market, node).quote(order)
+    unproven = unproven._replace(state_source=unproven.state_source._replace(pinned=False))
+    for answer, reason in ((estimated, "has quoted other amounts"), (unproven, "nothing proves at which block")):
+        figures = compute_figures(answer, SwapTerms(0, DEPLOYER))
+        assert figures.is_exact is False
+        (message,) = [each.message for each in figures.warnings if each.code == WarningCode.AMOUNT_SAMPLED]
+        assert reason in message
+        assert Fact("Amounts", "sampled") in [
+            replace(fact, note="") for fact in build_facts(answer, SwapTerms(0, DEPLOYER), figures)
+        ]
+        fields = render_quote_fields(figures, market.network)
+        assert fields["exact"] is False
+        assert len(fields["sampledPools"]) == 1
+
+
+def test_pools_of_a_definition_need_no_store(made: MakerMarket, node: RpcNode) -> None:
+    tokens = {"token0": made.token(WETH), "token1": made.token("USDC")}
+    unknown = {"token0": made.token(WETH), "token1": "0x" + "77" * 20}
+    network = with_maker(made.trader.world.network, made.maker.address, pools=[tokens, unknown])
+    market = made.market._replace(network=network._replace(multicall=made.market.network.multicall))
+    source = live(market, node)
+    answer = source.quote(request(made))
+    assert len(answer.quote.sampled_pools) == 1
+    assert not answer.quote.estimated_pools
+    built = source.build(answer.result, SwapTerms(0, DEPLOYER))
+    assert built.call.route.amount_out == answer.quote.amount_out
+    assert isinstance(built.call, RouterCall)
+    assert made.maker.address in [swap.pool_address for swap in built.call.swaps]
+
+
+def test_our_own_router_is_quoted_without_makers(made: MakerMarket, node: RpcNode) -> None:
+    market = discovered(made, node)
+    own = market._replace(network=market.network.for_dialect("own")._replace(router=market.network.router))
+    answer = live(own, node).quote(request(made))
+    assert not answer.quote.sampled_pools
+    public = live(market, node).quote(request(made))
+    with pytest.raises(InvalidRoute, match="family sampled"):
+        live(own, node).build(public.result, SwapTerms(0, DEPLOYER))
+
+
+def test_a_store_has_the_pools_and_a_follower_samples_them(made: MakerMarket, node: RpcNode, tmp_path: Path) -> None:
+    network = made.market.network
+    path = tmp_path / "store"
+    with store_at(path, network) as store:
+        for _ in import_pools(store, node, made.market):
+            pass
+        assert not [pool for pool in store.read_market().pools.values() if pool.is_sampled]
+    with store_at(tmp_path / "synced", network) as store:
+        for _ in sync(store, node, SyncFilter(protocols=frozenset({PROTOCOL})), SYSTEM_CLOCK):
+            pass
+        stored = [pool for pool in store.read_market().pools.values() if pool.is_sampled]
+        assert len(stored) == 2
+        assert not any(isinstance(pool, Sampled) and pool.has_samples for pool in stored)
+        source = StoreSource(store, SYSTEM_CLOCK)
+        with pytest.raises(NoRoute):
+            source.quote(request(made))
+        answer = LiveSource(source, node, SYSTEM_CLOCK).quote(request(made))
+        assert answer.quote.sampled_pools
+        assert not answer.quote.estimated_pools
+    followed = FollowedStore(network, only(network), tmp_path / "synced", node)
+    with open_follower(followed, SYSTEM_CLOCK, lambda _: None) as follower:
+        follower.read()
+        made.trader.chain.node.ask("evm_mine")
+        advanced = follower.advance()
+        assert advanced is not None
+        answer = advanced.quote(request(made, 1.7))
+        assert answer.quote.sampled_pools == answer.quote.estimated_pools != ()
 
 
 def test_pools_are_listed_by_count_as_well(made: MakerMarket, node: RpcNode) -> None:

@@ -28,6 +28,7 @@ EXTRA_KEYS = {
     ("fee", "tickSpacing", "extension", "skipAhead"),
     ("poolId", "token0", "token1", "fee", "tickSpacing", "hooks"),
     ("poolId", "token0", "token1", "fee", "tickSpacing", "binStep", "hooks", "parameters"),
+    ("poolId",),
 }
 DEFINITIONS = Path(catalogue.__file__).with_name("definitions")
 
@@ -54,7 +55,7 @@ def test_protocol_ids_and_names_are_unique_and_families_exist(name: str) -> None
     assert {protocol.family for protocol in protocols} <= {*FAMILIES, None}
     assert {protocol.extra_keys for protocol in protocols} <= EXTRA_KEYS
     with_keys = {protocol.family for protocol in protocols if protocol.extra_keys}
-    assert with_keys <= {"concentrated", "ekubo", None}
+    assert with_keys <= {"concentrated", "ekubo", "sampled", None}
 
 
 @pytest.mark.parametrize("name", NAMES)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import Final
 
 from swapcli.chain.call_encoding import invalid_response, read_words, to_address
+from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.manager_storage import ConcentratedInManager, read_currencies
@@ -59,8 +60,27 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     """Decode the event of a pool's creation, without a call. Refuse hooks that may change the amounts of a swap."""
     yield from ()
     ref = ref_of_initialize(factory, log, wrapped_native)
-    check_hooks(ref.hooks, has_dynamic_fee=ref.has_dynamic_fee)
+    try:
+        check_hooks(ref.hooks, has_dynamic_fee=ref.has_dynamic_fee)
+    except InvalidPoolState:
+        if ref.protocol not in factory.quoted_protocols:
+            raise
+        return _sampled_ref(ref)
     return ref
+
+
+def _sampled_ref(ref: PoolRef) -> PoolRef:
+    """Return the pool as one that the network's quoter quotes."""
+    fee = DYNAMIC_FEE if ref.has_dynamic_fee else ref.fee_ppm
+    key = {
+        "currency0": ZERO_ADDRESS if ref.native else ref.tokens[0],
+        "currency1": ref.tokens[1],
+        "fee": str(fee),
+        "hooks": ref.hooks,
+        "tickSpacing": str(ref.tick_spacing),
+    }
+    sampled = PoolRef(ref.address, ref.protocol, "sampled", ContractKind.SAMPLED, ref.tokens, ())
+    return sampled._replace(pool_id=ref.pool_id, constants=tuple(sorted(key.items())))
 
 
 def ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None) -> PoolRef:

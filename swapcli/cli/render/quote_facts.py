@@ -38,6 +38,7 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) ->
     yield _amount_fact("You sell", figures.amount_in, answer.order.token_in, answer.result.input_token.price_usd)
     yield _amount_fact("You receive", figures.amount_out, answer.order.token_out, answer.result.output_token.price_usd)
     yield from _integrator(answer, terms, figures)
+    yield from _exactness(figures)
     yield _min_received(answer, figures)
     yield _rate(answer, figures)
     yield _impact(figures)
@@ -69,6 +70,17 @@ def _integrator(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) ->
         yield Fact("After fee", shown, f"the integrator receives {integrator.fee_bps} bps")
     if integrator and integrator.surplus_bps:
         yield Fact("Surplus fee", f"{integrator.surplus_bps} bps", "of any surplus, to the integrator")
+
+
+def _exactness(figures: QuoteFigures) -> Iterator[Fact]:
+    """Yield a fact if a protocol quotes a pool of the route."""
+    count = len(figures.sampled_pools)
+    if count:
+        pools = f"{count} pool{'s' if count > 1 else ''}"
+        if figures.is_exact:
+            yield Fact("Amounts", "exact", f"{pools} quoted by the protocol, for these amounts at this block")
+        else:
+            yield Fact("Amounts", "sampled", f"{pools} quoted by the protocol, not exactly so; see the warning")
 
 
 def _min_received(answer: QuoteResult, figures: QuoteFigures) -> Fact:

@@ -9,7 +9,7 @@ from swapcli.api.segments import format_segment_share
 from swapcli.cli.render.quote_facts import Fact, build_facts, exact_amount, symbol
 from swapcli.cli.render.state_wording import describe_origin
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
-from swapcli.engine.warnings import PLACEHOLDER_MARK
+from swapcli.engine.warnings import PLACEHOLDER_MARK, SAMPLED_MARK
 from swapcli.model.number_format import format_share, format_short_amount
 from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.swap_terms import SwapTerms
@@ -113,6 +113,7 @@ def _pools(answer: QuoteResult, flow: RouteFlow) -> Iterator[PoolRow]:
         symbols = (symbol(tokens[a]) for a in pool.tokens) if pool else (symbol(use.token_in), symbol(use.token_out))
         note = PLACEHOLDER_MARK if isinstance(answer, LocalQuote) and key in answer.placeholder_pools else ""
         link = None if note else contract_page(answer.network, use.identifier)
+        note = note or (SAMPLED_MARK if pool and pool.is_sampled else "")
         yield PoolRow(mark, use.identifier, use.name, "/".join(symbols), note, link)
 
 

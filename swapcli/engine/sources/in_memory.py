@@ -280,6 +280,11 @@ class InMemorySource:
         check_block_limit(gas_units, self.network)
         return payload._replace(gas_units=gas_units)
 
+    def replay_of(self, result: RouteResult) -> Replay:
+        """Return the replay of a route on this market. Raise `InvalidRoute` and `PoolError`."""
+        pools = pools_for(result, self._executable)
+        return replay(pools, result.route, result.input_amount, self._execution)
+
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
         tokens = [self.network.to_wrapped_token(each) for each in (result.input_token, result.output_token)]

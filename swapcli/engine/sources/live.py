@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult
 from swapcli.chain.node import Node
+from swapcli.chain.sampled_discovery import listed_sampled_pools
 from swapcli.chain.transfer_trials import plan_trials, run_transfer_trials
 from swapcli.engine.block_snapshot import BlockSnapshot
 from swapcli.engine.clock import Clock
@@ -22,7 +23,7 @@ from swapcli.engine.sources.freshness import check_fresh, is_fresh
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
 from swapcli.engine.sources.pool_source import PoolSource
-from swapcli.engine.sources.sampled_amounts import SampledAmounts
+from swapcli.engine.sources.sampled_amounts import SampledAmounts, with_quoted_amounts
 from swapcli.engine.wrap import is_wrapping
 from swapcli.errors import (
     BlockMismatch,
@@ -88,6 +89,7 @@ class LiveSource:
         self._is_pinned = False
         self._probed: dict[str, TransferBehaviour] = {}
         self._last_source: InMemorySource | None = None
+        self._listed_in: tuple[InMemorySource, InMemorySource] | None = None
 
     @property
     def network(self) -> Network:
@@ -120,9 +122,11 @@ class LiveSource:
 
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`, with the route's pools at the newest block."""
-        known = self._pool_source.source_with(result.pool_keys)
-        market = _PoolReader(self, known.market).read(result.pool_keys)
-        return self._with_router(self._use(known.with_market(market))).build(result, terms)
+        known = self._with_listed_pools(self._pool_source.source_with(result.pool_keys))
+        reader = _PoolReader(self, known.market)
+        source = known.with_market(reader.read(result.pool_keys))
+        source = with_quoted_amounts(source, result, reader.quote_sales)
+        return self._with_router(self._use(source)).build(result, terms)
 
     def impact_of(self, result: RouteResult, payload: UnsignedTransaction) -> PriceImpact | None:
         """As `QuoteSource.impact_of`."""
@@ -227,7 +231,7 @@ class LiveSource:
 
     def _quote_live(self, ask: QuoteRequest) -> tuple[InMemorySource, LocalQuote]:
         """Return the quote, and the source over its state."""
-        known = self._with_probed_transfers(self._pool_source.source_for(ask.order))
+        known = self._with_listed_pools(self._with_probed_transfers(self._pool_source.source_for(ask.order)))
         max_age_s = self._max_age_s if self._tag is BlockTag.LATEST else None
         if max_age_s is not None and is_fresh(known.state_source, max_age_s):
             self._last_source = known
@@ -243,6 +247,17 @@ class LiveSource:
             source = source.with_description(f"{source.market.source}{left}")
         source = self._use(source)
         return source, source.build_quote(ask, outcome, self._clock.monotonic_s() - found.searched_s)
+
+    def _with_listed_pools(self, source: InMemorySource) -> InMemorySource:
+        """Return the source with the sampled pools that the network's definition lists, between tokens that it has."""
+        if not source.network.quoters:
+            return source
+        if self._listed_in is None or self._listed_in[0] is not source:
+            pools = source.market.pools
+            new = {pool.key: pool for pool in listed_sampled_pools(source.market) if pool.key not in pools}
+            market = source.market._replace(pools={**pools, **new})
+            self._listed_in = (source, source.with_changes(market, new.keys()) if new else source)
+        return self._listed_in[1]
 
     def _use(self, source: InMemorySource) -> InMemorySource:
         self._last_source = source

@@ -10,8 +10,9 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
+from swapcli.api.route_result import RouteResult
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.errors import NoRoute
+from swapcli.errors import InvalidRoute, NoRoute, PoolError
 from swapcli.model.market import MarketState
 from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
@@ -20,6 +21,7 @@ from swapcli.pools.sampled import Sampled
 from swapcli.routing.competing_routes import is_better
 
 if TYPE_CHECKING:
+    from swapcli.routing.replay import Replay
     from swapcli.routing.search.route_search import ScoredRoute, SearchResult
 
 _MAX_ROUNDS: Final = 3
@@ -95,12 +97,15 @@ def _sales_to_quote(pools: Mapping[str, Pool], outcome: SearchResult) -> dict[st
     """
     sales: dict[str, list[Sale]] = {}
     for found in (outcome.best, outcome.best_single_path):
-        estimated = found.replay.estimated_pools if found else ()
-        for step in found.replay.steps if found else ():
-            if step.pool in estimated:
-                sale = Sale(step.token_in == pools[step.pool].tokens[0], step.amount_in)
-                sales.setdefault(step.pool, []).append(sale)
+        for key, of_route in _sales_of(pools, found.replay).items() if found else ():
+            sales.setdefault(key, []).extend(of_route)
     return {key: list(dict.fromkeys(each)) for key, each in sales.items()}
+
+
+def _sales_of(pools: Mapping[str, Pool], replay: Replay) -> dict[str, list[Sale]]:
+    """Return the sales of a route whose outputs are estimates."""
+    estimated = [step for step in replay.steps if step.pool in replay.estimated_pools]
+    return {step.pool: [Sale(step.token_in == pools[step.pool].tokens[0], step.amount_in)] for step in estimated}
 
 
 def _short_pools(promised: ScoredRoute, quoted: ScoredRoute | None, pools: Mapping[str, Pool]) -> list[str]:
@@ -120,6 +125,20 @@ def _short_pools(promised: ScoredRoute, quoted: ScoredRoute | None, pools: Mappi
 def _with_pools(market: MarketState, changed: Mapping[str, Pool | None]) -> MarketState:
     pools = {key: changed.get(key, pool) for key, pool in market.pools.items()}
     return market._replace(pools={key: pool for key, pool in pools.items() if pool})
+
+
+def with_quoted_amounts(source: InMemorySource, result: RouteResult, quote_sales: QuoteSales) -> InMemorySource:
+    """Return the source with what the protocols of a route's sampled pools quote for its amounts.
+
+    A route that cannot be replayed is left to the payload builder. Raises `UpstreamError`.
+    """
+    if not has_samples(source.market):
+        return source
+    try:
+        sales = _sales_of(source.market.pools, source.replay_of(result))
+    except (InvalidRoute, PoolError):
+        return source
+    return source.with_market(_with_pools(source.market, quote_sales(sales))) if sales else source
 
 
 def without_pools(source: InMemorySource, keys: Collection[str]) -> InMemorySource:

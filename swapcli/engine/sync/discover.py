@@ -28,6 +28,7 @@ from swapcli.chain.pool_discovery import (
     read_pool_lists,
 )
 from swapcli.chain.pool_ref import PoolRef
+from swapcli.chain.sampled_discovery import find_sampled_pools
 from swapcli.engine.sync.cursor import SyncCursor
 from swapcli.engine.sync.skipped import parse_pool_refs
 from swapcli.engine.sync.sync_filter import SyncFilter
@@ -46,6 +47,9 @@ _CALLS_PER_LISTED_POOL: Final = 4
 """An entry of a list, two tokens, and whether the pool is stable."""
 _REQUESTS_PER_RANGE: Final = 2
 """Events, and the block that they must belong to."""
+_SAMPLED_LIST: Final = "sampled pools"
+_SAMPLED_BLOCKS: Final = 1_000
+"""Between two readings of the lists of sampled pools, which grow by a few entries a month."""
 _USUAL_RANGE: Final = 10_000
 """Blocks of one query for events that public nodes commonly allow."""
 
@@ -112,7 +116,14 @@ class _BatchDiscovery:
     def run(self) -> Discovery:
         """Run each stage; a stage returns whether it is complete at this block."""
         self._check_output()
-        stages = (self._query_pairs, self._read_lists, self._read_events, self._recheck_lost, self._recheck_skipped)
+        stages = (
+            self._query_pairs,
+            self._read_lists,
+            self._read_events,
+            self._read_sampled,
+            self._recheck_lost,
+            self._recheck_skipped,
+        )
         self._discovery.is_complete = all(stage() for stage in stages)
         self._check_output()
         return self._discovery
@@ -304,6 +315,18 @@ class _BatchDiscovery:
                 withheld = query.to_block
         if withheld is not None:
             raise _EventsWithheld(f"{node.redacted_url} omits events that the headers of its blocks announce")
+
+    def _read_sampled(self) -> bool:
+        """Take the pools that protocols list which quote by themselves, once in a number of blocks."""
+        cursor, block = self._discovery.cursor, self._reader.block
+        if not self._store.network.quoters or block < cursor.list_positions.get(_SAMPLED_LIST, 0):
+            return True
+        earlier = frozenset(self._reader.contracts_without_output)
+        self._take(find_sampled_pools(self._reader, self._store.network, cursor.sync_filter.protocols))
+        # Nothing shows that the contracts of a definition exist: each protocol may be gone.
+        self._without_output_before |= self._reader.contracts_without_output - earlier
+        self._move(list_positions={**cursor.list_positions, _SAMPLED_LIST: block + _SAMPLED_BLOCKS})
+        return True
 
     def _recheck_lost(self) -> bool:
         """Take pools that were stored before, or that their factory lists."""

@@ -105,7 +105,7 @@ def test_every_family_but_the_wrapper_has_a_contract_kind() -> None:
         for kind in contract_kinds(protocol, network)
         for family in KINDS[kind].families
     }
-    assert families == set(FAMILIES) - {"wrapper", "sampled"}
+    assert families == set(FAMILIES) - {"wrapper"}
 
 
 def test_the_catalogue_tells_how_each_protocol_is_read() -> None:

@@ -41,7 +41,7 @@ def test_every_network_gets_its_protocols_and_its_own_contracts(name: str) -> No
     assert {each: kind for each, kind in kinds_in_table.items() if kind} == dict(pool_kinds_by_protocol(net))
     assert set(kinds_in_table) >= {protocol.id for protocol in net.protocols}
     for protocol in net.protocols:
-        assert bool(kinds_in_table[protocol.id]) == (protocol.family is not None)
+        assert bool(kinds_in_table[protocol.id]) == (protocol.family not in {None, *NOT_EXECUTED})
     assert (manager != NATIVE) == (RouterPoolKind.SINGLETON in kinds_in_table.values())
     payload = build_deployment(net)
     assert (payload.chain_id, payload.value) == (net.chain_id, 0)

@@ -1,0 +1,24 @@
+"""Pools that their protocol quotes: what a store has of them never changes, so that nothing is read.
+
+`sampled_pools` reads their samples, for live quotes.
+"""
+
+from __future__ import annotations
+
+from swapcli.chain.loaders.build_pool import build_pool
+from swapcli.chain.lockstep_reads import BatchRead
+from swapcli.chain.pool_ref import PoolRef
+from swapcli.model.pool import Pool
+from swapcli.pools.sampled import Sampled
+
+
+def load(ref: PoolRef) -> BatchRead[Pool]:
+    """Return the pool without samples, in no round."""
+    yield from ()
+    return build_pool(ref, 0, {"constants": dict(ref.constants), "pool_id": ref.pool_id or None})
+
+
+def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
+    """Return a reference with the constants of a known pool."""
+    assert isinstance(pool, Sampled)
+    return ref._replace(pool_id=pool.pool_id, constants=pool.constants)

@@ -1,0 +1,72 @@
+"""The quote functions in the packaged definitions are complete, and mistakes in a user's definition are refused."""
+
+from __future__ import annotations
+
+from typing import Any
+
+import pytest
+
+from swapcli.errors import ConfigError
+from swapcli.networks.address import keccak256
+from swapcli.networks.catalogue import find_network, network_names
+from swapcli.networks.quoter_definitions import parse_quoters, quoted_protocols
+
+SELECTORS = {
+    "tessera": "77f65f98",
+    "elfomofi": "4aa06652",
+    "wassabi": "9f4f3549",
+    "izumiV3": "0980929e",
+    "uniswapV4": "aa9d21cb",
+    "liquidCore": "3f2f869a",
+    "Nabla Finance": "708d4d94",
+}
+"""As found in the contracts' ABIs."""
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_every_sampled_protocol_has_a_quote_function(name: str) -> None:
+    network = find_network(name)
+    quoters = parse_quoters(network)
+    assert quoters.keys() == quoted_protocols(network)
+    assert {each.amm_name for each in network.protocols if each.family == "sampled"} <= quoters.keys()
+    assert quoters.keys() <= {each.amm_name for each in network.protocols}
+    for protocol, quoter in quoters.items():
+        assert quoter.source
+        if protocol in SELECTORS:
+            for quote in quoter.quotes:
+                assert keccak256(quote.function.signature.encode())[:4].hex() == SELECTORS[protocol]
+
+
+QUOTER = {
+    "protocols": ["uniswapV2"],
+    "quote": {"contract": "$pool", "call": "quote(address,uint256)", "arguments": ["$token_in", "$amount"]},
+}
+
+
+def parsed(**changes: Any) -> None:
+    network = find_network("base")._replace(quoters=({**QUOTER, **changes},))
+    parse_quoters(network)
+
+
+def test_a_short_definition_is_enough() -> None:
+    parsed()
+
+
+@pytest.mark.parametrize(
+    ("changes", "problem"),
+    [
+        ({"quote": {"contract": "$pool", "call": "quote(address)", "arguments": []}}, "arguments"),
+        ({"quote": {"contract": "$pool", "call": "quote", "arguments": []}}, "call"),
+        ({"quote": {"contract": "$vault", "call": "quote()"}}, "contract"),
+        ({"quote": {"contract": "pool", "call": "quote()"}}, "contract"),
+        ({"quote": [{"contract": "$pool", "call": "quote()"}]}, "quote"),
+        ({"holder": "$nobody"}, "holder"),
+        ({"reads": [{"name": "a", "contract": "$b", "call": "f()"}]}, "contract"),
+        ({"list": {"contract": "0x12", "call": "f(uint256)", "arguments": ["$index"], "entry": ["pool"]}}, "arguments"),
+        ({"surprise": 1}, "surprise"),
+    ],
+)
+def test_mistakes_are_named(changes: dict[str, Any], problem: str) -> None:
+    with pytest.raises(ConfigError) as caught:
+        parsed(**changes)
+    assert problem in str(caught.value.details["key"])
