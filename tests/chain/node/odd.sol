@@ -14,6 +14,10 @@ contract Multicall {
         bytes returnData;
     }
 
+    function getCurrentBlockTimestamp() external view returns (uint256) {
+        return block.timestamp;
+    }
+
     function getBlockNumber() external view returns (uint256) {
         return block.number;
     }
