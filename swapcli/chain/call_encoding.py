@@ -63,6 +63,7 @@ SELECTORS: Final[dict[str, str]] = {
     "getHooksConfig(address)": "ce8630d4",
     "getLastJoinExitData()": "3c975d51",
     "getMaxSurgeFeePercentage(address)": "1a4a64be",
+    "getMinTokenBalances()": "d67f280b",
     "getMinimumTradeAmount()": "e2cb0ba0",
     "getPoolConfig(address)": "f29486a1",
     "getPoolData(address)": "13d21cdf",

@@ -38,7 +38,6 @@ from swapcli.encoding.abi import WORD, to_signed
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.pools.balancer_fees import FEE_PER_PPM
-from swapcli.pools.reserves import to_18_decimals
 
 __all__ = ["complete_ref", "load", "read_created"]
 
@@ -52,6 +51,7 @@ _VAULT_PAUSED: Final = "isVaultPaused()"
 _VERSION: Final = "version()"
 _AMP: Final = "getAmplificationParameter()"
 _WEIGHTS: Final = "getNormalizedWeights()"
+_FLOORS: Final = "getMinTokenBalances()"
 ECLP_PARAMETERS: Final = "getECLPParams()"
 _2CLP_PARAMETERS: Final = "getGyro2CLPPoolImmutableData()"
 _VIRTUAL_BALANCES: Final = "computeCurrentVirtualBalances()"
@@ -60,8 +60,6 @@ _SURGE_THRESHOLD: Final = "getSurgeThresholdPercentage(address)"
 _USUAL_VAULT: Final = "0xba1333333333a1ba1108e8412f11850a5c319ba9"
 """The address that the vault has on every network (github balancer/balancer-deployments, task 20241204-v3-vault)."""
 _PRECISION: Final = 1000
-_MIN_FLOOR: Final = 10**6
-"""The least balance of a token in a weighted pool of version 2, with 18 decimals; a whole base unit if that is more."""
 _SURGE_HOOK: Final = ("StableSurgeHook", 2)
 """Name and first version of the hook whose fee `balancer_v3_stable_surge` computes."""
 
@@ -120,7 +118,10 @@ def _first_calls(ref: PoolRef) -> list[ContractCall]:
     return [
         *(ContractCall(ref.factory, encode_call(name, ref.address)) for name in by_pool),
         *(ContractCall(ref.factory, encode_call(name)) for name in (_MIN_TRADE, _VAULT_PAUSED)),
-        *(ContractCall(ref.address, encode_call(name)) for name in FAMILIES[ref.family].functions),
+        *(
+            ContractCall(ref.address, encode_call(name), may_revert=name == _FLOORS)
+            for name in FAMILIES[ref.family].functions
+        ),
         *FAMILIES[ref.family].further_calls(ref),
     ]
 
@@ -220,12 +221,12 @@ def _check_no_hooks(hooks: HooksConfig) -> None:
 
 
 def _read_weighted(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) -> BatchRead[dict[str, object]]:
-    del pool
-    weights, version = results
+    del ref, pool
+    weights, floors = results
     yield from ()
     fields: dict[str, object] = {"weights": read_list(weights, _WEIGHTS)}
-    if read_version(version)[1] >= 2:
-        fields["floors"] = [max(_MIN_FLOOR, to_18_decimals(places)) for places in ref.decimals]
+    if floors is not None:  # the first version has none
+        fields["floors"] = read_list(floors, _FLOORS)
     return fields
 
 
@@ -305,7 +306,7 @@ def _read_reclamm(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) 
 
 
 FAMILIES: Final[Mapping[str, FamilyTraits]] = {
-    "balancer_v3_weighted": FamilyTraits((_WEIGHTS, _VERSION), _read_weighted),
+    "balancer_v3_weighted": FamilyTraits((_WEIGHTS, _FLOORS), _read_weighted),
     "balancer_v3_stable": FamilyTraits((_AMP, _VERSION), _read_stable),
     "balancer_v3_stable_surge": FamilyTraits((_AMP, _VERSION), _read_surge, has_surge_hook=True),
     "balancer_v3_boosted": FamilyTraits((_AMP, _VERSION), _read_boosted, further_calls=share_calls),
