@@ -159,7 +159,8 @@ def _event_key(log: Log) -> str:
     if len(log.topics) > 1 and log.topics[0] in _id_events():
         return log.topics[1]
     last = log.data[-WORD:]
-    return f"0x{last[-20:].hex()}" if len(last) == WORD else f"event {log.log_index} of block {log.block_number}"
+    is_address = len(last) == WORD and any(last) and not any(last[:-20])
+    return f"0x{last[-20:].hex()}" if is_address else f"event {log.log_index} of block {log.block_number}"
 
 
 @lru_cache

@@ -16,6 +16,7 @@ What is left of the arguments of the core's `swap` are those members of Ekubo's 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import Final
 
 from swapcli.errors import InvalidRoute
 from swapcli.model.network import Network, ProtocolInfo
@@ -24,6 +25,8 @@ from swapcli.model.quote import Step
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.starknet.felts import check_felt, from_felt_text
+
+_POOL_ID: Final = "poolId"
 
 
 def build_call(
@@ -43,7 +46,7 @@ def build_call(
 def extra_felts(pool: Pool, protocol: ProtocolInfo) -> tuple[int, ...]:
     """Return the `extra_data` of a pool: its fields that the protocol's `extra_keys` name, in order.
 
-    Raises `InvalidRoute` if the pool lacks one of the fields.
+    A pool id names the pool in the interface only. Raises `InvalidRoute` if the pool lacks one of the fields.
     """
     traits = pool.api_extra_data()
     missing = [key for key in protocol.extra_keys if key not in traits]
@@ -52,7 +55,7 @@ def extra_felts(pool: Pool, protocol: ProtocolInfo) -> tuple[int, ...]:
             f"pool {pool.address} lacks its {missing[0]}, which {protocol.display_name} needs",
             details={"pool": pool.key, "trait": missing[0]},
         )
-    return tuple(_felt(key, traits[key]) for key in protocol.extra_keys)
+    return tuple(_felt(key, traits[key]) for key in protocol.extra_keys if key != _POOL_ID)
 
 
 def _call_swap(step: Step, pools: Mapping[str, Pool], network: Network) -> RouterSwapParam:

@@ -25,7 +25,7 @@ EXTRA_KEYS = {
     (),
     ("fee",),
     ("tickSpacing",),
-    ("fee", "tickSpacing", "extension", "skipAhead"),
+    ("poolId", "fee", "tickSpacing", "extension", "skipAhead"),
     ("poolId", "token0", "token1", "fee", "tickSpacing", "hooks"),
     ("poolId", "token0", "token1", "fee", "tickSpacing", "binStep", "hooks", "parameters"),
     ("poolId",),

@@ -27,7 +27,7 @@ DOCUMENTED = {
     "constant_product": (),
     "solidly_stable": (),
     "concentrated": ("fee",),
-    "ekubo": ("fee", "tickSpacing", "extension", "skipAhead"),
+    "ekubo": ("poolId", "fee", "tickSpacing", "extension", "skipAhead"),
 }
 """Traits in `extra_data` by family: the table in swapcli/starknet/router_params.py."""
 
@@ -92,8 +92,10 @@ def test_only_concentrated_pools_have_extra_data_their_fee(key: str) -> None:
 
 @given(POOLS, st.integers(0, 2**64), st.integers(1, 2**251 - 1))
 def test_traits_become_felts_in_the_order_of_the_catalogue(key: str, number: int, address: int) -> None:
-    pool = with_traits(market().pools[key], {"tickSpacing": number, "poolId": hex(address), "unasked": -1})
-    protocol = ProtocolInfo(5, "Any", "Any", extra_keys=("poolId", "tickSpacing"))
+    pool = with_traits(
+        market().pools[key], {"tickSpacing": number, "extension": hex(address), "poolId": "0x1", "unasked": -1}
+    )
+    protocol = ProtocolInfo(5, "Any", "Any", extra_keys=("poolId", "extension", "tickSpacing"))
     assert extra_felts(pool, protocol) == (address, number)
 
 

@@ -29,8 +29,8 @@ from swapcli.pools.tick_math import MAX_TICK
 
 __all__ = ["complete_ref", "load", "read_created"]
 
-REACH: Final = 250
-"""Multiples of the tick spacing to either side of the price: at a spacing of 10 the price can move by a quarter."""
+REACH: Final = 120
+"""Multiples of the tick spacing to either side of the price: at a spacing of 60 the price can double."""
 _POSITION: Final = ("get_sqrt_price_X96", "get_tick", "get_liquidity", "get_fee", "get_tick_spacing")
 _TICK: Final = "get_tick_info"
 _CREATED_FELTS: Final = 5
