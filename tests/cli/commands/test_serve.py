@@ -352,10 +352,6 @@ def test_offline_contacts_no_node() -> None:
         assert health(service)[0] == 200
         assert service.wait() == 0
         assert "keeping" not in service.stderr
-    starknet = {"SWAPCLI_NETWORKS_STARKNET_RPC_URL": "http://127.0.0.1:1"}
-    ran = run_swapcli("serve", "--networks", "starknet", env=starknet)
-    assert ran.exit_code == 2
-    assert "starknet" in ran.stderr
 
 
 def test_a_network_with_a_silent_node_is_not_quoted() -> None:

@@ -31,8 +31,7 @@ def test_a_network_without_a_node_is_refused(tmp_path: Path, scene: Scene) -> No
     ("arguments", "code"),
     [
         (("bse",), "UNKNOWN_NETWORK"),
-        (("starknet",), "INVALID_OPTION"),
-        (("starknet", "--rpc-url", "http://127.0.0.1:9"), "INVALID_OPTION"),
+        (("starknet", "--tokens", "ETH,0x0"), "INVALID_ADDRESS"),
         (("base", "--tokens", "ETH,NOPE"), "UNKNOWN_TOKEN"),
         (("base", "--tokens", "ETH,0x12"), "INVALID_ADDRESS"),
         (("base", "--tokens", "USDC"), "INVALID_OPTION"),
