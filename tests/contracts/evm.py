@@ -259,16 +259,23 @@ def parse_bytecode(value: str | Mapping[str, Any]) -> bytes:
 
 
 @cache
-def compile_solidity(*entries: str, runs: int = 200, solc: str = SOLC, root: Path | None = None) -> dict[str, Artifact]:
+def compile_solidity(
+    *entries: str, runs: int = 200, solc: str = SOLC, root: Path | None = None, via_ir: bool = False
+) -> dict[str, Artifact]:
     """Compile the Solidity files `entries`, paths under this folder or `node_modules`; return their contracts by name.
 
     Files may also import those of the folder `root`.
 
     A pinned `solc` compiles new sources (about a second); the result is cached in `node_modules/.cache`.
     """
-    cached_file = NODE_MODULES / ".cache" / "swapcli" / f"{_fingerprint(entries, runs, solc, root)}.json"
+    cached_file = NODE_MODULES / ".cache" / "swapcli" / f"{_fingerprint(entries, runs, solc, root, via_ir)}.json"
     if not cached_file.is_file():
-        settings = {"evmVersion": _EVM_VERSIONS[solc], "optimizer": {"enabled": True, "runs": runs}}
+        settings: dict[str, object] = {
+            "evmVersion": _EVM_VERSIONS[solc],
+            "optimizer": {"enabled": True, "runs": runs},
+        }
+        if via_ir:
+            settings["viaIR"] = True
         _write_atomically(cached_file, run_solc(entries, settings, root, solc))
     contracts = json.loads(cached_file.read_text())
     return {name: Artifact(tuple(c["abi"]), parse_bytecode(c["bytecode"])) for name, c in contracts.items()}
@@ -279,7 +286,7 @@ def selector(signature: str) -> bytes:
     return keccak.new(digest_bits=256, data=signature.encode()).digest()[:4]
 
 
-def _fingerprint(entries: Sequence[str], runs: int, solc: str, root: Path | None) -> str:
+def _fingerprint(entries: Sequence[str], runs: int, solc: str, root: Path | None, via_ir: bool) -> str:
     # All imports come from these folders or from packages that the lock file pins.
     content = [
         *sorted(HERE.glob("*.sol")),
@@ -287,7 +294,7 @@ def _fingerprint(entries: Sequence[str], runs: int, solc: str, root: Path | None
         HERE / "compile.cjs",
         HERE / "package-lock.json",
     ]
-    digest = hashlib.sha256(json.dumps([entries, runs, solc]).encode())
+    digest = hashlib.sha256(json.dumps([entries, runs, solc, via_ir]).encode())
     for file in content:
         digest.update(file.read_bytes())
     return digest.hexdigest()[:32]
