@@ -25,6 +25,8 @@ PROTOCOLS = {
     "solidly_stable": "aerodromeV2Stable",
     "stableswap": "curveFi",
     "weighted": "balancerV2Weighted",
+    "infinity_bin": "PancakeSwapV4",
+    "liquidity_book": "hyperBrickLB",
 }
 """The families of market files, and the protocol of their pools in these tests."""
 
@@ -94,12 +96,60 @@ def _concentrated(draw: st.DrawFn, count: int) -> Document:
     }
 
 
+@st.composite
+def _bins(draw: st.DrawFn) -> Document:
+    """Draw the fields of a pool of bins: Y below the active one, X above it."""
+    active_id = draw(st.integers(2**23 - 10_000, 2**23 + 10_000))
+    distances = sorted(draw(st.sets(st.integers(-200, 200), max_size=4)))
+    amounts = _decimal(0, 10**24)
+    bins = [
+        [active_id + each, draw(amounts) if each >= 0 else "0", draw(amounts) if each <= 0 else "0"]
+        for each in distances
+    ]
+    return {"active_id": active_id, "bin_step": draw(st.sampled_from((1, 10, 25, 100))), "bins": bins}
+
+
+@st.composite
+def _infinity_bin(draw: st.DrawFn, count: int) -> Document:
+    del count
+    bins = draw(_bins())
+    key = {"pool_id": draw(st.integers(0, 2**256 - 1).map("0x{:064x}".format)), "hooks": "0x" + "0" * 40}
+    fees = {"protocol_fees_ppm": draw(st.tuples(*[st.integers(0, 4_000)] * 2).map(list))} if draw(st.booleans()) else {}
+    return {**bins, **key, **fees, "parameters": f"0x{bins['bin_step'] << 16:064x}"}
+
+
+@st.composite
+def _liquidity_book(draw: st.DrawFn, count: int) -> Document:
+    del count
+    bins, now = draw(_bins()), draw(st.integers(1, 2**40 - 1))
+    parameters = {
+        "base_factor": draw(st.integers(0, 20_000)),
+        "filter_period": 30,
+        "decay_period": 600,
+        "reduction_factor": draw(st.integers(0, 10_000)),
+        "variable_fee_control": draw(st.integers(0, 40_000)),
+        "protocol_share": draw(st.integers(0, 2_500)),
+        "max_volatility_accumulator": 150_000,
+    }
+    volatility = {
+        "accumulator": draw(st.integers(0, 150_000)),
+        "reference": draw(st.integers(0, 150_000)),
+        "id_reference": bins["active_id"],
+        "updated_at": draw(st.integers(0, now)),
+    }
+    fee_ppm = parameters["base_factor"] * bins["bin_step"] // 100
+    fields = {"fee_ppm": fee_ppm, "fee_parameters": parameters, "volatility": volatility, "timestamp": now}
+    return {**bins, **fields}
+
+
 _STATES = {
     "constant_product": _constant_product,
     "concentrated": _concentrated,
     "solidly_stable": _solidly_stable,
     "stableswap": _stableswap,
     "weighted": _weighted,
+    "infinity_bin": _infinity_bin,
+    "liquidity_book": _liquidity_book,
 }
 
 
