@@ -99,7 +99,7 @@ def _concentrated(draw: st.DrawFn, count: int) -> Document:
 @st.composite
 def _bins(draw: st.DrawFn) -> Document:
     """Draw the fields of a pool of bins: Y below the active one, X above it."""
-    active_id = draw(st.integers(2**23 - 10_000, 2**23 + 10_000))
+    active_id = draw(st.integers(2**23 - 8_000, 2**23 + 8_000))
     distances = sorted(draw(st.sets(st.integers(-200, 200), max_size=4)))
     amounts = _decimal(0, 10**24)
     bins = [
