@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import random
 from collections.abc import Sequence
-from math import cbrt, sqrt
+from math import cbrt, exp, expm1, sqrt
 
 from hypothesis import strategies as st
 
@@ -14,6 +14,7 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
 from swapcli.pools import family
+from tests.pools.recorded import read_vectors
 
 Q96 = 1 << 96
 UNIT = 10**18
@@ -24,6 +25,13 @@ BALANCER_VARIANTS = {
         "balancer_v2_composable",
         "balancer_v3_stable",
         "balancer_v3_stable_surge",
+        "balancer_v3_boosted",
+    ),
+    "solidly_stable": (
+        "balancer_v2_eclp",
+        "balancer_v3_eclp",
+        "balancer_v3_2clp",
+        "balancer_v3_reclamm",
     ),
     "weighted": ("balancer_v3_weighted",),
 }
@@ -110,8 +118,42 @@ def build_balancer(
         state |= {"rates": [str(UNIT)] * len(tokens), "weights": [str(weight) for weight in weights]}
     else:
         state |= {"rates": [str(int(price * UNIT)) for price in prices], "amp": amp * 1000}
+    if name == "balancer_v3_boosted":
+        # Shares worth 1.05 assets; there are as many shares as there would be assets.
+        state |= {"pool_tokens": [f"0x{number + 1:036x}{k:04x}" for k in range(len(tokens))]}
+        state |= {"share_prices": [["105", "100"]] * len(tokens)}
+        state |= {"rates": [str(int(price * 1.05 * UNIT)) for price in prices]}
     if name == "balancer_v3_stable_surge":
         state |= {"max_surge_fee": str(UNIT * 95 // 100), "surge_threshold": str(UNIT * 3 // 10)}
+    return family(name).from_state(_identity(number, tokens, fee_ppm, name), state)
+
+
+def build_pair_in_vault(
+    name: str, number: int, tokens: Sequence[Token], prices: Sequence[float], value: float, width: float, fee_ppm: int
+) -> Pool:
+    """Return a pool of the family `name` with about the same `value` in both tokens, at the ratio of their prices.
+
+    `width` says how far its range of prices reaches: by e^(2 width) each way, in those whose range can be chosen.
+    """
+    x, y = (value / price for price in prices)
+    state: dict[str, object] = {"rates": [str(UNIT)] * 2, "reserves": [str(int(x * UNIT)), str(int(y * UNIT))]}
+    if name == "balancer_v3_2clp":
+        root = sqrt(y / x)
+        state |= {"sqrt_alpha": int(root * exp(-width) * UNIT), "sqrt_beta": int(root * exp(width) * UNIT)}
+    elif name == "balancer_v3_reclamm":
+        factor = 1.0 / expm1(width)
+        state["virtual_balances"] = [str(int(x * factor * UNIT)), str(int(y * factor * UNIT))]
+    else:
+        recorded = read_vectors("balancer_v3_gyro_eclp")["pools"][0]
+        state |= recorded["params_1e18"] | recorded["derived_1e38"]
+        unscaled = family(name).from_state(_identity(number, tokens, 0, name), state)
+        inner = unscaled.curve(tokens[0].address, tokens[1].address).start_rate
+        # The rate of the first token moves the price at these balances to the fair one.
+        rate = prices[0] / prices[1] / inner
+        state |= {
+            "rates": [str(int(rate * UNIT)), str(UNIT)],
+            "reserves": [str(int(x / rate * UNIT)), str(int(y * UNIT))],
+        }
     return family(name).from_state(_identity(number, tokens, fee_ppm, name), state)
 
 
@@ -187,11 +229,15 @@ def _other_pool(
     prices = [fair[k] * (1 + rng.uniform(-noise, noise) * fee / 2e6) for k in members]
     value = 10 ** rng.uniform(2, 7)
     pool_tokens = [known[k] for k in members]
+    variants = BALANCER_VARIANTS.get(name, ()) if with_balancer else ()
     if name == "solidly_stable":
+        if variants and (variant := number % (len(variants) + 1)):
+            return build_pair_in_vault(
+                variants[variant - 1], number, pool_tokens, prices, value, rng.uniform(0.05, 0.5), fee
+            )
         return build_solidly_stable(
             number, pool_tokens[0], pool_tokens[1], value / prices[1], prices[0] / prices[1], fee
         )
-    variants = BALANCER_VARIANTS.get(name, ()) if with_balancer else ()
     if variants and (variant := number % (len(variants) + 1)):
         return build_balancer(
             variants[variant - 1], number, pool_tokens, prices, value, rng.choice([10, 100, 1000]), fee
