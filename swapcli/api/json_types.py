@@ -76,6 +76,7 @@ class StateJson(TypedDict):
     describes where the state comes from, `service` is the service that quoted. `placeholderPools` are the route's pools
     whose addresses are placeholders; `changingPools` those that can change without an event (with time, through a rate,
     by a hook), by address or pool id: the quote is for the time of `block`.
+    `withoutSamples` counts the pools that only their protocol can quote, and that were not used without a node.
     """
 
     kind: str | None
@@ -89,6 +90,7 @@ class StateJson(TypedDict):
     service: str | None
     placeholderPools: NotRequired[list[str]]
     changingPools: NotRequired[list[str]]
+    withoutSamples: NotRequired[int]
 
 
 class BestSinglePathJson(TypedDict):

@@ -50,7 +50,7 @@ def render_quote_fields(figures: QuoteFigures, network: Network) -> QuoteFieldsJ
 
 def render_state_source(state: StateSource) -> StateJson:
     """Render the state of pools; what a service does not report is null."""
-    return {
+    rendered: StateJson = {
         "kind": state.provenance.value if state.provenance else None,
         "block": state.block,
         "timestamp": state.timestamp,
@@ -61,6 +61,9 @@ def render_state_source(state: StateSource) -> StateJson:
         "source": state.description,
         "service": state.service_url,
     }
+    if state.without_samples:
+        rendered["withoutSamples"] = state.without_samples
+    return rendered
 
 
 def render_warning_list(warnings: Iterable[QuoteWarning]) -> list[WarningJson]:

@@ -22,6 +22,7 @@ class StateSource(NamedTuple):
     quoted, None if this process did. `provenance` is None if the service does not report it; `reported` are the
     warnings of the service. `pinned` is as in `MarketState`. `is_proposed` means that the network had not yet agreed
     on the block when it was read. `tag` is what the node then called the block, None without a node.
+    `without_samples` counts sampled pools that are not used, as no node has quoted them.
     """
 
     provenance: Provenance | None
@@ -34,6 +35,7 @@ class StateSource(NamedTuple):
     pinned: bool | None = None
     is_proposed: bool = False
     tag: BlockTag | None = None
+    without_samples: int = 0
 
     @classmethod
     def of(cls, market: MarketState, now_s: float) -> StateSource:
@@ -49,9 +51,17 @@ class StateSource(NamedTuple):
             pinned=market.pinned,
             is_proposed=was_read_from_node and market.network.head_is_proposed and market.tag is BlockTag.LATEST,
             tag=market.tag if was_read_from_node else None,
+            without_samples=_count_without_samples(market),
         )
 
     @property
     def is_live(self) -> bool:
         """Whether the state was read from the network itself, so that its prices are real."""
         return self.provenance in (Provenance.LIVE, Provenance.SYNCED, Provenance.RECORDED)
+
+
+def _count_without_samples(market: MarketState) -> int:
+    """Return the number of sampled pools that trade nothing. Only networks with quote functions have any."""
+    if not market.network.quoters:
+        return 0
+    return sum(pool.is_sampled and not pool.changes_without_events for pool in market.pools.values())

@@ -9,13 +9,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass, replace
 from enum import IntEnum
 from pathlib import Path
+from typing import Any
 
 import pytest
 
 from swapcli.api.quote_fields import render_quote_fields
+from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_discovery import with_decimals
+from swapcli.chain.pool_discovery import creation_filter, find_factories, read_created_pools, with_decimals
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.rpc_node import RpcNode
 from swapcli.chain.sampled_discovery import find_sampled_pools
@@ -35,20 +37,25 @@ from swapcli.model.market import MarketState
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.quoter import Sale
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import RouterCall
 from swapcli.model.transfer_behaviour import ORDINARY
 from swapcli.model.warning import WarningCode
+from swapcli.networks.catalogue import find_network
 from swapcli.pools.sampled import Sampled
 from tests.chain.contract_fixture import DECIMALS, WETH
+from tests.chain.market_reader import read_pools
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.sync.expected_state import store_at
 from tests.chain.trader import Trader
-from tests.contracts.evm import DEPLOYER, Contract, compile_solidity
+from tests.contracts.evm import DEPLOYER, Contract, compile_solidity, load_artifact
 from tests.store.build import only
 from tests.support.chain import connected
 
 PROTOCOL = "maker"
+V4_QUOTER = "@uniswap/v4-periphery/foundry-out/V4Quoter.sol/V4Quoter.json"
+V4_DEFINITION: Any = next(each for each in find_network("base").quoters if "uniswapV4" in each["protocols"])  # type: ignore[index]
 DEPTH = 1_000
 
 
@@ -264,6 +271,10 @@ def test_without_a_node_sampled_pools_are_not_used(made: MakerMarket, node: RpcN
     market = discovered(made, node)
     answer = InMemorySource(market, SYSTEM_CLOCK).quote(request(made))
     assert not answer.quote.sampled_pools
+    figures = compute_figures(answer, SwapTerms(0, DEPLOYER))
+    assert figures.is_exact
+    assert render_quote_fields(figures, market.network)["state"]["withoutSamples"] == 2
+    assert any("2 pools not used" in fact.note for fact in build_facts(answer, SwapTerms(0, DEPLOYER), figures))
     only = market._replace(pools={key: pool for key, pool in market.pools.items() if pool.is_sampled})
     with pytest.raises(NoRoute):
         InMemorySource(only, SYSTEM_CLOCK).quote(request(made))
@@ -345,6 +356,43 @@ def test_a_store_has_the_pools_and_a_follower_samples_them(made: MakerMarket, no
         assert advanced is not None
         answer = advanced.quote(request(made, 1.7))
         assert answer.quote.sampled_pools == answer.quote.estimated_pools != ()
+
+
+def test_hooked_pools_are_quoted_by_the_quoter_of_v4(made: MakerMarket, node: RpcNode) -> None:
+    """The hook may change amounts but does not, so that its pool pays what an equal one without a hook does."""
+    world = made.trader.world
+    quoter = made.trader.chain.deploy(load_artifact(V4_QUOTER), world.manager.address)
+    permissions = 0x00CC  # beforeSwap and afterSwap, both with amounts of their own
+    plain = world.open_uniswap_v4("USDC", "DAI", 700, 14)
+    before = node.read_head().block.number
+    hooked = world.open_uniswap_v4("USDC", "DAI", 700, 14, permissions)
+    key = {"currency0": hooked.tokens[0], "currency1": hooked.tokens[1], "fee": "700", "hooks": hooked.hooks}
+    definition = {**V4_DEFINITION, "quote": {**V4_DEFINITION["quote"], "contract": quoter.address}}
+    network = world.network._replace(multicall=made.market.network.multicall, quoters=(definition,))
+    (factory,) = [each for each in find_factories(network)[0] if each.kind is ContractKind.UNISWAP_V4]
+    query = creation_filter([factory], before + 1, node.read_head().block.number)
+    assert query
+    reader = BlockReader(node, node.read_head().block, network.multicall)
+    (ref,) = read_created_pools(reader, {factory.address: factory}, node.read_logs(query), None)
+    assert isinstance(ref, PoolRef)
+    assert ref.key == hooked.key
+    assert dict(ref.constants) == {**key, "tickSpacing": "14"}
+    (pool,) = load_pools(reader, [with_known_decimals(ref, made.market)])
+    assert isinstance(pool, Sampled)
+    snapshot = BlockSnapshot(node, network, node.read_head(), 0.0)
+    snapshot.read([pool])
+    snapshot.quote_sales({pool.key: [Sale(True, 123_456_789_012)]})
+    sampled = snapshot.pools[pool.key]
+    assert isinstance(sampled, Sampled), snapshot.reasons
+    (exact,) = read_pools(world, [plain])
+    first, second = pool.tokens
+    amount = 123_456_789_012
+    assert exact.swap(first, second, amount)[0] == sampled.swap(first, second, amount)[0]
+    for token_in, token_out in ((first, second), (second, first)):
+        compared = [sale for sale in sampled.samples(token_in, token_out) if sale.amount_in >= 1_000]
+        assert len(compared) > 8
+        for sale in compared:
+            assert exact.swap(token_in, token_out, sale.amount_in)[0] == sale.amount_out
 
 
 def test_pools_are_listed_by_count_as_well(made: MakerMarket, node: RpcNode) -> None:

@@ -182,7 +182,9 @@ def _state(figures: QuoteFigures) -> Fact:
     left_s = figures.expires_at_s - figures.quoted_at_s if state.is_live and age_s is not None else 0
     validity = f"valid for {left_s} s more" if left_s > 0 else ""
     quoted_by = f"quoted by {printable(state.service_url)}" if state.service_url else printable(state.description)
-    note = ", ".join(filter(None, [live, describe_block(state), age, validity, quoted_by]))
+    count = state.without_samples
+    unused = f"{count} pool{'s' if count > 1 else ''} not used that only a node can quote" if count else ""
+    note = ", ".join(filter(None, [live, describe_block(state), age, validity, quoted_by, unused]))
     if figures.changing_pools:
         note += f"; {_changing_note(figures)}"
     return Fact("State", state.provenance.value, note)
