@@ -80,4 +80,6 @@ def _kind_of_pool(pool: Pool, network: Network) -> ContractKind | None:
         if pool.tick_list.pool_id:
             return ContractKind.UNISWAP_V4
         return ContractKind.UNISWAP_V3 if pool.tick_list.word_ticks else ContractKind.ALGEBRA
+    if ContractKind.SOLIDLY in kinds:  # other versions are named
+        return ContractKind.SOLIDLY
     return kinds[0] if len(kinds) == 1 else None
