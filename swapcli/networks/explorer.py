@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from swapcli.model.network import Kind, Network
-from swapcli.networks.address import is_native
+from swapcli.networks.address import STARKNET_ADDRESS_LIMIT, is_native
 
 _ADDRESS_LENGTHS = {Kind.EVM: 42, Kind.STARKNET: 66}
 """Characters of an address. What is longer on an EVM network is the id of a pool inside a contract."""
@@ -22,5 +22,7 @@ def contract_page(network: Network, address: str) -> str | None:
 
 def _page(network: Network, path: str, address: str) -> str | None:
     if network.explorer is None or len(address) != _ADDRESS_LENGTHS[network.kind]:
+        return None
+    if network.kind is Kind.STARKNET and int(address, 16) >= STARKNET_ADDRESS_LIMIT:  # the id of an Ekubo pool
         return None
     return f"{network.explorer.rstrip('/')}/{path}/{address}"

@@ -93,14 +93,18 @@ def v4_pool_id(token_a: str, token_b: str, fee_ppm: int, tick_spacing: int, hook
 
 
 def ekubo_pool_id(token0: str, token1: str, fee_x128: int, tick_spacing: int, extension: str) -> str:
-    """Return the id of an Ekubo pool: the hash of its PoolKey. It is swapcli's own; the core has none."""
+    """Return the id of an Ekubo pool, from the hash of its PoolKey. It is swapcli's own; the core has none."""
     numbers = fee_x128.to_bytes(32) + tick_spacing.to_bytes(32)
     return hash_pool_key(_felt_word(token0) + _felt_word(token1) + numbers + _felt_word(extension))
 
 
 def hash_pool_key(words: bytes) -> str:
-    """Return the Keccak-256 hash of the words of a pool's key, in hex."""
-    return "0x" + keccak256(words).hex()
+    """Return the Keccak-256 hash of the words of an Ekubo pool's key, in hex.
+
+    The highest bit is set, so that it is never an address of Starknet.
+    """
+    first, *rest = keccak256(words)
+    return f"0x{bytes((first | 0x80, *rest)).hex()}"
 
 
 def _felt_word(felt: str) -> bytes:

@@ -90,7 +90,7 @@ class Ekubo(Pool):
 
     @property
     def key(self) -> str:
-        """The pool id: the Keccak-256 hash of the five felts of the PoolKey as 32-byte words."""
+        """The pool id: the Keccak-256 hash of the five felts of the PoolKey as 32-byte words, its highest bit set."""
         return self.pool_key.pool_id
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:

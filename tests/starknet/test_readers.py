@@ -23,6 +23,8 @@ from swapcli.chain.pool_discovery import (
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
+from swapcli.networks.explorer import contract_page
+from swapcli.networks.pool_addresses import ekubo_pool_id
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
 from swapcli.pools.ekubo import Ekubo
@@ -225,6 +227,14 @@ def test_an_unknown_extension_is_quoted_only_if_it_ignores_swaps() -> None:
     chain.mine()
     _, skipped = read_all(chain)
     assert sum(CLOSED_BY_TWAMM in each.reason for each in skipped) == 3
+
+
+def test_the_id_of_an_ekubo_pool_is_no_address() -> None:
+    pool = read_all(build_chain())[0]["Ekubo"]
+    token0, token1 = pool.tokens
+    assert pool.key == ekubo_pool_id(token0, token1, PLAIN.fee, PLAIN.tick_spacing, "0x0")
+    assert contract_page(STARKNET, pool.key) is None
+    assert contract_page(STARKNET, pool.address)
 
 
 def test_a_limit_order_pool_needs_the_extension_of_ekubo() -> None:
