@@ -122,11 +122,17 @@ def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTE
 
 
 def pool_kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
-    """Return how this project's router contract calls the pools of a protocol, None if it cannot."""
+    """Return how this project's router contract calls the pools of a protocol, None if it cannot.
+
+    Pools of Uniswap V4 whose amounts are sampled, since hooks change them, are called like the others.
+    """
+    if protocol.family in ("concentrated", "sampled") and "poolId" in protocol.extra_keys:
+        if "parameters" in protocol.extra_keys:
+            return RouterPoolKind.INFINITY
+        if "hooks" in protocol.extra_keys or protocol.family == "concentrated":
+            return RouterPoolKind.SINGLETON
     family = BY_FAMILY.get(protocol.family) if protocol.family else None
-    if family is None or "poolId" not in protocol.extra_keys or family.kind is not RouterPoolKind.CONCENTRATED:
-        return family.kind if family else None
-    return RouterPoolKind.INFINITY if "parameters" in protocol.extra_keys else RouterPoolKind.SINGLETON
+    return family.kind if family else None
 
 
 def _word(use: PoolUse, data: bytes | _Fee | _TickSpacing) -> bytes:

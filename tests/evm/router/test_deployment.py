@@ -10,15 +10,20 @@ from eth_abi.abi import decode
 
 from swapcli.errors import ConfigError
 from swapcli.evm import router
+from swapcli.evm.dialects.fibrous import FibrousDialect
+from swapcli.evm.extra_data import pool_kind
 from swapcli.evm.router import RouterPoolKind, build_deployment, pool_kinds_by_protocol, read_artifact
 from swapcli.evm.router.deployment import PROTOCOL_IDS
-from swapcli.model.network import Deployment, Network, ProtocolInfo
+from swapcli.model.network import OWN, Deployment, Network, ProtocolInfo
 from swapcli.networks.catalogue import find_network, network_names
 from swapcli.pools import FAMILIES
+from swapcli.pools.sampled import Sampled
 from tests.evm.router.driving import NATIVE
 
 EVM_NETWORKS = [name for name in network_names() if name != "starknet"]
 MANAGER = "0x" + "44" * 20
+NOT_EXECUTED = {"ekubo", "sampled"}
+"""Families that the contract does not execute."""
 
 
 def constructor_arguments(net: Network) -> tuple[str, str, int]:
@@ -41,7 +46,8 @@ def test_every_network_gets_its_protocols_and_its_own_contracts(name: str) -> No
     assert {each: kind for each, kind in kinds_in_table.items() if kind} == dict(pool_kinds_by_protocol(net))
     assert set(kinds_in_table) >= {protocol.id for protocol in net.protocols}
     for protocol in net.protocols:
-        assert bool(kinds_in_table[protocol.id]) == (protocol.family not in {None, *NOT_EXECUTED})
+        is_v4 = "hooks" in protocol.extra_keys
+        assert bool(kinds_in_table[protocol.id]) == (is_v4 or protocol.family not in {None, *NOT_EXECUTED})
     assert (manager != NATIVE) == (RouterPoolKind.SINGLETON in kinds_in_table.values())
     payload = build_deployment(net)
     assert (payload.chain_id, payload.value) == (net.chain_id, 0)
@@ -66,6 +72,12 @@ def test_the_source_and_the_program_number_kinds_alike() -> None:
     source = (Path(router.__file__).parent / "contracts" / "Families.sol").read_text()
     constants = re.findall(r"uint256 private constant (\w+) = (\d+);", source)
     assert {name: int(number) for name, number in constants} == {kind.name: kind.value for kind in RouterPoolKind}
+
+
+def test_sampled_pools_of_uniswap_v4_are_the_singleton() -> None:
+    keys = ("poolId", "token0", "token1", "fee", "tickSpacing", "hooks")
+    assert pool_kind(ProtocolInfo(7, "x", "X", "sampled", keys)) is RouterPoolKind.SINGLETON
+    assert pool_kind(ProtocolInfo(7, "x", "X", "sampled", ("poolId",))) is None
 
 
 def test_infinity_pools_are_known_by_their_parameters() -> None:
@@ -126,3 +138,16 @@ def test_several_protocols_may_share_one_pool_manager() -> None:
 def test_starknet_has_no_router_deployment() -> None:
     with pytest.raises(ConfigError, match="starknet runs no contracts of the EVM"):
         build_deployment(find_network("starknet"))
+
+
+@pytest.mark.parametrize("protocol", ["tessera", "uniswapV4Clanker"])
+def test_the_own_dialect_names_the_family_that_it_cannot_execute(protocol: str) -> None:
+    pool = Sampled("0x" + "ab" * 20, protocol, ("0x" + "11" * 20, "0x" + "22" * 20), (18, 6), 0)
+    own = FibrousDialect(find_network("base")._replace(router_dialect=OWN))
+    public = FibrousDialect(find_network("base"))
+    assert public.executable_pool(pool) is pool
+    if protocol == "tessera":
+        assert own.executable_pool(pool) is None
+        assert own.refusal_reason(pool) == "the contract has no step for pools of the family sampled"
+    else:
+        assert own.executable_pool(pool) is pool
