@@ -11,13 +11,16 @@ from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 from swapcli.errors import SwapReverts
-from swapcli.model.pool import PoolIdentity
+from swapcli.model.pool import PoolIdentity, RateCurve
 from swapcli.pools.balancer_fees import WAD
-from swapcli.pools.balancer_stable_math import read_amp
+from swapcli.pools.balancer_stable_math import read_amp, stable_curve
 from swapcli.pools.balancer_v3 import read_vault_state
 from swapcli.pools.balancer_v3_stable import BalancerV3Stable
 from swapcli.pools.identity_checks import check_multi_token
+from swapcli.pools.reserves import to_18_decimals
 from swapcli.pools.state_fields import StateFields
+from swapcli.pools.surge_curve import SurgeCurve
+from swapcli.pools.token_positions import token_indices
 
 _MAX_FEE: Final = 999_999 * 10**12
 """`MAX_FEE_PERCENTAGE` of the Vault: 99.9999%."""
@@ -44,6 +47,27 @@ class BalancerV3StableSurge(BalancerV3Stable):
             raise SwapReverts(f"pool {self.key}: the fee would be above 99.9999%")
         return fee
 
+    def curve(self, token_in: str, token_out: str) -> RateCurve:
+        """Return the direction in floats: not below the exact swap, and equal to it up to where the fee rises."""
+        i, j = token_indices(self, token_in, token_out)
+        live = self.live_balances()
+        unit_in, unit_out = (WAD / (to_18_decimals(self.decimals[k]) * self.rates[k]) for k in (i, j))
+        inner = stable_curve(live, (i, j), self.amp, (unit_in, unit_out))
+        if not inner.start_rate:
+            return inner
+        before, static = _imbalance(live), self.swap_fee / WAD
+        threshold, span = self.surge_threshold / WAD, max(self.max_surge_fee - self.swap_fee, 0) / WAD
+        balances, limit = [float(balance) for balance in live], max(before, self.surge_threshold) / WAD
+
+        def fee(amount_in: float) -> float:
+            after = balances.copy()
+            after[i] += amount_in / unit_in
+            after[j] -= inner.amount_out(amount_in) / unit_out
+            imbalance = _float_imbalance(after) if amount_in else 0.0
+            return static + span * (imbalance - threshold) / (1.0 - threshold) if imbalance > limit else static
+
+        return SurgeCurve(inner, fee, sum(balances) * unit_in, is_concave=len(balances) == 2)
+
     def _fee_between(self, before: int, after: int) -> int:
         """Return the fee of a swap that changes the imbalance from `before` to `after`."""
         threshold, static = self.surge_threshold, self.swap_fee
@@ -68,6 +92,14 @@ class BalancerV3StableSurge(BalancerV3Stable):
             fields.integer("max_surge_fee", 0, WAD),
             fields.integer("surge_threshold", 0, WAD - 1),
         )
+
+
+def _float_imbalance(balances: Sequence[float]) -> float:
+    """As `_imbalance`, in floats."""
+    ordered = sorted(balances)
+    middle = len(ordered) // 2
+    median = ordered[middle] if len(ordered) % 2 else 0.5 * (ordered[middle - 1] + ordered[middle])
+    return sum([abs(balance - median) for balance in ordered]) / sum(ordered)
 
 
 def _imbalance(balances: Sequence[int]) -> int:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from itertools import pairwise
 from math import fsum, log
 
 import pytest
@@ -19,6 +20,7 @@ from swapcli.pools.balancer_v3 import BalancerV3
 from swapcli.pools.balancer_v3_stable import BalancerV3Stable
 from swapcli.pools.balancer_v3_stable_surge import BalancerV3StableSurge
 from swapcli.pools.balancer_v3_weighted import BalancerV3Weighted
+from swapcli.pools.reserves import to_18_decimals
 from tests.pools.random_pools import (
     ADDRESS,
     TOKENS,
@@ -82,6 +84,32 @@ def test_a_surge_pool_never_pays_more_than_its_curve_says(
     i, j = direction
     curve = pool.curve(pool.tokens[i], pool.tokens[j])
     assert amount_out <= curve.amount_out(float(amount_in)) * (1 + 1e-9) + 1
+
+
+@given(balancer_v3_surge_pools(), directions, parts)
+def test_a_surge_curve_is_exact_while_its_fee_is_constant(
+    pool: BalancerV3StableSurge, direction: tuple[int, int], part: float
+) -> None:
+    i, j = direction
+    amount_in, amount_out, _ = swap(pool, direction, part)
+    assume(pool.fee_for_swap(pool.live_balances(), i, j, live(pool, i, amount_in * 101 // 100)) == pool.swap_fee)
+    curve = pool.curve(pool.tokens[i], pool.tokens[j])
+    assert curve.amount_out(float(amount_in)) == pytest.approx(amount_out, rel=1e-9, abs=3 * (1 + curve.start_rate))
+
+
+@given(balancer_v3_surge_pools(), directions, st.lists(st.floats(-6.0, 1.0), min_size=2, max_size=8))
+def test_a_surge_curve_is_increasing_and_concave(
+    pool: BalancerV3StableSurge, direction: tuple[int, int], exponents: list[float]
+) -> None:
+    i, j = direction
+    curve = pool.curve(pool.tokens[i], pool.tokens[j])
+    rates = [curve.start_rate, *(curve.rate(pool.reserves[i] * 10.0**exponent) for exponent in sorted(exponents))]
+    for rate, lower in pairwise(rates):
+        assert 0.0 <= lower <= rate * (1 + 1e-9)
+    for rate in rates[1:]:
+        amount_in, amount_out, slope = curve.trade_to_marginal_rate(rate)
+        assert slope >= 0.0
+        assert curve.amount_out(amount_in) == pytest.approx(amount_out, rel=1e-9)
 
 
 @given(pools)
@@ -161,6 +189,10 @@ def test_malformed_state_is_refused_by_field(field: str, name: str, state: dict[
     with pytest.raises(InvalidPoolState) as caught:
         family(name).from_state(IDENTITY, state)
     assert caught.value.field == field
+
+
+def live(pool: BalancerV3, k: int, amount: int) -> int:
+    return amount * to_18_decimals(pool.decimals[k]) * pool.rates[k] // WAD
 
 
 def swap(pool: BalancerPool, direction: tuple[int, int], part: float) -> tuple[int, int, BalancerPool]:

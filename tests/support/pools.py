@@ -36,6 +36,11 @@ BALANCER_VARIANTS = {
     "weighted": ("balancer_v3_weighted",),
 }
 """Families of Balancer that random markets have in place of some pools of another family with like prices."""
+RANDOM_FAMILIES = (
+    *("constant_product", "concentrated", "solidly_stable", "stableswap", "weighted"),
+    *(name for variants in BALANCER_VARIANTS.values() for name in variants),
+)
+"""Families of the pools of a random market with `every_family`."""
 
 
 def build_token(number: int, decimals: int = 18) -> Token:
