@@ -7,6 +7,7 @@ contracts multiply repeated squares and truncate each product; the order and the
 from __future__ import annotations
 
 from functools import lru_cache
+from math import exp, log1p
 from typing import Final
 
 from swapcli.errors import InvalidPoolState
@@ -22,6 +23,8 @@ _SCALE: Final = 1 << SCALE_BITS
 _BASIS_POINTS: Final = 10_000
 _MAX_EXPONENT: Final = (1 << 20) - 1
 """The contracts' `pow` reverts from 2^20 on."""
+_MAX_FLOAT_LOG_PRICE: Final = 40.0
+"""Up to e^40 a float is far cheaper than the exact price; beyond it the truncation to 128 bits could show."""
 _MAX_WORD: Final = (1 << 256) - 1
 
 
@@ -45,9 +48,12 @@ def price_of_bin(bin_step: int, bin_id: int) -> int:
 
 
 def rate_of_bin(bin_step: int, bin_id: int, swap_for_y: bool) -> float:
-    """Return what a bin pays for a unit of input without fee."""
-    price = price_of_bin(bin_step, bin_id) / _SCALE
-    return price if swap_for_y else 1.0 / price
+    """Return what a bin pays for a unit of input without fee, good to 2 units in the 14th digit."""
+    log_price = (bin_id - BASE_ID) * log1p(bin_step / _BASIS_POINTS)
+    if abs(log_price) > _MAX_FLOAT_LOG_PRICE:
+        price = price_of_bin(bin_step, bin_id) / _SCALE
+        return price if swap_for_y else 1.0 / price
+    return exp(log_price if swap_for_y else -log_price)
 
 
 def value_up(amount: int, price: int, swap_for_y: bool) -> int:

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping
-from typing import Final, NamedTuple, Self
+from collections.abc import Mapping, Sequence
+from contextlib import suppress
+from typing import Final, NamedTuple, Self, cast
 
 from swapcli.errors import InvalidPoolState
 from swapcli.pools.bin_math import MAX_ID, price_of_bin
 from swapcli.pools.state_fields import StateFields
-from swapcli.validation.values import InvalidValue, parse_integer, parse_list
+from swapcli.validation.values import InvalidValue, parse_integer, parse_integers, parse_list
 
-_AMOUNT_BITS: Final = 128
-_ENTRY_LENGTH: Final = 3
+_ROW_TYPES: Final = frozenset({list, tuple})
+_LIMITS: Final = (MAX_ID, (1 << 128) - 1, (1 << 128) - 1)
 
 
 class Bins(NamedTuple):
@@ -46,10 +47,9 @@ class Bins(NamedTuple):
 
 def read_bins(fields: StateFields, bin_step: int) -> Bins:
     """Read `bins: [[id, x, y], ...]`, ascending. Raises `InvalidPoolState`."""
-    entries = fields.read("bins", _parse_entries)
-    if not entries:
-        return Bins((), (), ())
-    bins = Bins(*(tuple(column) for column in zip(*entries, strict=True)))
+    bins = Bins(*fields.read("bins", _parse_columns))
+    if not bins.ids:
+        return bins
     previous = -1
     for k, bin_id in enumerate(bins.ids):
         if bin_id <= previous:
@@ -68,14 +68,29 @@ def check_sides(bins: Bins, active_id: int) -> None:
             raise InvalidPoolState(f"bins[{k}]", f"bin {bin_id} has {side} the active bin {active_id}")
 
 
-def _parse_entries(value: object) -> list[tuple[int, ...]]:
-    rows = []
-    limits = (MAX_ID, (1 << _AMOUNT_BITS) - 1, (1 << _AMOUNT_BITS) - 1)
-    for k, entry in enumerate(parse_list(value)):
-        if not isinstance(entry, list | tuple) or len(entry) != _ENTRY_LENGTH:
-            raise InvalidValue("a list [id, x, y]", entry, f"[{k}]")
+def _parse_columns(value: object) -> list[tuple[int, ...]]:
+    """Return ids, amounts of X and amounts of Y, parsed as columns for speed: a pool has hundreds of bins."""
+    rows = parse_list(value)
+    columns: list[tuple[int, ...]] = []
+    if _ROW_TYPES.issuperset(map(type, rows)):
+        with suppress(InvalidValue, ValueError):
+            columns = [parse_integers(column) for column in zip(*cast(Sequence[Sequence[object]], rows), strict=True)]
+    if rows and not (
+        len(columns) == len(_LIMITS)
+        and all(min(column) >= 0 and max(column) <= limit for column, limit in zip(columns, _LIMITS, strict=True))
+    ):
+        raise _entry_error(rows)
+    return columns or [(), (), ()]
+
+
+def _entry_error(rows: Sequence[object]) -> InvalidValue:
+    """Return the error of the first row that is not [id, x, y] within the limits."""
+    for k, row in enumerate(rows):
+        if not isinstance(row, list | tuple) or len(row) != len(_LIMITS):
+            return InvalidValue("a list [id, x, y]", row, f"[{k}]")
         try:
-            rows.append(tuple(parse_integer(part, 0, limit) for part, limit in zip(entry, limits, strict=True)))
+            for part, limit in zip(row, _LIMITS, strict=True):
+                parse_integer(part, 0, limit)
         except InvalidValue as invalid:
-            raise InvalidValue(invalid.expected, invalid.value, f"[{k}]") from None
-    return rows
+            return InvalidValue(invalid.expected, invalid.value, f"[{k}]")
+    raise AssertionError("every bin is valid")

@@ -14,7 +14,7 @@ from swapcli.errors import InsufficientLiquidity, InvalidPoolState, PoolError, S
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import PoolIdentity
 from swapcli.pools.bin_curve import BinCurve
-from swapcli.pools.bin_math import BASE_ID, price_of_bin
+from swapcli.pools.bin_math import BASE_ID, price_of_bin, rate_of_bin
 from swapcli.pools.infinity_bin import BIN_GAS, InfinityBin
 from tests.pools.random_bins import infinity_bin_pools
 from tests.pools.random_pools import ADDRESS, TOKENS
@@ -155,6 +155,13 @@ def test_a_bin_up_raises_the_price_by_one_step(step: int) -> None:
     assert price_of_bin(step, BASE_ID) == 1 << 128
 
 
+@given(st.sampled_from([1, 5, 25, 100]), st.floats(-80.0, 80.0), st.booleans())
+def test_the_rate_of_a_bin_is_its_price_in_floats(step: int, log_price: float, swap_for_y: bool) -> None:
+    bin_id = BASE_ID + int(log_price * 10_000 / step)
+    exact = price_of_bin(step, bin_id) / 2**128
+    assert rate_of_bin(step, bin_id, swap_for_y) == pytest.approx(exact if swap_for_y else 1 / exact, rel=2e-14)
+
+
 def test_an_unlisted_bin_is_not_found_again() -> None:
     pool = replace(POOL, is_active_bin_listed=False)
     assert pool.swap(A, B, 10)[1].bins.ids == POOL.bins.ids
@@ -201,6 +208,10 @@ def test_an_empty_pool_trades_nothing() -> None:
         ("bins[0]", {"bins": [[BASE_ID - 1, "1", "1"]]}),
         ("bins[0]", {"bins": [[BASE_ID + 1, "1", "1"]]}),
         ("bins[0]", {"bins": [[BASE_ID, "1"]]}),
+        ("bins[1]", {"bins": [[BASE_ID, "1", "1"], 7]}),
+        ("bins[0]", {"bins": ["123"]}),
+        ("bins[0]", {"bins": [[BASE_ID, "1", "1", "1"]]}),
+        ("bins[1]", {"bins": [[BASE_ID, "1", "1"], [BASE_ID + 1, "x", "0"]]}),
         ("bins[0]", {"bins": [[BASE_ID, "1", "-1"]]}),
         ("bins[0]", {"bins": [[BASE_ID, str(2**128), "1"]]}),
         ("bins", {"bins": [[5, "0", "1"]]}),
