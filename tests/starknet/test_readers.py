@@ -31,7 +31,7 @@ from swapcli.pools.ekubo import Ekubo
 from swapcli.pools.solidly_stable import SolidlyStable
 from tests.pools.random_ekubo import FEE_30_BPS
 from tests.starknet.ekubo_core import PoolKey, PoolState
-from tests.starknet.fake_node import EkuboCore, FakeChain, JediClPool, SithPair, i129, running_node, u256
+from tests.starknet.fake_node import EkuboCore, FakeChain, JediClPool, SithPair, StarkDefiPair, i129, running_node, u256
 from tests.starknet.pools_on_chain import (
     BY_ORDERS,
     CORE,
@@ -227,6 +227,17 @@ def test_an_unknown_extension_is_quoted_only_if_it_ignores_swaps() -> None:
     chain.mine()
     _, skipped = read_all(chain)
     assert sum(CLOSED_BY_TWAMM in each.reason for each in skipped) == 3
+
+
+def test_a_stable_pair_that_may_overflow_is_left_out() -> None:
+    chain = build_chain()
+    pair = chain.contracts[0xA6]
+    assert isinstance(pair, StarkDefiPair)
+    pair.reserves[1] = 9 * 10**12
+    chain.mine()
+    pools, skipped = read_all(chain)
+    assert "StarkDefiStable" not in pools
+    assert any("may overflow" in each.reason for each in skipped)
 
 
 def test_the_id_of_an_ekubo_pool_is_no_address() -> None:
