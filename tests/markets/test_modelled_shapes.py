@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from decimal import Decimal, localcontext
-from itertools import combinations
+from itertools import combinations, permutations
 from typing import Any, cast
 
 import pytest
@@ -166,3 +166,32 @@ def test_deep_pools_have_more_ticks_and_pegged_narrower_ranges() -> None:
             for narrow in (True, False)
         )
         assert pegged[-1][0] - pegged[0][0] < volatile[-1][0] - volatile[0][0]
+
+
+@given(st.tuples(dollars, dollars, dollars), st.tuples(*[decimal_places] * 3), depths, st.sampled_from([2, 3]))
+def test_a_cryptoswap_pool_is_at_its_prices_and_depth(
+    prices: tuple[Decimal, ...], places: tuple[int, ...], depth_usd: int, count: int
+) -> None:
+    with localcontext(PRECISION):
+        each = unit_values(prices[:count], places[:count])
+        if any(prices[k] * 10**4 < prices[0] or prices[k] > prices[0] * 10**8 for k in range(count)):
+            return  # beyond the prices of the contract
+        state = shapes.cryptoswap_state(each, depth_usd, places[:count], 2_600)
+        pool = read("cryptoswap", state, places[:count], 2_600)
+        for i, j in permutations(range(count), 2):
+            fair = float(each[i] / each[j])
+            rate = pool.curve(pool.tokens[i], pool.tokens[j]).start_rate
+            assert 0.9973 * fair < rate < 0.9975 * fair
+
+
+@given(dollars, dollars, decimal_places, decimal_places, depths, offsets)
+def test_a_weighted_pool_is_at_its_price_and_depth(
+    price0: Decimal, price1: Decimal, places0: int, places1: int, depth_usd: int, off: Decimal
+) -> None:
+    with localcontext(PRECISION):
+        each = unit_values((price0, price1), (places0, places1))
+        state = shapes.balancer_v3_weighted_state(each, depth_usd, off, (80, 20))
+        pool = read("balancer_v3_weighted", state, (places0, places1))
+        rate = pool.curve(A, B).start_rate
+        assert rate == pytest.approx(float(each[0] / each[1]) * 0.997, rel=0.0041)
+        assert abs(value_of(state, each) / depth_usd - 1) < Decimal("0.004")

@@ -9,10 +9,10 @@ from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.networks.address import STARKNET_ADDRESS_LIMIT, display_address, keccak256, parse_address
-from swapcli.networks.pool_addresses import is_solidly, pool_address, v4_pool_id
+from swapcli.networks.pool_addresses import deployment_of, hash_pool_key, is_solidly, pool_address, v4_pool_id
 from tests.generate.modelling import shapes
 from tests.generate.modelling.exact import SeededRandom
-from tests.generate.modelling.positions import concentrated_state
+from tests.generate.modelling.positions import EKUBO_TICKS, concentrated_state
 from tests.generate.modelling.tables import PoolRow, Table
 
 _MAX_PRICE_OFFSET_IN_FEES = Decimal("0.9")
@@ -43,7 +43,11 @@ class _PoolInputs:
     @property
     def is_singleton(self) -> bool:
         """Whether one contract holds all pools of the protocol, identified by ids."""
-        return "poolId" in self.protocol.extra_keys
+        return _is_uniswap_v4(self.protocol)
+
+
+def _is_uniswap_v4(protocol: ProtocolInfo) -> bool:
+    return protocol.family == "concentrated" and "poolId" in protocol.extra_keys
 
 
 def pool_entry(row: PoolRow, table: Table, network: Network) -> dict[str, object]:
@@ -67,11 +71,11 @@ def _collect_inputs(row: PoolRow, table: Table, network: Network) -> _PoolInputs
     protocol = network.protocol(row.amm_name)
     if protocol is None or protocol.family is None:
         raise KeyError(f"{network.name} has no protocol {row.amm_name} whose maths are known")
-    native = "poolId" in protocol.extra_keys and network.native.symbol in row.symbols
+    native = _is_uniswap_v4(protocol) and network.native.symbol in row.symbols
     tokens = [_find_token(symbol, network) for symbol in row.symbols]
     if native:
         tokens.sort(key=lambda token: token != network.wrapped_native)
-    elif protocol.family != "stableswap":
+    elif protocol.family not in ("stableswap", "cryptoswap"):
         tokens.sort(key=lambda token: token.address)
     return _PoolInputs(
         row=row,
@@ -93,6 +97,8 @@ def _find_token(symbol: str, network: Network) -> Token:
 
 def _address_fields(setting: _PoolInputs) -> dict[str, object]:
     row, network, kind = setting.row, setting.network, setting.network.kind
+    if setting.protocol.family == "ekubo":
+        return _ekubo_address_fields(setting)
     token0, token1 = setting.tokens[0].address, setting.tokens[1].address
     tier = row.tick_spacing if setting.protocol.extra_keys == ("tickSpacing",) else row.fee_ppm
     known = row.address or pool_address(network, row.amm_name, token0, token1, tier)
@@ -103,6 +109,20 @@ def _address_fields(setting: _PoolInputs) -> dict[str, object]:
         currency0 = ZERO_ADDRESS if setting.is_native else token0
         address["pool_id"] = v4_pool_id(currency0, token1, row.fee_ppm, row.tick_spacing)
     return address
+
+
+def _ekubo_address_fields(setting: _PoolInputs) -> dict[str, object]:
+    """Return the core and the id of a pool without extension, which follows from its tokens, fee and spacing."""
+    row, network = setting.row, setting.network
+    deployment = deployment_of(network, row.amm_name)
+    assert deployment is not None
+    tokens = [int(token.address, 16) for token in setting.tokens]
+    members = (*tokens, (row.fee_ppm << 128) // 10**6, row.tick_spacing, 0)
+    words = b"".join(member.to_bytes(32) for member in members)
+    return {
+        "address": display_address(parse_address(deployment.addresses["core"], network.kind), network.kind),
+        "pool_id": hash_pool_key(words),
+    }
 
 
 def _placeholder_address(setting: _PoolInputs) -> str:
@@ -131,6 +151,18 @@ def _state_fields(setting: _PoolInputs) -> dict[str, object]:
                 price, unit_values, row.depth_usd, row.fee_ppm, row.tick_spacing, setting.is_pegged, random
             )
             return ladder | _concentrated_variant(setting)
+        case "ekubo":
+            ladder = concentrated_state(
+                price, unit_values, row.depth_usd, row.fee_ppm, row.tick_spacing, setting.is_pegged, random,
+                EKUBO_TICKS, "sqrt_ratio",
+            )  # fmt: skip
+            return ladder | {"fee_x128": str((row.fee_ppm << 128) // 10**6), "extension": "0x0"}
+        case "cryptoswap":
+            return shapes.cryptoswap_state(unit_values, row.depth_usd, setting.decimals, row.fee_ppm)
+        case "balancer_v3_weighted":
+            return shapes.balancer_v3_weighted_state(
+                unit_values, row.depth_usd, most_off * random.symmetric_uniform(), row.weights
+            )
         case family:
             raise KeyError(f"no shape for pools of the family {family}")
 

@@ -10,11 +10,13 @@ from collections.abc import Sequence
 from decimal import Decimal
 from math import prod
 
+from swapcli.pools.cryptoswap_math import MATHS
 from tests.generate.modelling.exact import SeededRandom
 
 WAD = 10**18
 _BISECTION_STEPS = 220
 _MAX_IMBALANCE = Decimal("0.3")
+_CRYPTOSWAP_VERSIONS = {2: "v2.0.0", 3: "v2.0.0"}
 
 
 def constant_product_state(price: Decimal, unit_values: Sequence[Decimal], depth_usd: int) -> dict[str, object]:
@@ -59,6 +61,57 @@ def stableswap_state(
     total = sum((balance * unit for balance, unit in zip(balances, units, strict=True)), Decimal(0))
     reserves = [(balance * depth_usd / total).scaleb(d) for balance, d in zip(balances, decimals, strict=True)]
     return {"reserves": _to_strings(reserves), "amp": amp, "rates": [str(WAD)] * len(unit_values)}
+
+
+def cryptoswap_state(
+    unit_values: Sequence[Decimal], depth_usd: int, decimals: Sequence[int], fee_ppm: int
+) -> dict[str, object]:
+    """A balanced pool whose price scale and oracle are the fair prices, with usual parameters and no profit yet.
+
+    A and gamma are those that Curve's interface proposes for volatile coins, and the highest fee is twice the lowest.
+    """
+    count, version = len(unit_values), _CRYPTOSWAP_VERSIONS[len(unit_values)]
+    units = [value.scaleb(places) for value, places in zip(unit_values, decimals, strict=True)]
+    wholes = [Decimal(depth_usd) / count / unit for unit in units]
+    prices = [int((unit / units[0]).scaleb(18)) for unit in units[1:]]
+    reserves = [int(whole.scaleb(places)) for whole, places in zip(wholes, decimals, strict=True)]
+    scaled = [
+        reserve * 10 ** (18 - places) * price // WAD
+        for reserve, places, price in zip(reserves, decimals, (WAD, *prices), strict=True)
+    ]
+    ann, gamma = (400_000, 145 * 10**12) if count == 2 else (1_707_629, 11_809_167_828_997)
+    maths = MATHS[count, version]
+    invariant = maths.find_invariant(ann, gamma, scaled, 0)
+    supply = maths.mean([invariant // count, *(invariant * WAD // (count * price) for price in prices)])
+    return {
+        "version": version,
+        "reserves": [str(reserve) for reserve in reserves],
+        "invariant": str(invariant),
+        "amp": str(ann),
+        "gamma": str(gamma),
+        **{name: [str(price) for price in prices] for name in ("price_scale", "price_oracle", "last_prices")},
+        "mid_fee": str(fee_ppm * 10**4),
+        "out_fee": str(2 * fee_ppm * 10**4),
+        "fee_gamma": str(230 * 10**12),
+        "allowed_extra_profit": str(2 * 10**12),
+        "adjustment_step": str(146 * 10**12),
+        "xcp_profit": str(WAD),
+        "virtual_price": str(WAD),
+        "lp_supply": str(supply),
+    }
+
+
+def balancer_v3_weighted_state(
+    unit_values: Sequence[Decimal], depth_usd: int, offset: Decimal, weights: Sequence[int]
+) -> dict[str, object]:
+    """Balances in proportion to the weights, the first shifted by `offset`; weights are in percent."""
+    reserves = [Decimal(depth_usd) * weight / 100 / value for weight, value in zip(weights, unit_values, strict=True)]
+    reserves[0] *= 1 + offset
+    return {
+        "reserves": _to_strings(reserves),
+        "rates": [str(WAD)] * len(reserves),
+        "weights": [str(weight * WAD // 100) for weight in weights],
+    }
 
 
 def _solidly_reserve_ratio(price: Decimal) -> Decimal:

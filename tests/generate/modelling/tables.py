@@ -10,7 +10,8 @@ One TOML file per network in `tables/`:
 | `pools` | rows `[amm_name, "A/B/...", fee_ppm, tick spacing, depth in USD, options]` |
 
 The tick spacing is 0 where a family has none. In a Uniswap V4 row the native token's symbol stands for the native
-currency. Options: `address` where the real one is known and cannot be derived, `amp` of a stableswap pool.
+currency. Options: `address` where the real one is known and cannot be derived, `amp` of a stableswap pool,
+`weights` of a weighted one in percent.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class PoolRow:
     depth_usd: int
     address: str | None = None
     amp: int = 0
+    weights: tuple[int, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
