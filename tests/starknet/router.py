@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import defaultdict
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple, TypeVar
+from typing import Any, NamedTuple, TypeVar
 
 from swapcli.model.pool import Pool
 
@@ -55,7 +55,7 @@ class SwapParams(NamedTuple):
 
 
 def run(felts: Sequence[int], pools: Mapping[str, Pool], protocol_ids: Mapping[str, int]) -> Paid:
-    """Execute `swap` on `pools` (by address). Each swap must have the id of its pool's protocol."""
+    """Execute `swap` on `pools` (by key). Each swap must name exactly one pool, and the id of its protocol."""
     cursor = Cursor(felts)
     token_in, token_out = cursor.address(), cursor.address()
     amount_in, min_received, recipient = cursor.u256(), cursor.u256(), cursor.address()
@@ -64,16 +64,32 @@ def run(felts: Sequence[int], pools: Mapping[str, Pool], protocol_ids: Mapping[s
     present = dict(pools)
     balances = defaultdict(int, {token_in: amount_in})
     for swap in swaps:
-        pool = present[swap.pool_address]
+        (key,) = (key for key, pool in present.items() if is_named(pool, swap))
+        pool = present[key]
         assert protocol_ids[pool.protocol] == swap.protocol_id
-        assert swap.extra_data == ([pool.fee_ppm] if pool.family == "concentrated" else [])
         spent = balances[swap.token_in] * swap.rate // SCALE
-        amount_out, present[swap.pool_address] = pool.swap(swap.token_in, swap.token_out, spent)
+        amount_out, present[key] = pool.swap(swap.token_in, swap.token_out, spent)
         balances[swap.token_in] -= spent
         balances[swap.token_out] += amount_out
     paid = balances.pop(token_out)
     assert paid >= min_received
     return Paid(paid, recipient, dict(balances))
+
+
+def is_named(pool: Pool, swap: SwapParams) -> bool:
+    """Return whether a swap names a pool: by its address, and its extra data where one contract has many pools."""
+    is_here = pool.address == swap.pool_address and {swap.token_in, swap.token_out} == set(pool.tokens)
+    return is_here and swap.extra_data == extra_data_of(pool)
+
+
+def extra_data_of(pool: Pool) -> list[int]:
+    """Return the documented extra data of a pool, from its state."""
+    if pool.family != "ekubo":
+        return [pool.fee_ppm] if pool.family == "concentrated" else []
+    state: dict[str, Any] = pool.state()
+    return [
+        int(state["fee_x128"]), state["tick_spacing"], int(state["extension"], 16), state.get("skip_ahead", 0)
+    ]  # fmt: skip
 
 
 def read_swap(cursor: Cursor) -> SwapParams:

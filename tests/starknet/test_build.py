@@ -20,6 +20,7 @@ from swapcli.model.transaction import RouterRouteParam
 from swapcli.networks.catalogue import find_network
 from swapcli.starknet import build_call
 from swapcli.starknet.router_params import extra_felts
+from tests.starknet.router import extra_data_of
 
 STARKNET = find_network("starknet")
 ROUTE = RouterRouteParam("0x1", "0x2", 1_000, 990, 985, "0x3", SwapType.TOKEN_TO_TOKEN)
@@ -66,7 +67,7 @@ def test_every_step_becomes_one_swap_in_order(uses: list[tuple[str, int]]) -> No
         assert swap.pool_address == pool.address
         assert STARKNET.protocols[swap.protocol_id - 1].amm_name == pool.protocol
         assert swap.swap_type is SwapType.TOKEN_TO_TOKEN
-        assert (swap.extra_data, len(swap.extra_felts)) == (b"", len(DOCUMENTED[pool.family]))
+        assert (swap.extra_data, list(swap.extra_felts)) == (b"", extra_data_of(pool))
 
 
 @given(POOLS)
@@ -83,11 +84,11 @@ def test_the_catalogue_names_the_documented_extra_data(protocol: ProtocolInfo) -
 
 
 @pytest.mark.parametrize("key", sorted(market().pools))
-def test_only_concentrated_pools_have_extra_data_their_fee(key: str) -> None:
+def test_the_extra_data_of_a_pool_is_the_documented_one(key: str) -> None:
     pool = market().pools[key]
     protocol = STARKNET.protocol(pool.protocol)
     assert protocol
-    assert extra_felts(pool, protocol) == ((pool.fee_ppm,) if pool.family == "concentrated" else ())
+    assert list(extra_felts(pool, protocol)) == extra_data_of(pool)
 
 
 @given(POOLS, st.integers(0, 2**64), st.integers(1, 2**251 - 1))
@@ -109,9 +110,9 @@ def test_a_trait_that_is_no_felt_is_refused(key: str, trait: int | str) -> None:
 @given(POOLS)
 def test_a_pool_without_a_needed_trait_is_refused(key: str) -> None:
     pool = market().pools[key]
-    with pytest.raises(InvalidRoute, match="lacks its extension") as caught:
-        extra_felts(pool, ProtocolInfo(5, "Any", "Any", extra_keys=("extension",)))
-    assert caught.value.details == {"pool": key, "trait": "extension"}
+    with pytest.raises(InvalidRoute, match="lacks its parameters") as caught:
+        extra_felts(pool, ProtocolInfo(5, "Any", "Any", extra_keys=("parameters",)))
+    assert caught.value.details == {"pool": key, "trait": "parameters"}
 
 
 @given(POOLS)

@@ -77,8 +77,7 @@ def route_of(quote: Quote, slippage_ppm: int) -> RouterRouteParam:
 
 
 def execute(felts: tuple[int, ...]) -> Paid:
-    pools = {pool.address: pool for pool in market().pools.values()}
-    return run(felts, pools, {protocol.amm_name: protocol.id for protocol in STARKNET.protocols})
+    return run(felts, market().pools, {protocol.amm_name: protocol.id for protocol in STARKNET.protocols})
 
 
 @settings(max_examples=60)
@@ -124,8 +123,10 @@ def test_a_large_order_is_split_over_several_protocols() -> None:
     quote = find_quote(build_order("ETH", "USDC", 250.0))
     call = build_call(route_of(quote, 5_000), quote.steps, market().pools, STARKNET)
     assert len({swap.protocol_id for swap in call.swaps}) > 1
-    assert {len(swap.extra_felts) for swap in call.swaps} == {0, 1}
-    assert [(swap.pool_address, swap.rate) for swap in call.swaps] == [(step.pool, step.rate) for step in quote.steps]
+    assert {len(swap.extra_felts) for swap in call.swaps} == {0, 1, 4}
+    pools = market().pools
+    expected = [(pools[step.pool].address, step.rate) for step in quote.steps]
+    assert [(swap.pool_address, swap.rate) for swap in call.swaps] == expected
 
 
 def test_each_call_of_a_batch_pays_its_quote() -> None:
