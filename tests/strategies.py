@@ -24,6 +24,7 @@ PROTOCOLS = {
     "concentrated": "uniswapV3",
     "solidly_stable": "aerodromeV2Stable",
     "stableswap": "curveFi",
+    "cryptoswap": "curveFiTwoCrypto",
     "weighted": "balancerV2Weighted",
     "infinity_bin": "PancakeSwapV4",
     "liquidity_book": "hyperBrickLB",
@@ -97,6 +98,26 @@ def _concentrated(draw: st.DrawFn, count: int) -> Document:
 
 
 @st.composite
+def _cryptoswap(draw: st.DrawFn, count: int) -> Document:
+    """Draw the fields of a pool without the balances that its invariant needs, and sometimes in a ramp."""
+    fee_ppm = draw(st.integers(0, 10_000))
+    numbers = st.lists(_decimal(1, 10**24), min_size=count - 1, max_size=count - 1)
+    state = {
+        "version": "v2.0.0",
+        "reserves": draw(st.lists(_decimal(0, 10**24), min_size=count, max_size=count)),
+        **{name: draw(numbers) for name in ("price_scale", "price_oracle", "last_prices")},
+        **{name: draw(_decimal(1, 10**24)) for name in ("invariant", "xcp_profit", "virtual_price", "lp_supply")},
+        **{name: draw(_decimal(1, 10**18)) for name in ("amp", "gamma", "fee_gamma")},
+        **{name: draw(_decimal(0, 10**18)) for name in ("allowed_extra_profit", "adjustment_step")},
+        "mid_fee": str(fee_ppm * 10_000),
+        "out_fee": str(fee_ppm * 10_000 + draw(st.integers(0, 10**8))),
+        "fee_ppm": fee_ppm,
+    }
+    ramp = {"ramp_seconds_left": draw(st.integers(0, 10**6))} if draw(st.booleans()) else {}
+    return {**state, **ramp}
+
+
+@st.composite
 def _bins(draw: st.DrawFn) -> Document:
     """Draw the fields of a pool of bins: Y below the active one, X above it."""
     active_id = draw(st.integers(2**23 - 8_000, 2**23 + 8_000))
@@ -147,6 +168,7 @@ _STATES = {
     "concentrated": _concentrated,
     "solidly_stable": _solidly_stable,
     "stableswap": _stableswap,
+    "cryptoswap": _cryptoswap,
     "weighted": _weighted,
     "infinity_bin": _infinity_bin,
     "liquidity_book": _liquidity_book,
@@ -176,11 +198,14 @@ _TRANSFERS = _FEES.map(lambda fees: {"kind": "fee", **fees}) | st.sampled_from([
 )
 
 
+_MAX_TOKENS = {"stableswap": 4, "weighted": 4, "cryptoswap": 3}
+
+
 @st.composite
 def pool_entries(draw: st.DrawFn, address: str, tokens: list[str]) -> Document:
     """Draw an entry of `pools`, of any family, with two or more of `tokens`."""
     family = draw(st.sampled_from(sorted(PROTOCOLS)))
-    max_tokens = min(len(tokens), 4) if family in ("stableswap", "weighted") else 2
+    max_tokens = min(len(tokens), _MAX_TOKENS.get(family, 2))
     count = draw(st.integers(2, max_tokens))
     pool_tokens = draw(st.permutations(tokens))[:count]
     shared = {
