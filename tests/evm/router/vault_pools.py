@@ -103,13 +103,26 @@ class VaultPools(ContractFixture):
 
     def dollars(self, symbol: str, dollars: int) -> int:
         """Return about that value in base units of a token."""
-        symbol = "DAI" if symbol == MINTED else SHARES.get(symbol, symbol)
+        symbol = SHARES.get(symbol, symbol)
+        symbol = symbol if symbol in DECIMALS else "DAI"
         unit: int = 10 ** DECIMALS[symbol]
         return dollars * unit * 100 // CENTS[symbol]
 
     def fill(self, pool: str, *symbols: str, dollars: int = POOL_DOLLARS) -> None:
         for symbol in symbols:
             self.give(symbol, pool, self.dollars(symbol, dollars))
+
+    def open_share_token(self, sold: str, bought: str) -> list[Offer]:
+        """Return offers of `sold` in new pools that are paid by a transfer before they swap."""
+        known = len(self.offers)
+        self._open_balancer_pool(sold, bought)
+        self._open_book(sold, bought)
+        for model, is_bin in (("InfinityTickManager", False), ("InfinityBinManager", True)):
+            manager = self.chain.deploy(self.models[model], self.infinity.address)
+            self.infinity.send("registerApp", manager.address)
+            self._open_infinity_pool(manager, is_bin, sold, bought)
+        opened, self.offers = self.offers[known:], self.offers[:known]
+        return [offer for offer in opened if offer.token_in == self.address(sold)]
 
     def _open_vault_pools(self) -> None:
         self._open_indexed(RouterPoolKind.CURVE_CRYPTO, "CryptoPool", ("USDT", "WBTC", WETH))
