@@ -50,6 +50,9 @@ class ContractKind(StrEnum):
     INFINITY_BIN = "infinity_bin"
     BALANCER_V2 = "balancer_v2"
     BALANCER_V3 = "balancer_v3"
+    PSM = "psm"
+    VAULT = "vault"
+    BRIDGE = "bridge"
     LIQUIDITY_BOOK = "liquidity_book"
     SAMPLED = "sampled"
     """Any contract whose protocol quotes by itself: see `sampled_pools`."""
@@ -111,6 +114,8 @@ class KindTraits(NamedTuple):
     network_kind: Kind = Kind.EVM
     is_keyed_by_id: bool = False
     """Whether one contract has all pools, which differ by their ids."""
+    is_pool_itself: bool = False
+    """Whether the contracts in the deployments are the pools, which nothing lists or announces."""
 
 
 _PAIR_LISTS: Final = (("allPairsLength()", "allPairs(uint256)"), ("allPoolsLength()", "allPools(uint256)"))
@@ -326,6 +331,9 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         created=(_POOL_REGISTERED_V3,),
         is_in_vault=True,
     ),
+    ContractKind.PSM: KindTraits(("psm",), "psm", roles=("psm",), is_pool_itself=True),
+    ContractKind.VAULT: KindTraits(("vault",), "vault", roles=("share_vault",), is_pool_itself=True),
+    ContractKind.BRIDGE: KindTraits(("bridge",), "bridge", roles=("bridge",), is_pool_itself=True),
     ContractKind.JEDISWAP: _STARKNET_PAIR._replace(loader="jediswap", has_constant_fee=True),
     ContractKind.TENKSWAP: _STARKNET_PAIR._replace(loader="tenkswap", has_constant_fee=True),
     ContractKind.SITHSWAP: _STARKNET_PAIR._replace(families=("constant_product", "solidly_stable"), loader="sithswap"),

@@ -38,7 +38,7 @@ class Factory(NamedTuple):
     def is_enumerable(self) -> bool:
         """Whether it has a list of its pools. Other pools are found only by creation events."""
         traits = KINDS[self.kind]
-        return traits.has_whole_list or bool(traits.list_functions)
+        return traits.has_whole_list or traits.is_pool_itself or bool(traits.list_functions)
 
     def protocol_of(self, family: str) -> ProtocolInfo | None:
         """Return the protocol of its pools of a family, None if the catalogue has none.

@@ -31,6 +31,9 @@ _CLASS_NAMES: dict[str, str] = {
     "ekubo": "Ekubo",
     "infinity_bin": "InfinityBin",
     "liquidity_book": "LiquidityBook",
+    "psm": "PegStabilityModule",
+    "vault": "ShareVault",
+    "bridge": "StablecoinBridge",
     "wrapper": "WrappedNative",
     "sampled": "Sampled",
 }

@@ -1,0 +1,101 @@
+"""Spark's peg stability module PSM3: USDC, USDS and sUSDS at fixed rates, without a fee.
+
+USDC and USDS are one to one. A unit of sUSDS is worth `rate` units of USDS, a fraction of 10^27 that grows with time.
+Every conversion rounds down, those of sUSDS twice; the module pays what it holds.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import ClassVar, Final, Self
+
+from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.pools.bin_curve import BinCurve
+from swapcli.pools.fast_replace import fast_replace
+from swapcli.pools.fixed_rate import fixed_rate_curve
+from swapcli.pools.identity_checks import check_multi_token
+from swapcli.pools.reserves import reserves_after_swap
+from swapcli.pools.state_fields import StateFields
+from swapcli.pools.token_positions import token_indices
+
+RAY: Final = 10**27
+_TOKEN_COUNT: Final = 3
+_SAVINGS: Final = 2
+"""The position of sUSDS: the contract's order is USDC, USDS, sUSDS."""
+_RATE_BITS: Final = 128
+"""Chosen so that products of the rate fit a word; the rate of savings is near 10^27, 2^90."""
+_WORD_BITS: Final = 256
+
+
+@dataclass(frozen=True, slots=True)
+class PegStabilityModule(Pool):
+    """`tokens` are USDC, USDS and sUSDS; `rate` is the value of sUSDS in USDS, times 10^27."""
+
+    reserves: tuple[int, ...]
+    rate: int
+
+    family: ClassVar[str] = "psm"
+    swap_gas: ClassVar[int] = 75_000
+    """Estimated: two transfers of 25,000 to 30,000, and the rate, which is a power, with two further contracts."""
+
+    @property
+    def changes_without_events(self) -> bool:
+        """Return true: the rate grows with every second."""
+        return True
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
+        """Sell `amount_in` for the contract's `previewSwapExactIn`. Raises as `Pool.swap`."""
+        i, j = token_indices(self, token_in, token_out)
+        if amount_in >> _WORD_BITS:
+            raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 256 bits")
+        unit_in, unit_out = 10 ** self.decimals[i], 10 ** self.decimals[j]
+        value = amount_in
+        if j == _SAVINGS:
+            value = self._require_word(amount_in * RAY) // self.rate
+        elif i == _SAVINGS:
+            value = self._require_word(amount_in * self.rate) // RAY
+        amount_out = self._require_word(value * unit_out) // unit_in
+        if amount_out > self.reserves[j]:
+            raise InsufficientLiquidity(f"pool {self.key} holds less than {amount_out} of {token_out}")
+        if not amount_out:
+            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+        after: Self = _replace_reserves(self, reserves_after_swap(self.reserves, i, amount_in, j, amount_out))
+        return amount_out, after
+
+    def curve(self, token_in: str, token_out: str) -> BinCurve:
+        """Return the direction in floats: one rate, up to the balance of `token_out`."""
+        i, j = token_indices(self, token_in, token_out)
+        rate = 10.0 ** (self.decimals[j] - self.decimals[i])
+        if j == _SAVINGS:
+            rate *= RAY / self.rate
+        elif i == _SAVINGS:
+            rate *= self.rate / RAY
+        return fixed_rate_curve(rate, self.reserves[j])
+
+    def state(self) -> dict[str, object]:
+        """Return `reserves` and `rate`."""
+        return {"reserves": [str(reserve) for reserve in self.reserves], "rate": str(self.rate)}
+
+    @classmethod
+    def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
+        """Read `reserves` of USDC, USDS and sUSDS, and `rate`."""
+        check_multi_token(identity)
+        if len(identity.tokens) != _TOKEN_COUNT:
+            raise InvalidPoolState("tokens", f"expected USDC, USDS and sUSDS, not {len(identity.tokens)} tokens")
+        if identity.fee_ppm:
+            raise InvalidPoolState("fee_ppm", f"expected 0, not {identity.fee_ppm}")
+        fields = StateFields(state)
+        rate = fields.uint("rate", _RATE_BITS)
+        if not rate:
+            raise InvalidPoolState("rate", "expected a number above 0")
+        return cls(*identity, fields.uints("reserves", _TOKEN_COUNT), rate)
+
+    def _require_word(self, product: int) -> int:
+        if product >> _WORD_BITS:
+            raise SwapReverts(f"pool {self.key}: the amount overflows the contract's arithmetic")
+        return product
+
+
+_replace_reserves = fast_replace(PegStabilityModule, "reserves")
