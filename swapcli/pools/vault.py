@@ -1,14 +1,14 @@
 """ERC-4626 vaults: a deposit mints shares of the vault, and redeemed shares return the asset.
 
-Both directions convert by the same price, total assets over total shares as of the quoted block, rounded down. A
-conversion moves that price by less than its rounding, but not by nothing: only the first one of a transaction is exact.
+Both directions convert by the same price, total assets over total shares as of the quoted block, rounded down. Since
+both totals are rounded too, a conversion may change the last digits of that price: only the first one is exact.
 """
 
 from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Self
+from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
@@ -18,6 +18,10 @@ from swapcli.pools.fixed_rate import fixed_rate_curve
 from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
+
+_MAX_GROWTH: Final = 100
+"""The largest deposit that the solver considers, in total assets of the vault: floats distinguish no small amounts in
+one without limit, 2^256 - 1."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,8 +68,8 @@ class ShareVault(Pool):
     def curve(self, token_in: str, token_out: str) -> BinCurve:
         """Return the direction in floats: one rate, up to what can be deposited or redeemed."""
         if is_forward(self, token_in, token_out):
-            max_shares = self.max_deposit * self.shares // self.assets
-            return fixed_rate_curve(self.shares / self.assets, max_shares, self.max_deposit)
+            max_deposit = min(self.max_deposit, _MAX_GROWTH * self.max_redeemed)
+            return fixed_rate_curve(self.shares / self.assets, max_deposit * self.shares // self.assets)
         return fixed_rate_curve(self.assets / self.shares, self.max_redeemed)
 
     def state(self) -> dict[str, object]:

@@ -22,9 +22,9 @@ _LIMIT: Final = "limit()"
 _BALANCE: Final = "balanceOf(address)"
 _MINT: Final = "mintTo(address,uint256)"
 _BURN: Final = "burnAndSend(address,uint256)"
-_SOMEBODY: Final = f"0x{'b41d6e' * 6}{'00' * 2}"
+_PLACEHOLDER: Final = f"0x{'b41d6e' * 6}{'00' * 2}"
 """An arbitrary address, which sends and receives nothing in the trials."""
-_TRIAL: Final = CallContext(_SOMEBODY, 0)
+_TRIAL: Final = CallContext(_PLACEHOLDER, 0)
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -34,7 +34,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         ContractCall(ref.address, encode_call(_LIMIT)),
         ContractCall(ref.tokens[1], encode_call(_BALANCE, ref.address)),
         *(
-            ContractCall(ref.address, encode_call(name, _SOMEBODY, 0), may_revert=True, context=_TRIAL)
+            ContractCall(ref.address, encode_call(name, _PLACEHOLDER, 0), may_revert=True, context=_TRIAL)
             for name in (_MINT, _BURN)
         ),
     ]

@@ -16,14 +16,14 @@ from swapcli.model.pool import Pool
 _ASSET: Final = "asset()"
 _TOTAL_ASSETS: Final = "totalAssets()"
 _MAX_DEPOSIT: Final = "maxDeposit(address)"
-_SOMEBODY: Final = f"0x{'b41d6e' * 6}{'00' * 2}"
+_PLACEHOLDER: Final = f"0x{'b41d6e' * 6}{'00' * 2}"
 """An arbitrary address: the limit of deposits is that of everybody."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a vault in one round."""
     max_deposit, total_assets, *conversions = yield [
-        ContractCall(ref.address, encode_call(_MAX_DEPOSIT, _SOMEBODY)),
+        ContractCall(ref.address, encode_call(_MAX_DEPOSIT, _PLACEHOLDER)),
         ContractCall(ref.address, encode_call(_TOTAL_ASSETS)),
         *share_price_calls(ref.address),
     ]
