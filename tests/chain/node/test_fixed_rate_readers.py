@@ -67,8 +67,10 @@ def psm_contract(module: PegStabilityModule = MODULE, pocket: str = ADDRESS) -> 
     def preview(data: bytes) -> int:
         sold, bought, amount = (argument(data, k) for k in range(3))
         if bought == savings:
-            return amount * RAY // module.rate * unit[bought] // unit[sold]
-        return (amount * module.rate // RAY if sold == savings else amount) * unit[bought] // unit[sold]
+            amount = amount * RAY // module.rate
+        elif sold == savings:
+            amount = amount * module.rate // RAY
+        return amount * unit[bought] // unit[sold]
 
     contract.compute("previewSwapExactIn(address,address,uint256)", preview, ADDRESS, ADDRESS, 0)
     contract.put_address(ADDRESS, "pocket()", pocket)
