@@ -64,15 +64,16 @@ def psm_contract(module: PegStabilityModule = MODULE, pocket: str = ADDRESS) -> 
     )
     savings = int(module.tokens[2], 16)
 
-    def preview(data: bytes) -> int:
+    def convert(data: bytes) -> int:
         sold, bought, amount = (argument(data, k) for k in range(3))
         if bought == savings:
             amount = amount * RAY // module.rate
         elif sold == savings:
             amount = amount * module.rate // RAY
-        return amount * unit[bought] // unit[sold]
+        converted: int = amount * unit[bought] // unit[sold]
+        return converted
 
-    contract.compute("previewSwapExactIn(address,address,uint256)", preview, ADDRESS, ADDRESS, 0)
+    contract.compute("previewSwapExactIn(address,address,uint256)", convert, ADDRESS, ADDRESS, 0)
     contract.put_address(ADDRESS, "pocket()", pocket)
     for token, name, reserve in zip(module.tokens, ("usdc()", "usds()", "susds()"), module.reserves, strict=True):
         contract.put_address(ADDRESS, name, token)
