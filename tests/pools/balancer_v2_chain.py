@@ -51,7 +51,7 @@ class StableChain(Balancer):
 
     def __init__(self) -> None:
         super().__init__()
-        self.rate_provider = compile_solidity("balancer.sol")["RateProvider"]
+        self.rate_provider = compile_solidity("rates.sol")["RateProvider"]
         self.libraries: dict[str, str] = {}
 
     def set_time(self, timestamp: int) -> None:
