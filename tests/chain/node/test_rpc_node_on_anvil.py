@@ -51,7 +51,7 @@ def read(node: RpcNode, pool_refs: list[PoolRef], multicall: str | None) -> list
 WITHOUT_POOL = {
     ContractKind.SAMPLED,
     *(ContractKind.SOLIDLY, ContractKind.BALANCER_V3, ContractKind.CRYPTOSWAP),
-    *(ContractKind.INFINITY_CL, ContractKind.INFINITY_BIN),
+    *(ContractKind.INFINITY_CL, ContractKind.INFINITY_BIN, ContractKind.LIQUIDITY_BOOK),
 }
 """Kinds without a pool on the test chain."""
 
