@@ -52,6 +52,8 @@ WITHOUT_POOL = {
     ContractKind.SAMPLED,
     *(ContractKind.SOLIDLY, ContractKind.BALANCER_V3, ContractKind.CRYPTOSWAP),
     *(ContractKind.INFINITY_CL, ContractKind.INFINITY_BIN, ContractKind.LIQUIDITY_BOOK),
+    *(ContractKind.SOLIDLY_V1, ContractKind.SOLIDLY_V3),
+    *(ContractKind.PSM, ContractKind.VAULT, ContractKind.BRIDGE),
 }
 """Kinds without a pool on the test chain."""
 
