@@ -50,6 +50,7 @@ class ContractKind(StrEnum):
     INFINITY_BIN = "infinity_bin"
     BALANCER_V2 = "balancer_v2"
     BALANCER_V3 = "balancer_v3"
+    FLUID_T1 = "fluid_t1"
     PSM = "psm"
     VAULT = "vault"
     BRIDGE = "bridge"
@@ -331,6 +332,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         created=(_POOL_REGISTERED_V3,),
         is_in_vault=True,
     ),
+    ContractKind.FLUID_T1: KindTraits(("fluid_t1",), "fluid_t1", roles=("reserves_resolver",), has_whole_list=True),
     ContractKind.PSM: KindTraits(("psm",), "psm", roles=("psm",), is_pool_itself=True),
     ContractKind.VAULT: KindTraits(("vault",), "vault", roles=("share_vault",), is_pool_itself=True),
     ContractKind.BRIDGE: KindTraits(("bridge",), "bridge", roles=("bridge",), is_pool_itself=True),

@@ -18,7 +18,8 @@ class Factory(NamedTuple):
     `protocols` are those that its pools belong to: one, or several that differ in the family of their pools.
     `protocols_by_hook` are those of the pools of a Uniswap V4 manager with known hooks. `fee_ppm` is the constant fee
     of a kind that has one. `fee_tiers` are those that the catalogue knows of, as in `Deployment`. Pools of
-    `quoted_protocols` that cannot be computed can be sampled.
+    `quoted_protocols` that cannot be computed can be sampled. `wrapped_native` is the token that native currency counts
+    as.
     """
 
     address: str
@@ -28,6 +29,7 @@ class Factory(NamedTuple):
     fee_tiers: Mapping[int, int] = MappingProxyType({})
     protocols_by_hook: Mapping[str, ProtocolInfo] = MappingProxyType({})
     quoted_protocols: frozenset[str] = frozenset()
+    wrapped_native: str | None = None
 
     @property
     def all_protocols(self) -> tuple[ProtocolInfo, ...]:

@@ -55,7 +55,9 @@ def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: 
                 continue
             if fee_ppm is None:
                 return "the catalogue does not know its fee"
-            factory = factories.get(address) or Factory(address, kind, (), fee_ppm, deployment.fee_tiers)
+            factory = factories.get(address) or Factory(
+                address, kind, (), fee_ppm, deployment.fee_tiers, wrapped_native=network.wrapped_native_address
+            )
             factories[address] = _with_protocol(factory, protocol, deployment)
             problem = ""
     return problem

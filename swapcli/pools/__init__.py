@@ -31,6 +31,7 @@ _CLASS_NAMES: dict[str, str] = {
     "ekubo": "Ekubo",
     "infinity_bin": "InfinityBin",
     "liquidity_book": "LiquidityBook",
+    "fluid_t1": "FluidT1",
     "psm": "PegStabilityModule",
     "vault": "ShareVault",
     "bridge": "StablecoinBridge",

@@ -134,7 +134,7 @@ def test_only_events_of_the_families_are_requested() -> None:
     assert set(change_topics(["solidly_stable"])) == set(EVENTS[ContractKind.SOLIDLY])
     assert change_topics(["stableswap"]) == ()
     assert len(change_topics(FAMILIES)) == len(set(change_topics(FAMILIES)))
-    without_events = {"stableswap", "curve_meta", "psm", "vault", "bridge"}
+    without_events = {"stableswap", "curve_meta", "fluid_t1", "psm", "vault", "bridge"}
     assert {name for name in FAMILIES if not emits_events(name)} == without_events
 
 
