@@ -100,7 +100,9 @@ def read_listed_pools(reader: BlockReader, listing: PoolList, first: int, last: 
 def _read_list_length(factory: Factory) -> BatchRead[PoolList]:
     """Read the length of a factory's list in one round, or the list as a whole."""
     if KINDS[factory.kind].is_pool_itself:
-        return PoolList(factory, 1, addresses=(factory.address,))
+        # The chain may not have the catalogue's contract: then this fails.
+        ref = yield from pool_reader(factory.kind).read_constants(factory, factory.address)
+        return PoolList(factory, 1, addresses=(ref.address,))
     if KINDS[factory.kind].has_whole_list:
         addresses = yield from pool_reader(factory.kind).read_list(factory)
         return PoolList(factory, len(addresses), addresses=addresses)

@@ -218,3 +218,9 @@ def test_an_address_of_the_catalogue_is_a_list_of_one_pool() -> None:
     (ref,) = read_listed_pools(reader, listing, 0, 10)  # type: ignore[arg-type]
     assert isinstance(ref, PoolRef)
     assert (ref.address, ref.tokens, ref.protocol) == (ADDRESS, MODULE.tokens, "test")
+
+
+def test_an_address_without_a_contract_is_no_list() -> None:
+    factory = Factory(ADDRESS, ContractKind.PSM, (ProtocolInfo(1, "test", "Test", "psm"),))
+    (listing,) = read_pool_lists(_Reader(Contract()), [factory])  # type: ignore[arg-type]
+    assert isinstance(listing, SkippedItem)
