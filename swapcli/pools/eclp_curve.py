@@ -21,7 +21,8 @@ def eclp_curve(
 ) -> RateCurve:
     """Return the sale of one token. Balances have 18 decimals; `units` are base units per such unit, in and out.
 
-    That of the input includes the fee. A pool without the other token, or whose contract would revert, sells nothing.
+    That of the input includes the fee. A pool without the other token, with more of the sold one than its range takes,
+    or whose contract would revert, sells nothing.
     """
     try:
         invariant = parameters.invariant(*balances)
@@ -29,7 +30,8 @@ def eclp_curve(
         return ZeroCurve()
     if not balances[1 - token_in] or invariant.under <= 0:
         return ZeroCurve()
-    return EclpCurve(parameters, balances, invariant, token_in, units)
+    curve = EclpCurve(parameters, balances, invariant, token_in, units)
+    return curve if curve.capacity > 0.0 else ZeroCurve()
 
 
 class EclpCurve:
