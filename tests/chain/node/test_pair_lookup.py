@@ -331,6 +331,10 @@ WITHOUT_PAIR_LOOKUP = (
     ContractKind.CRYPTOSWAP,
     ContractKind.INFINITY_CL,
     ContractKind.INFINITY_BIN,
+    ContractKind.FLUID_T1,
+    ContractKind.PSM,
+    ContractKind.VAULT,
+    ContractKind.BRIDGE,
 )
 
 
