@@ -418,10 +418,7 @@ class QuoteSources:
     def _http_urls(self, network: Network) -> tuple[list[Secret], Mapping[str, str]]:
         """Return the http nodes of a network as `_node_urls`. Raises `ConfigError` if there are only others."""
         urls, headers = self._node_urls(network)
-        http_urls = [url for url in urls if is_http_url(url.reveal())]
-        if urls and not http_urls:
-            raise _only_lasting_nodes(urls[0], network)
-        return http_urls, headers
+        return _http_only(urls, network), headers
 
     def resolve_name(self, name: str, network: Network) -> ResolvedName:
         """Return the address on `network` of an ENS name or Basename, read from a node.
@@ -523,7 +520,7 @@ class QuoteSources:
         from swapcli.chain.head_source import PollingHeads, SubscribedHeads, poll_interval_s
 
         if network.kind is not Kind.EVM:
-            urls, headers = self._http_urls(network)
+            urls = _http_only(urls, network)
         poll_s = poll_interval_s(network.block_time_s)
         has_live = any(not is_http_url(url.reveal()) for url in urls)
         heads = SubscribedHeads(poll_s) if has_live and is_followed else None
@@ -733,6 +730,14 @@ def check_is_evm(network: Network) -> None:
     """Raise `InvalidOption` for a network whose nodes have no EVM interface."""
     if network.kind is not Kind.EVM:
         raise InvalidOption(f"{network.name} is not an EVM network: its nodes use a different protocol")
+
+
+def _http_only(urls: Sequence[Secret], network: Network) -> list[Secret]:
+    """Return the http nodes. Raises `ConfigError` if there are only others."""
+    http_urls = [url for url in urls if is_http_url(url.reveal())]
+    if urls and not http_urls:
+        raise _only_lasting_nodes(urls[0], network)
+    return http_urls
 
 
 def _only_lasting_nodes(url: Secret, network: Network) -> ConfigError:

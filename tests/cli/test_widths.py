@@ -73,7 +73,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row(("0x8619b04e",), exit_code=2),
     ),
     "router deploy-payload": (Row(("base", "--table")), Row(("starknet", "--table"), exit_code=2)),
-    "sync": (Row(("starknet", "--table"), exit_code=2),),
+    "sync": (Row(("starknet", "--tokens", "STRK", "--table"), exit_code=2),),
     "market import": (Row(("{market}", "--store", "{folder}", "--replace", "--table")),),
     "market export": (Row(("citrea", "{folder}/exported.json", "--table")),),
     "market info": (

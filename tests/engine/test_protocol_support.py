@@ -23,6 +23,31 @@ def test_a_protocol_is_quoted_and_synced_or_has_a_reason(name: str) -> None:
         assert not (support.can_sync and family is None)
 
 
+LEAST_QUOTED = {"base": (44, 63), "hyperevm": (30, 43), "monad": (20, 22), "citrea": (5, 6), "starknet": (10, 18)}
+"""The least number of protocols that a node's pools are quoted of, and that of all protocols of the interface."""
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_most_protocols_are_quoted_and_others_lack_a_named_fact(name: str) -> None:
+    described = describe_protocols(find_network(name))
+    quoted = [
+        support
+        for support in described
+        if support.quotes is not QuoteKind.NOT_SUPPORTED and (support.can_sync or support.protocol.family == "wrapper")
+    ]
+    least, whole = LEAST_QUOTED[name]
+    assert len(quoted) >= least
+    assert len(described) == whole
+    for support in described:
+        named = support.protocol.unsupported
+        assert support in quoted or (named is not None and support.reason == named), support.protocol.amm_name
+
+
+def test_ekubos_plain_pools_are_quoted_exactly_and_synced() -> None:
+    described = {support.protocol.amm_name: support for support in describe_protocols(find_network("starknet"))}
+    assert (described["Ekubo"].quotes, described["Ekubo"].can_sync) == (QuoteKind.EXACT, True)
+
+
 def test_the_reason_is_that_of_the_definition() -> None:
     secret = ProtocolInfo(62, "secret", "Secret", unsupported="its quotes need a signature")
     unknown = ProtocolInfo(63, "unknown", "Unknown")

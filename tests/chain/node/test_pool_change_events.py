@@ -17,6 +17,7 @@ from swapcli.chain.contract_kinds import (
     ekubo_key_in_data,
     first_topic,
     key_of_emitter,
+    kinds_of_family,
     topic_of,
 )
 from swapcli.chain.node import Log
@@ -60,6 +61,16 @@ IGNORED_BY_KIND = {
     ContractKind.BALANCER_V2: {"TokenRateCacheUpdated"},
 }
 """Those of a pair come with a Sync; that of a manager announces a new pool; pools with rates are read at each block."""
+
+WITHOUT_EVENTS = {
+    ContractKind.STABLESWAP: "rates of its tokens, and versions whose events differ",
+    ContractKind.FLUID_T1: "interest and limits that grow in another contract",
+    ContractKind.PSM: "a rate that grows with time",
+    ContractKind.VAULT: "the price of shares",
+    ContractKind.BRIDGE: "limits and the balances of another contract",
+    ContractKind.SAMPLED: "prices of the protocol's own",
+}
+"""What changes the swaps of a pool of the kind unannounced."""
 
 
 def test_every_kind_has_a_row_of_events() -> None:
@@ -134,8 +145,15 @@ def test_only_events_of_the_families_are_requested() -> None:
     assert set(change_topics(["solidly_stable"])) == set(EVENTS[ContractKind.SOLIDLY])
     assert change_topics(["stableswap"]) == ()
     assert len(change_topics(FAMILIES)) == len(set(change_topics(FAMILIES)))
-    without_events = {"stableswap", "curve_meta", "fluid_t1", "psm", "vault", "bridge"}
-    assert {name for name in FAMILIES if not emits_events(name)} == without_events
+
+
+def test_a_family_emits_events_if_all_its_kinds_do() -> None:
+    assert {kind for kind in KINDS if not EVENTS[kind]} == WITHOUT_EVENTS.keys()
+    stored = {kind for kind in WITHOUT_EVENTS if KINDS[kind].has_stored_state}
+    assert stored == WITHOUT_EVENTS.keys() - {ContractKind.SAMPLED}, "a store has no state of sampled pools to change"
+    for network_kind in Kind:
+        for name in FAMILIES:
+            assert emits_events(name, network_kind) == stored.isdisjoint(kinds_of_family(name, network_kind)), name
 
 
 def test_every_contract_kind_has_a_family_with_events() -> None:

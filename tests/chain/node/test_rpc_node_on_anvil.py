@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+import inspect
+import re
+
 import pytest
 
 from swapcli.chain.contract_kinds import KINDS, ContractKind
@@ -18,9 +21,19 @@ from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import find_network
 from swapcli.pools.concentrated import Concentrated
+from tests.chain import test_sampled_pools
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.market_reader import read_pools
+from tests.chain.node import (
+    test_balancer_v3_readers,
+    test_cryptoswap_reader,
+    test_fixed_rate_readers,
+    test_fluid_reader,
+    test_infinity,
+    test_liquidity_book,
+    test_solidly_forks,
+)
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.trader import Trader
 from tests.support.chain import connected
@@ -48,14 +61,29 @@ def read(node: RpcNode, pool_refs: list[PoolRef], multicall: str | None) -> list
     return [pool for pool in found if isinstance(pool, Pool)]
 
 
-WITHOUT_POOL = {
-    ContractKind.SAMPLED,
-    *(ContractKind.SOLIDLY, ContractKind.BALANCER_V3, ContractKind.CRYPTOSWAP),
-    *(ContractKind.INFINITY_CL, ContractKind.INFINITY_BIN, ContractKind.LIQUIDITY_BOOK),
-    *(ContractKind.SOLIDLY_V1, ContractKind.SOLIDLY_V3),
-    *(ContractKind.PSM, ContractKind.VAULT, ContractKind.BRIDGE),
+READ_ELSEWHERE = {
+    ContractKind.SOLIDLY_V1: test_solidly_forks,
+    ContractKind.SOLIDLY_V3: test_solidly_forks,
+    ContractKind.BALANCER_V3: test_balancer_v3_readers,
+    ContractKind.CRYPTOSWAP: test_cryptoswap_reader,
+    ContractKind.INFINITY_CL: test_infinity,
+    ContractKind.INFINITY_BIN: test_infinity,
+    ContractKind.LIQUIDITY_BOOK: test_liquidity_book,
+    ContractKind.FLUID_T1: test_fluid_reader,
+    ContractKind.PSM: test_fixed_rate_readers,
+    ContractKind.VAULT: test_fixed_rate_readers,
+    ContractKind.BRIDGE: test_fixed_rate_readers,
+    ContractKind.SAMPLED: test_sampled_pools,
 }
-"""Kinds without a pool on the test chain."""
+"""The tests of the readers of those kinds that have no pool on the test chain."""
+
+
+def test_every_kind_is_read_here_or_by_tests_of_its_own(world: ContractFixture) -> None:
+    here = {place.kind for place in places(world).values()}
+    assert not here & READ_ELSEWHERE.keys()
+    assert here | READ_ELSEWHERE.keys() == {kind for kind in KINDS if KINDS[kind].network_kind is Kind.EVM}
+    for kind, tests in READ_ELSEWHERE.items():
+        assert re.search(rf"\b({kind.name}|{kind.value})\b", inspect.getsource(tests)), kind
 
 
 @pytest.mark.parametrize("with_multicall", [True, False])
@@ -64,8 +92,6 @@ def test_pools_of_all_families_match_an_independent_reader(
 ) -> None:
     multicall = deploy_multicall(world.chain) if with_multicall else None
     pool_refs = places(world)
-    evm_kinds = {kind for kind, traits in KINDS.items() if traits.network_kind is Kind.EVM}
-    assert {place.kind for place in pool_refs.values()} >= evm_kinds - WITHOUT_POOL
     pools = read(node, list(pool_refs.values()), multicall)
     expected = read_pools(world, world.places)
     assert len(pools) == len(expected)

@@ -9,7 +9,7 @@ import pytest
 from swapcli.chain.head_source import FollowMode
 from swapcli.cli.options import OutputOptions
 from swapcli.cli.session import open_session
-from swapcli.networks.catalogue import find_network
+from swapcli.networks.catalogue import find_network, network_names
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import hangs_up
 from tests.chain.settings import url_of
@@ -104,11 +104,12 @@ def test_a_node_on_the_command_line_overrides_the_settings(scene: Scene) -> None
     assert reported["market"]["source"] == url
 
 
-def test_without_a_node_a_public_one_is_used_and_reported() -> None:
+@pytest.mark.parametrize("name", [name for name in network_names() if find_network(name).rpc_urls])
+def test_without_a_node_a_public_one_is_used_and_reported(name: str) -> None:
     session = open_session(OutputOptions(json=True, config="/dev/null"))
-    node, heads = session.any_lasting_node(find_network("base"))
+    node, heads = session.any_lasting_node(find_network(name))
     assert heads.mode is FollowMode.POLLING
-    assert find_network("base").rpc_urls[0].startswith(node.redacted_url)
+    assert find_network(name).rpc_urls[0].startswith(node.redacted_url.removesuffix("…"))
     assert session.output.deferred == [
-        f"note: base has no node in the settings; using a public one, which may limit requests: {node.redacted_url}"
+        f"note: {name} has no node in the settings; using a public one, which may limit requests: {node.redacted_url}"
     ]
