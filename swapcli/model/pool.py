@@ -7,6 +7,8 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, NamedTuple, Protocol, Self
 
+from swapcli.errors import SwapReverts
+
 
 class RateCurve(Protocol):
     """One direction of a pool as the solver sees it: floats, input -> output, fee included.
@@ -144,6 +146,10 @@ class Pool(ABC):
         It is that of the quoted block; a swap in a later block may find another.
         """
         return False
+
+    def rounds_to_zero(self, amount_in: int) -> SwapReverts:
+        """Return the error of an input so small that its output is no base unit."""
+        return SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
 
     def api_extra_data(self) -> dict[str, int | str]:
         """Return the fields of the interface's `extraData` that identify this pool; `{}` if its address is enough.

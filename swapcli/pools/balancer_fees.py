@@ -6,10 +6,9 @@ from typing import Final
 
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import PoolIdentity
-from swapcli.model.units import PPM
+from swapcli.model.units import PPM, WAD
 from swapcli.pools.state_fields import StateFields
 
-WAD: Final = 10**18
 FEE_PER_PPM: Final = WAD // PPM
 
 

@@ -12,14 +12,14 @@ between the swaps of a route.
 from __future__ import annotations
 
 from abc import abstractmethod
-from collections.abc import Callable, Sequence
+from collections.abc import Sequence
 from dataclasses import dataclass
-from functools import cache
-from typing import Any, ClassVar, Final, NamedTuple, Self
+from typing import ClassVar, Final, NamedTuple, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.pools.balancer_fees import WAD, read_swap_fee, write_swap_fee
+from swapcli.model.units import WAD
+from swapcli.pools.balancer_fees import read_swap_fee, write_swap_fee
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
 from swapcli.pools.rounding import mul_div_up
@@ -86,14 +86,14 @@ class BalancerV3(Pool):
         self._check_trade_amount(bought, amount_in)
         amount_out = bought * WAD // (to_18_decimals(self.decimals[j]) * _rate_rounded_up(self.rates[j]))
         if amount_out <= 0:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         if amount_out > self.reserves[j]:
             raise InsufficientLiquidity(f"pool {self.key} does not hold {amount_out} to pay")
         aggregate_fee = (fee * WAD // factor_in) * self.aggregate_swap_fee // WAD
         reserves = reserves_after_swap(self.reserves, i, amount_in - aggregate_fee, j, amount_out)
         if max(reserves[i], reserves[i] * factor_in // WAD) >> _BALANCE_BITS:
             raise SwapReverts(f"pool {self.key}: {amount_in} would lift a balance above 2^128 - 1")
-        after: Self = _replacer(type(self))(self, reserves)
+        after: Self = fast_replace(type(self), "reserves")(self, reserves)
         return amount_out, after
 
     def gas_units(self, after: Pool) -> int:
@@ -176,8 +176,3 @@ def read_vault_state(identity: PoolIdentity, fields: StateFields) -> VaultState:
 
 def _rate_rounded_up(rate: int) -> int:
     return rate if rate % WAD == 0 else rate + 1
-
-
-@cache
-def _replacer(family: type[BalancerV3]) -> Callable[..., Any]:
-    return fast_replace(family, "reserves")

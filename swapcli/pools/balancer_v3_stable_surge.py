@@ -12,7 +12,7 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import SwapReverts
 from swapcli.model.pool import PoolIdentity, RateCurve
-from swapcli.pools.balancer_fees import WAD
+from swapcli.model.units import WAD
 from swapcli.pools.balancer_stable_math import read_amp, stable_curve
 from swapcli.pools.balancer_v3 import read_vault_state
 from swapcli.pools.balancer_v3_stable import BalancerV3Stable

@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 
 from swapcli.errors import SwapReverts
 from swapcli.model.pool import PoolIdentity
-from swapcli.pools.balancer_fees import WAD
+from swapcli.model.units import WAD
 from swapcli.pools.balancer_v3 import BalancerV3, read_vault_state
 from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.rounding import mul_div_up

@@ -10,13 +10,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Self
 
-from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.errors import InsufficientLiquidity, InvalidPoolState
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.bin_curve import BinCurve
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.fixed_rate import fixed_rate_curve
-from swapcli.pools.identity_checks import check_pair
-from swapcli.pools.reserves import MAX_DECIMALS
+from swapcli.pools.identity_checks import check_no_fee, check_pair
+from swapcli.pools.reserves import MAX_DECIMALS, change_decimals
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
 
@@ -45,9 +45,9 @@ class StablecoinBridge(Pool):
         """Burn the minted coin, or mint it. Raises as `Pool.swap`."""
         burns = is_forward(self, token_in, token_out)
         i, j = (0, 1) if burns else (1, 0)
-        amount_out = self._convert(amount_in, i, j)
+        amount_out = change_decimals(amount_in, self.decimals[i], self.decimals[j])
         if not amount_out:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         if burns:
             if amount_out > self.reserve or amount_in > self.minted:
                 raise InsufficientLiquidity(f"pool {self.key} has less than {amount_out} of {token_out}")
@@ -76,15 +76,9 @@ class StablecoinBridge(Pool):
         check_pair(identity)
         if max(identity.decimals) > MAX_DECIMALS:
             raise InvalidPoolState("decimals", f"at most {MAX_DECIMALS} are supported, got {max(identity.decimals)}")
-        if identity.fee_ppm:
-            raise InvalidPoolState("fee_ppm", f"expected 0, not {identity.fee_ppm}")
+        check_no_fee(identity)
         fields = StateFields(state)
         return cls(*identity, fields.uint("reserve"), fields.uint("minted"), fields.uint("limit"))
-
-    def _convert(self, amount: int, i: int, j: int) -> int:
-        more = self.decimals[j] - self.decimals[i]
-        converted: int = amount * 10**more if more > 0 else amount // 10**-more
-        return converted
 
 
 _replace_amounts = fast_replace(StablecoinBridge, "reserve", "minted")

@@ -134,11 +134,7 @@ class Concentrated(Pool):
         tick_list = read_tick_list(fields, identity.fee_ppm)
         sqrt_price_x96, tick, liquidity = read_position(fields, tick_list)
         return cls(
-            identity.address,
-            identity.protocol,
-            identity.tokens,
-            identity.decimals,
-            identity.fee_ppm,
+            *identity,
             sqrt_price_x96,
             tick,
             liquidity,
@@ -280,7 +276,7 @@ def _price_after_token0(price: int, liquidity: int, amount_in_after_fee: int) ->
 
 def _unusable_amount(pool: Concentrated, amount_in: int, amount_out: int) -> SwapReverts:
     if amount_out <= 0:
-        return SwapReverts(f"pool {pool.key}: the output for {amount_in} rounds to zero")
+        return pool.rounds_to_zero(amount_in)
     return SwapReverts(f"pool {pool.key}: {amount_in} for {amount_out} exceeds 2^{pool.tick_list.amount_bits} - 1")
 
 

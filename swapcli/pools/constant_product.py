@@ -50,7 +50,7 @@ class ConstantProduct(Pool):
         trade = _swap_solidly if self.is_solidly else _swap_uniswap
         amount_out, x_after = trade(self, x, y, amount_in)
         if amount_out <= 0:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         y_after = y - amount_out
         after: Self = _replace_reserves(self, (x_after, y_after) if forward else (y_after, x_after))
         return amount_out, after
@@ -79,11 +79,7 @@ class ConstantProduct(Pool):
         if x * y >> _WORD_BITS:
             raise InvalidPoolState("reserves", "their product exceeds 256 bits")
         return cls(
-            identity.address,
-            identity.protocol,
-            identity.tokens,
-            identity.decimals,
-            identity.fee_ppm,
+            *identity,
             (x, y),
             solidly,
             variant == SOLIDLY_V2_OUTPUT,

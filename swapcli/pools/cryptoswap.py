@@ -17,16 +17,9 @@ from typing import ClassVar, Final, NamedTuple, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve
-from swapcli.model.units import PPM
+from swapcli.model.units import PPM, WAD
 from swapcli.pools.cryptoswap_curve import CryptoFee, CryptoSwapCurve
-from swapcli.pools.cryptoswap_math import (
-    A_MULTIPLIER,
-    MATHS,
-    WAD,
-    Maths,
-    fee_reduction,
-    marginal_prices,
-)
+from swapcli.pools.cryptoswap_math import A_MULTIPLIER, MATHS, Maths, fee_reduction, marginal_prices
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.hull_curve import ZeroCurve
 from swapcli.pools.identity_checks import check_multi_token
@@ -110,7 +103,7 @@ class CryptoSwap(Pool):
         except SwapReverts as error:
             raise SwapReverts(f"pool {self.key}: {error.message}") from None
         if amount_out <= 0:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         after: Self = _replace_state(self, reserves, prices)
         return amount_out, after
 
@@ -191,11 +184,7 @@ class CryptoSwap(Pool):
             fields.uint("virtual_price", _BITS),
         )
         return cls(
-            identity.address,
-            identity.protocol,
-            identity.tokens,
-            identity.decimals,
-            identity.fee_ppm,
+            *identity,
             fields.uints("reserves", count, _BITS),
             prices,
             parameters,

@@ -22,8 +22,8 @@ from types import MappingProxyType
 from typing import Final, NamedTuple, NoReturn
 
 from swapcli.errors import SwapReverts
+from swapcli.model.units import WAD
 
-WAD: Final = 10**18
 A_MULTIPLIER: Final = 10_000
 MAX_NEWTON_STEPS: Final = 255
 """As in the contracts, which revert after as many."""

@@ -17,14 +17,14 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InvalidPoolState, PoolError, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve, SharedState
-from swapcli.model.units import PPM
+from swapcli.model.units import PPM, WAD
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.hull_curve import ZeroCurve
 from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.sampled_curve import QuotedSale, SampledCurve
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.stableswap_liquidity import LiquidPool
-from swapcli.pools.stableswap_math import PACKED_BITS, WAD, scale_to_18_decimals
+from swapcli.pools.stableswap_math import PACKED_BITS, scale_to_18_decimals
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
 from swapcli.validation.values import parse_hex
@@ -88,7 +88,7 @@ class CurveMeta(Pool):
             if j >= _COINS:
                 amount_out, base = base.withdraw(j - _COINS, amount_out)
         if amount_out <= 0:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         after: Self = _replace_pools(self, replace(own, rates=self.own.rates), base)
         return amount_out, after
 

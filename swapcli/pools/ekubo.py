@@ -100,7 +100,7 @@ class Ekubo(Pool):
         sell = _sell_token0 if is_forward(self, token_in, token_out) else _sell_token1
         amount_out, sqrt_ratio, tick, liquidity = sell(self, amount_in)
         if amount_out <= 0:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         if amount_out >> _AMOUNT_BITS:
             raise SwapReverts(f"pool {self.key}: the output {amount_out} exceeds 2^{_AMOUNT_BITS} - 1")
         after: Self = _replace_position(self, sqrt_ratio, tick, liquidity)
@@ -148,11 +148,7 @@ class Ekubo(Pool):
         key = _read_key(fields, identity)
         sqrt_ratio, tick, liquidity = _read_position(fields, key)
         return cls(
-            identity.address,
-            identity.protocol,
-            identity.tokens,
-            identity.decimals,
-            identity.fee_ppm,
+            *identity,
             sqrt_ratio,
             tick,
             liquidity,

@@ -4,11 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from dataclasses import fields
+from functools import cache
 from typing import Any
 
 from swapcli.model.pool import Pool
 
 
+@cache
 def fast_replace(family: type[Pool], *changed: str) -> Callable[..., Any]:
     """Return a function `replace(pool, *values)` that copies a pool with new values of the fields `changed`.
 

@@ -17,11 +17,12 @@ from typing import ClassVar, Final, NamedTuple, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve
-from swapcli.model.units import PPM
+from swapcli.model.units import PPM, WAD
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.fluid_curve import FluidCurve, SideLimits
 from swapcli.pools.hull_curve import ZeroCurve
 from swapcli.pools.identity_checks import check_pair
+from swapcli.pools.reserves import change_decimals
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
 
@@ -35,7 +36,6 @@ _MIN_RESERVE_RATIO: Final = 10**4
 """`MINIMUM_LIQUIDITY_SWAP`: a side keeps at least that part of its other token's value."""
 _MAX_PRICE_CHANGE: Final = 5 * 10**16
 """`ORACLE_LIMIT`, 5%, of 10^18."""
-_WAD: Final = 10**18
 _CUT_SCALE: Final = 10**8
 _MAX_CUT_PERCENT: Final = 100
 _RESERVE_BITS: Final = 128
@@ -120,7 +120,7 @@ class FluidT1(Pool):
         if outputs[0] > self.withdrawable[j] or outputs[1] > self.borrowable[j]:
             raise InsufficientLiquidity(f"pool {self.key}: the liquidity layer limits the output for {amount_in}")
         if not sum(outputs):
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         self._check_price(i, (collateral, debt), parts)
         after: Self = _replace_sides(self, _after(self.collateral, i, j, parts[0]), _after(self.debt, i, j, parts[1]))
         return sum(outputs), after
@@ -130,7 +130,7 @@ class FluidT1(Pool):
         i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
         # In units of the output per input, prices fall; they may end 5% from the last one.
         last = self.last_price / PRICE_ONE
-        change = _MAX_PRICE_CHANGE / _WAD
+        change = _MAX_PRICE_CHANGE / WAD
         min_price = last / (1.0 + change) if i == 0 else (1.0 - change) / last
         center = self.center_price / PRICE_ONE if i == 0 else PRICE_ONE / self.center_price
         sides = [
@@ -193,14 +193,10 @@ class FluidT1(Pool):
         )
 
     def _to_adjusted(self, k: int, amount: int) -> int:
-        more = _DECIMALS - self.decimals[k]
-        adjusted: int = amount * 10**more if more > 0 else amount // 10**-more
-        return adjusted
+        return change_decimals(amount, self.decimals[k], _DECIMALS)
 
     def _from_adjusted(self, k: int, amount: int) -> int:
-        more = self.decimals[k] - _DECIMALS
-        converted: int = amount * 10**more if more > 0 else amount // 10**-more
-        return converted
+        return change_decimals(amount, _DECIMALS, self.decimals[k])
 
     def _base_units(self, k: int) -> float:
         """Return the base units of one unit with 12 decimals."""
@@ -212,8 +208,8 @@ class FluidT1(Pool):
             return adjusted
         if self.collateral is None:
             return 0
-        a = isqrt(collateral.imaginary_in * collateral.imaginary_out * _WAD)
-        b = isqrt(debt.imaginary_in * debt.imaginary_out * _WAD)
+        a = isqrt(collateral.imaginary_in * collateral.imaginary_out * WAD)
+        b = isqrt(debt.imaginary_in * debt.imaginary_out * WAD)
         numerator = (debt.imaginary_in + adjusted) * a - collateral.imaginary_in * b
         return min(numerator // (a + b), adjusted) if numerator > 0 else 0
 
@@ -247,7 +243,7 @@ class FluidT1(Pool):
         reserve_out = sides[larger].imaginary_out - parts[larger].amount_out
         first, second = (reserve_in, reserve_out) if i == 0 else (reserve_out, reserve_in)
         price = second * PRICE_ONE // first if first else 0
-        if not price or abs(_WAD - self.last_price * _WAD // price) > _MAX_PRICE_CHANGE:
+        if not price or abs(WAD - self.last_price * WAD // price) > _MAX_PRICE_CHANGE:
             raise InsufficientLiquidity(f"pool {self.key}: the price would end more than 5% from that of the last swap")
 
 

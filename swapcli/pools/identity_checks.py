@@ -33,3 +33,9 @@ def check_multi_token(identity: PoolIdentity) -> None:
         raise InvalidPoolState("decimals", f"at most {MAX_DECIMALS} are supported, got {max(identity.decimals)}")
     if not 0 <= identity.fee_ppm < PPM:
         raise InvalidPoolState("fee_ppm", f"expected a whole number from 0 to {PPM - 1}, not {identity.fee_ppm}")
+
+
+def check_no_fee(identity: PoolIdentity) -> None:
+    """Raise `InvalidPoolState` unless the fee is 0."""
+    if identity.fee_ppm:
+        raise InvalidPoolState("fee_ppm", f"expected 0, not {identity.fee_ppm}")

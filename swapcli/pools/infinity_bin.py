@@ -97,7 +97,7 @@ class InfinityBin(Pool):
         if result.amount_left:
             raise InsufficientLiquidity(f"pool {self.key} runs out of liquidity before the input is spent")
         if not result.amount_out:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         if result.amount_out >= _AMOUNT_LIMIT:
             raise SwapReverts(f"pool {self.key}: the output for {amount_in} exceeds 2^127 - 1")
         return result.amount_out, self._after(result.active_id, result.amounts)
@@ -146,11 +146,7 @@ class InfinityBin(Pool):
         if not is_listed and bins.position(active_id) is None:
             raise InvalidPoolState("active_bin_listed", "the active bin is not among the bins")
         return cls(
-            identity.address,
-            identity.protocol,
-            identity.tokens,
-            identity.decimals,
-            identity.fee_ppm,
+            *identity,
             active_id,
             bins,
             read_protocol_fees(fields, identity.fee_ppm, MAX_INFINITY_PROTOCOL_FEE_PPM),

@@ -66,7 +66,7 @@ class LiquidityBook(Pool):
         if result.amount_left:
             raise InsufficientLiquidity(f"pool {self.key} runs out of liquidity before the input is spent")
         if not result.amount_out:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         accumulator = fees.volatility.accumulator_in(result.active_id, self.fee_parameters)
         volatility = fees.volatility._replace(accumulator=accumulator)
         after: Self = _replace_bins(self, result.active_id, self.bins.replace(result.amounts), volatility)
@@ -104,11 +104,7 @@ class LiquidityBook(Pool):
             raise InvalidPoolState("fee_ppm", f"expected the base fee of {expected} ppm, not {identity.fee_ppm}")
         timestamp = fields.uint("timestamp", 40)
         return cls(
-            identity.address,
-            identity.protocol,
-            identity.tokens,
-            identity.decimals,
-            identity.fee_ppm,
+            *identity,
             active_id,
             bin_step,
             bins,

@@ -15,7 +15,7 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.bin_curve import BinCurve
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.fixed_rate import fixed_rate_curve
-from swapcli.pools.identity_checks import check_multi_token
+from swapcli.pools.identity_checks import check_multi_token, check_no_fee
 from swapcli.pools.reserves import reserves_after_swap
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
@@ -60,7 +60,7 @@ class PegStabilityModule(Pool):
         if amount_out > self.reserves[j]:
             raise InsufficientLiquidity(f"pool {self.key} holds less than {amount_out} of {token_out}")
         if not amount_out:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         after: Self = _replace_reserves(self, reserves_after_swap(self.reserves, i, amount_in, j, amount_out))
         return amount_out, after
 
@@ -84,8 +84,7 @@ class PegStabilityModule(Pool):
         check_multi_token(identity)
         if len(identity.tokens) != _TOKEN_COUNT:
             raise InvalidPoolState("tokens", f"expected USDC, USDS and sUSDS, not {len(identity.tokens)} tokens")
-        if identity.fee_ppm:
-            raise InvalidPoolState("fee_ppm", f"expected 0, not {identity.fee_ppm}")
+        check_no_fee(identity)
         fields = StateFields(state)
         rate = fields.uint("rate", _RATE_BITS)
         if not rate:

@@ -1,4 +1,4 @@
-"""Reserves of pools with several tokens: scaled to 18 decimals, and as a swap changes them."""
+"""Amounts in other decimals, and reserves as a swap changes them."""
 
 from __future__ import annotations
 
@@ -11,6 +11,13 @@ def to_18_decimals(decimals: int) -> int:
     """Return the factor that scales an amount to 18 decimals."""
     factor: int = 10 ** (MAX_DECIMALS - decimals)
     return factor
+
+
+def change_decimals(amount: int, before: int, after: int) -> int:
+    """Return an amount of `before` decimals with `after` decimals, rounded down."""
+    added = after - before
+    changed: int = amount * 10**added if added > 0 else amount // 10**-added
+    return changed
 
 
 def reserves_after_swap(reserves: tuple[int, ...], i: int, amount_in: int, j: int, amount_out: int) -> tuple[int, ...]:

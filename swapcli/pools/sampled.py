@@ -94,7 +94,7 @@ class Sampled(Pool):
             gain, width = after.amount_out - before.amount_out, after.amount_in - before.amount_in
             amount_out = before.amount_out + gain * (amount_in - before.amount_in) // width
         if amount_out <= 0:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         pool: Self = _after_swap(self, is_estimated, True)
         return amount_out, pool
 

@@ -17,13 +17,12 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.model.units import PPM
+from swapcli.model.units import PPM, WAD
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
 
-_WAD: Final = 10**18
 _WORD_BITS: Final = 256
 _MAX_NEWTON_STEPS: Final = 255
 """As in the contract, which reverts after as many."""
@@ -51,7 +50,7 @@ class SolidlyStable(Pool):
         k = self._invariant_of_reserves(*self.reserves)
         amount_out = self._amount_out(forward, amount_in_after_fee, k)
         if amount_out <= 0:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         x, y = self.reserves
         after = (x + amount_in_after_fee, y - amount_out) if forward else (x - amount_out, y + amount_in_after_fee)
         if min(after) <= 0 or self._invariant_of_reserves(*after) < k:
@@ -88,10 +87,10 @@ class SolidlyStable(Pool):
     def _amount_out(self, forward: bool, amount_in_after_fee: int, k: int) -> int:
         i, j = (0, 1) if forward else (1, 0)
         unit_in, unit_out = _base_units(self.decimals[i]), _base_units(self.decimals[j])
-        x = _require_uint256(amount_in_after_fee * _WAD) // unit_in + self.reserves[i] * _WAD // unit_in
-        y = self.reserves[j] * _WAD // unit_out
+        x = _require_uint256(amount_in_after_fee * WAD) // unit_in + self.reserves[i] * WAD // unit_in
+        y = self.reserves[j] * WAD // unit_out
         find = _find_reserve_out_first_version if self.version == FIRST_VERSION else self._find_reserve_out
-        return (y - find(x, k, y)) * unit_out // _WAD
+        return (y - find(x, k, y)) * unit_out // WAD
 
     def _find_reserve_out(self, x: int, k: int, y: int) -> int:
         """The contract's `_get_y`: the smallest y that it finds with f(x, y) >= k, starting from the reserve before."""
@@ -101,14 +100,14 @@ class SolidlyStable(Pool):
             if not slope:
                 break
             if f < k:
-                step = (k - f) * _WAD // slope
+                step = (k - f) * WAD // slope
                 if step == 0:
                     if self._invariant_of_reserves(x, y + 1) > k:
                         return y + 1
                     step = 1
                 y += step
             else:
-                step = (f - k) * _WAD // slope
+                step = (f - k) * WAD // slope
                 if step == 0:
                     if f == k or _invariant(x, y - 1) < k:
                         return y
@@ -122,7 +121,7 @@ class SolidlyStable(Pool):
         """The contract's `_k`, of amounts in base units."""
         first, second = self.decimals
         return _invariant(
-            _require_uint256(x * _WAD) // _base_units(first), _require_uint256(y * _WAD) // _base_units(second)
+            _require_uint256(x * WAD) // _base_units(first), _require_uint256(y * WAD) // _base_units(second)
         )
 
 
@@ -224,13 +223,13 @@ def _find_reserve_out_first_version(x: int, k: int, y: int) -> int:
     """Return the `_get_y` of the first version: the iterate that a step of at most one unit leads to."""
     for _ in range(_MAX_NEWTON_STEPS):
         before = y
-        cube_x, square_y = _require_uint256(x * x) // _WAD * x // _WAD, _require_uint256(y * y) // _WAD
-        f = _require_uint256(x * (_require_uint256(square_y * y) // _WAD)) // _WAD
-        f += _require_uint256(cube_x * y) // _WAD
-        slope = _require_uint256(3 * x * square_y) // _WAD + cube_x
+        cube_x, square_y = _require_uint256(x * x) // WAD * x // WAD, _require_uint256(y * y) // WAD
+        f = _require_uint256(x * (_require_uint256(square_y * y) // WAD)) // WAD
+        f += _require_uint256(cube_x * y) // WAD
+        slope = _require_uint256(3 * x * square_y) // WAD + cube_x
         if not slope:
             raise SwapReverts("the contract divides by zero")
-        step = _require_uint256(abs(k - f) * _WAD) // slope
+        step = _require_uint256(abs(k - f) * WAD) // slope
         y += step if f < k else -step
         if y < 0:
             raise SwapReverts("the contract finds no output reserve")
@@ -246,18 +245,18 @@ def _base_units(decimals: int) -> int:
 
 def _invariant(x: int, y: int) -> int:
     xx, yy = x * x, y * y
-    product = (x * y // _WAD) * (xx // _WAD + yy // _WAD)
+    product = (x * y // WAD) * (xx // WAD + yy // WAD)
     if (xx | yy | product) >> _WORD_BITS:
         raise _overflow()
-    return product // _WAD
+    return product // WAD
 
 
 def _invariant_slope(x: int, y: int) -> int:
     """df/dy. `_f` of the same arguments has shown that their squares fit."""
-    mixed, cube = 3 * x * (y * y // _WAD), (x * x // _WAD) * x
+    mixed, cube = 3 * x * (y * y // WAD), (x * x // WAD) * x
     if (mixed | cube) >> _WORD_BITS:
         raise _overflow()
-    return mixed // _WAD + cube // _WAD
+    return mixed // WAD + cube // WAD
 
 
 def _require_uint256(product: int) -> int:

@@ -18,7 +18,7 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve, SharedState
-from swapcli.model.units import PPM
+from swapcli.model.units import PPM, WAD
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.hull_curve import ZeroCurve
 from swapcli.pools.identity_checks import check_multi_token
@@ -28,7 +28,6 @@ from swapcli.pools.stableswap_math import (
     A_PRECISION,
     FEE_DENOMINATOR,
     PACKED_BITS,
-    WAD,
     check_price_oracle,
     dynamic_fee,
     find_balance,
@@ -88,7 +87,7 @@ class StableSwap(Pool):
         x = balances[i] + require_uint256(amount_in * rates[i]) // WAD
         amount_out, admin_fee = self._exchange(balances, i, j, x, rates[j])
         if amount_out <= 0:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount_out + admin_fee)
         after: Self = _replace_reserves(self, reserves)
         return amount_out, after
@@ -149,11 +148,7 @@ class StableSwap(Pool):
         if multiplier * fee > _MAX_FEE * FEE_DENOMINATOR:
             raise InvalidPoolState("offpeg_fee_multiplier", f"lifts the fee above half of the output, got {multiplier}")
         return cls(
-            identity.address,
-            identity.protocol,
-            identity.tokens,
-            identity.decimals,
-            identity.fee_ppm,
+            *identity,
             reserves,
             fields.integer("amp", 1, _MAX_AMP),
             rates,

@@ -9,11 +9,11 @@ from dataclasses import replace
 from typing import NamedTuple
 
 from swapcli.errors import InsufficientLiquidity, SwapReverts
+from swapcli.model.units import WAD
 from swapcli.pools.reserves import reserves_after_swap
 from swapcli.pools.stableswap import FEE_PER_PPM, StableSwap
 from swapcli.pools.stableswap_math import (
     FEE_DENOMINATOR,
-    WAD,
     check_price_oracle,
     find_balance,
     invariant,

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapcli.errors import SwapReverts
+from swapcli.model.units import WAD
 
-WAD: Final = 10**18
 # Constants of the contract: `A_PRECISION`, `FEE_DENOMINATOR`.
 A_PRECISION: Final = 100
 FEE_DENOMINATOR: Final = 10**10

@@ -10,12 +10,12 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
-from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.errors import InsufficientLiquidity, InvalidPoolState
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.bin_curve import BinCurve
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.fixed_rate import fixed_rate_curve
-from swapcli.pools.identity_checks import check_pair
+from swapcli.pools.identity_checks import check_no_fee, check_pair
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
 
@@ -61,7 +61,7 @@ class ShareVault(Pool):
                 raise InsufficientLiquidity(f"pool {self.key} returns less than {amount_out} of {token_out}")
             change = -amount_out
         if not amount_out:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         after: Self = _replace_limits(self, max(self.max_deposit - change, 0), self.max_redeemed + change)
         return amount_out, after
 
@@ -86,8 +86,7 @@ class ShareVault(Pool):
         check_pair(identity)
         if identity.tokens[1] != identity.address.lower():
             raise InvalidPoolState("tokens", "the second token must be the vault's own, its shares")
-        if identity.fee_ppm:
-            raise InvalidPoolState("fee_ppm", f"expected 0, not {identity.fee_ppm}")
+        check_no_fee(identity)
         fields = StateFields(state)
         assets, shares = fields.uints("share_price", 2)
         if not (assets and shares):

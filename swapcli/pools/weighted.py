@@ -61,7 +61,7 @@ class Weighted(Pool):
         amount_in_after_fee = amount_in - mul_div_up(amount_in, self.fee_ppm, PPM)
         amount_out = self._amount_out(i, j, amount_in_after_fee)
         if amount_out <= 0:
-            raise SwapReverts(f"pool {self.key}: the output for {amount_in} rounds to zero")
+            raise self.rounds_to_zero(amount_in)
         after: Self = _replace_reserves(self, reserves_after_swap(self.reserves, i, amount_in, j, amount_out))
         return amount_out, after
 
@@ -99,11 +99,7 @@ class Weighted(Pool):
         elif not _FIRST_VERSION <= version <= _LATEST_VERSION:
             raise InvalidPoolState("version", f"expected {_FIRST_VERSION} to {_LATEST_VERSION}, not {version}")
         return cls(
-            identity.address,
-            identity.protocol,
-            identity.tokens,
-            identity.decimals,
-            identity.fee_ppm,
+            *identity,
             reserves,
             weights,
             version,

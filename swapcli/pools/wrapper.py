@@ -14,6 +14,7 @@ from typing import ClassVar, Final, Self
 from swapcli.errors import InvalidPoolState
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.pools.identity_checks import check_no_fee
 from swapcli.pools.token_positions import token_indices
 
 UNBOUNDED_AMOUNT: Final = 1e30
@@ -49,9 +50,8 @@ class WrappedNative(Pool):
             raise InvalidPoolState("tokens", "expected the native zero address and the pool's own")
         if len(set(identity.decimals)) != 1:
             raise InvalidPoolState("decimals", "the native and the wrapped token must have the same")
-        if identity.fee_ppm:
-            raise InvalidPoolState("fee_ppm", f"expected 0, not {identity.fee_ppm}")
-        return cls(identity.address, identity.protocol, identity.tokens, identity.decimals, identity.fee_ppm)
+        check_no_fee(identity)
+        return cls(*identity)
 
 
 class OneToOneCurve:

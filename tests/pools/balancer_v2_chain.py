@@ -9,8 +9,8 @@ from typing import Any, NamedTuple
 from eth_abi.abi import encode
 
 from swapcli.model.pool import PoolIdentity
+from swapcli.model.units import WAD
 from swapcli.pools import family
-from swapcli.pools.balancer_fees import WAD
 from swapcli.pools.balancer_v2_stable import BalancerV2Stable
 from tests.contracts.evm import (
     DEPLOYER,

@@ -11,7 +11,7 @@ from typing import Any, NamedTuple
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import PoolIdentity
-from swapcli.pools.balancer_fees import WAD
+from swapcli.model.units import WAD
 from swapcli.pools.balancer_v3 import BalancerV3
 from swapcli.pools.balancer_v3_boosted import BalancerV3Boosted
 from swapcli.pools.reserves import to_18_decimals

@@ -93,7 +93,7 @@ def balancer_v2_stable_pools(draw: st.DrawFn) -> BalancerV2Stable:
     places = draw(st.tuples(*[decimals] * n))
     reserves, rates, fee = draw(depths(places, 2.0)), draw(rates_of(n)), draw(balancer_fees)
     identity = ADDRESS, "test", TOKENS[:n], places, fee // 10**12
-    return BalancerV2Stable(*identity, reserves, rates, draw(amps), fee, draw(st.booleans()), "", False)
+    return BalancerV2Stable(*identity, reserves, rates, fee, "", False, draw(amps), draw(st.booleans()))
 
 
 @st.composite

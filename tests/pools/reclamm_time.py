@@ -9,7 +9,7 @@ from collections.abc import Mapping, Sequence
 from math import isqrt
 from typing import Any
 
-from swapcli.pools.balancer_fees import WAD
+from swapcli.model.units import WAD
 from swapcli.pools.log_exp import power
 from swapcli.pools.rounding import mul_div_up
 

@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
 from swapcli.model.pool import PoolIdentity
+from swapcli.model.units import WAD
 from swapcli.pools import family
-from swapcli.pools.balancer_fees import WAD
 from swapcli.pools.balancer_stable_math import invariant
 from swapcli.pools.balancer_v2_stable import BalancerV2Stable
 from swapcli.pools.balancer_v3 import BalancerV3

@@ -27,7 +27,8 @@ from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
-from swapcli.pools.balancer_fees import FEE_PER_PPM, WAD
+from swapcli.model.units import WAD
+from swapcli.pools.balancer_fees import FEE_PER_PPM
 from swapcli.pools.reserves import to_18_decimals
 
 T = TypeVar("T")
