@@ -56,12 +56,12 @@ _Reader = Iterator[Any]
 
 
 def _pair(world: ContractFixture, place: Place) -> Any:
-    (answer,) = yield [_question(place.contract, "getReserves")]
+    (answer,) = yield [question(place.contract, "getReserves")]
     reserves = [str(each) for each in place.contract.decode_output("getReserves", answer)[:2]]
     state: dict[str, object] = {"reserves": reserves}
     if place.protocol == "solidlyVolatile":
         state["variant"] = "solidly"
-    return _made(world, place, state)
+    return build_read_pool(world, place, state)
 
 
 def _v3(world: ContractFixture, place: Place) -> Any:
@@ -69,22 +69,22 @@ def _v3(world: ContractFixture, place: Place) -> Any:
     algebra = place.protocol == "algebra"
     first = "globalState" if algebra else "slot0"
     requests = [
-        _question(pool, first),
-        _question(pool, "liquidity"),
-        *(_question(pool, "ticks", t) for t in place.ticks),
+        question(pool, first),
+        question(pool, "liquidity"),
+        *(question(pool, "ticks", t) for t in place.ticks),
     ]
     position, liquidity, *ticks = yield requests
     sqrt_price, tick = pool.decode_output(first, position)[:2]
     ladder = [(t, pool.decode_output("ticks", each)[:2]) for t, each in zip(place.ticks, ticks, strict=True)]
     state = _concentrated(place, sqrt_price, tick, pool.decode_output("liquidity", liquidity)[0], ladder)
-    return _made(world, place, {**state, **({"variant": "algebra_integral"} if algebra else {})})
+    return build_read_pool(world, place, {**state, **({"variant": "algebra_integral"} if algebra else {})})
 
 
 def _v4(world: ContractFixture, place: Place) -> Any:
     """Read a pool from the storage of the manager, which has a mapping of pools and no view functions."""
     home = int.from_bytes(keccak256(bytes.fromhex(place.pool_id[2:]) + _POOLS_SLOT.to_bytes(32)))
     slots = [home, home + _LIQUIDITY_OFFSET, *(_tick_slot(home, tick) for tick in place.ticks)]
-    words = yield [_question(place.contract, _EXTSLOAD, slot.to_bytes(32)) for slot in slots]
+    words = yield [question(place.contract, _EXTSLOAD, slot.to_bytes(32)) for slot in slots]
     position, liquidity, *ticks = (int.from_bytes(word) for word in words)
     gross_and_net = ((_low(word, 128), _signed(word >> 128, 128)) for word in ticks)
     ladder = list(zip(place.ticks, gross_and_net, strict=True))
@@ -97,14 +97,14 @@ def _v4(world: ContractFixture, place: Place) -> Any:
         "dynamic_fee": place.has_dynamic_fee,
         "protocol_fees_ppm": [_low(position >> 184, 12), _low(position >> 196, 12)],
     }
-    return _made(world, replace(place, fee_ppm=_low(position >> 208, 24)), {**state, **traits})
+    return build_read_pool(world, replace(place, fee_ppm=_low(position >> 208, 24)), {**state, **traits})
 
 
 def _stableswap(world: ContractFixture, place: Place) -> Any:
     pool = place.contract
-    words = yield [_question(pool, "A"), *(_question(pool, "balances", k) for k in range(len(place.tokens)))]
+    words = yield [question(pool, "A"), *(question(pool, "balances", k) for k in range(len(place.tokens)))]
     amp, *balances = (int.from_bytes(word) for word in words)
-    return _made(
+    return build_read_pool(
         world,
         place,
         {
@@ -118,13 +118,13 @@ def _stableswap(world: ContractFixture, place: Place) -> Any:
 def _weighted(world: ContractFixture, place: Place) -> Any:
     (pool_id,), (vault,) = place.contract.call("getPoolId"), place.contract.call("getVault")
     weights, pool_tokens = yield [
-        _question(place.contract, "getNormalizedWeights"),
+        question(place.contract, "getNormalizedWeights"),
         (vault, selector("getPoolTokens(bytes32)") + pool_id),
     ]
     _, reserves, _ = decode(["address[]", "uint256[]", "uint256"], pool_tokens)
     (parts,) = place.contract.decode_output("getNormalizedWeights", weights)
     state = {"reserves": [str(each) for each in reserves], "weights": [str(each) for each in parts]}
-    return _made(world, place, {**state, "pool_id": f"0x{pool_id.hex()}"})
+    return build_read_pool(world, place, {**state, "pool_id": f"0x{pool_id.hex()}"})
 
 
 READERS: dict[str, Callable[[ContractFixture, Place], Any]] = {
@@ -141,7 +141,7 @@ READERS: dict[str, Callable[[ContractFixture, Place], Any]] = {
 }
 
 
-def _question(contract: Contract, function: str, *arguments: object) -> Question:
+def question(contract: Contract, function: str, *arguments: object) -> Question:
     return contract.address, contract.calldata(function, *arguments)
 
 
@@ -157,7 +157,7 @@ def _concentrated(
     }
 
 
-def _made(world: ContractFixture, place: Place, state: dict[str, object]) -> Pool:
+def build_read_pool(world: ContractFixture, place: Place, state: dict[str, object]) -> Pool:
     info = world.network.protocol(place.protocol)
     assert info is not None
     assert info.family is not None
