@@ -31,7 +31,7 @@ def run_with_service(url: str, *words: str, **more: Any) -> CommandResult:
     return run_swapcli(*words, "--api-url", url, **more)
 
 
-NOT_REPORTED = ("gasUnits", "gasPriceWei", "bestSinglePath")
+NOT_REPORTED = ("gasUnits", "gasPriceWei", "bestSinglePath", "exact")
 """Figures that a service leaves out of the bodies of the interface."""
 
 

@@ -26,14 +26,14 @@ app = new_app()
 def protocols(
     network: options.NetworkNameOrDefault = None, *, store: options.StoreDir = None, output: OutputOptions
 ) -> None:
-    """List the protocols of a network, how their pools are quoted, and whether they can be synced.
+    """List the protocols of a network.
 
     \b
     Example: swapcli protocols base
 
-    Quotes are exact, from the maths of the pools, or sampled, from the answers of their contracts. If one of the two
-    is not possible, the reason says which fact is missing. If the network has a store, the list shows the number of
-    pools of each protocol.
+    The list says how the pools of each are quoted, and whether they can be synced. Quotes are exact, from the maths of
+    the pools, or sampled, from the answers of their contracts. If one of the two is not possible, the reason says which
+    fact is missing. If the network has a store, the list shows the number of pools of each protocol.
     """
     session = open_session(output, {"store_dir": flag("--store", store)}, formats=LIST_FORMATS)
     listed, pools = _load_protocols(session, session.network_name(network))

@@ -11,7 +11,7 @@ from eth_abi.abi import encode
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.chain.contract_kinds import ContractKind
+from swapcli.chain.contract_kinds import KINDS, ContractKind
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.lockstep_reads import SkippedItem
@@ -324,18 +324,11 @@ def requested_keys(scene: Scene, home: Factory) -> list[int]:
     return [int.from_bytes(call.calldata[-32:]) for call in node.rounds[-1]]
 
 
-WITHOUT_PAIR_LOOKUP = (
-    ContractKind.BALANCER_V2,
-    ContractKind.BALANCER_V3,
-    ContractKind.STABLESWAP,
-    ContractKind.CRYPTOSWAP,
-    ContractKind.INFINITY_CL,
-    ContractKind.INFINITY_BIN,
-    ContractKind.FLUID_T1,
-    ContractKind.PSM,
-    ContractKind.VAULT,
-    ContractKind.BRIDGE,
-)
+WITH_PAIR_LOOKUP = {
+    *(ContractKind.UNISWAP_V2, ContractKind.SOLIDLY, ContractKind.SOLIDLY_V1),
+    *(ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.ALGEBRA, ContractKind.UNISWAP_V4),
+}
+WITHOUT_PAIR_LOOKUP = tuple(kind for kind in KINDS if kind not in WITH_PAIR_LOOKUP)
 
 
 @pytest.mark.parametrize("kind", WITHOUT_PAIR_LOOKUP)
