@@ -9,7 +9,7 @@ from eth_account import Account
 from swapcli.evm.router import build_deployment
 from tests.chain.trader import GAS_PRICE_WEI, KEY, Trader
 
-MOST_GAS = 3_500_000
+MOST_GAS = 5_500_000
 
 
 def test_a_signed_deployment_executes_routes(trader: Trader) -> None:

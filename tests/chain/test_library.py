@@ -74,7 +74,9 @@ def test_web3_sends_transactions_that_pay_the_quote(
         assert quote.state.provenance is Provenance.LIVE
         assert quote.state.block == client.block()
         prepared = quote.prepare(destination=BOB, sender=USER, simulate=True)
-        assert [warning.code for warning in prepared.warnings] == ["STATE_OLD"], "the chain's clock is years behind"
+        # Some pools of the chain have hooks that are called after swaps; a route may use them.
+        codes = [warning.code for warning in prepared.warnings if warning.code != "HOOK_MAY_TRADE"]
+        assert codes == ["STATE_OLD"], "the chain's clock is years behind"
         assert prepared.simulation is not None
         assert prepared.simulation.received == prepared.quote.amount_out == quote.amount_out
         check_paid(client, quote, bought, prepared.transactions)
