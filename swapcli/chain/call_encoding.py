@@ -171,6 +171,9 @@ SELECTORS: Final[dict[str, str]] = {
 
 _SELECTOR_BYTES: Final = {signature: bytes.fromhex(selector) for signature, selector in SELECTORS.items()}
 
+ANY_ADDRESS: Final = f"0x{'b41d6e' * 6}{'00' * 2}"
+"""An arbitrary account without tokens: functions that look at an account treat it as everybody."""
+
 
 def encode_call(signature: str, *arguments: int | str) -> bytes:
     """Return the calldata of a function whose arguments are single words.

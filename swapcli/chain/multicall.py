@@ -271,7 +271,7 @@ class BlockReader:
                 _TRUTHFUL_HASHES.add(self.node)
             elif self.node in _TRUTHFUL_HASHES:
                 raise ChainReorganized(
-                    f"{self.node.redacted_url} answered from another block {self.block}: the chain took another way",
+                    f"{self.node.redacted_url} answered from another block {self.block}: the chain was reorganized",
                     hint="try again",
                     details={"block": self.block},
                 )

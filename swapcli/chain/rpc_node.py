@@ -284,7 +284,7 @@ class SingleRpcNode(JsonRpcNode):
             if found is not None and self._block(found).hash == block.hash:
                 return None
             return ChainReorganized(
-                f"{self.redacted_url} no longer has block {block.number} as it was: the chain took another way",
+                f"{self.redacted_url} no longer has block {block.number} as it was: the chain was reorganized",
                 hint="try again",
                 details={"block": block.number},
             )

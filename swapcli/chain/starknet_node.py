@@ -1,7 +1,7 @@
 """A node of Starknet, behind the same interface as the nodes of EVM networks.
 
-Calls are those of `starknet_calls`. State is read by the hash of a block, so a result is always of that block: once the
-chain takes another way, the node no longer knows it. Nodes that reject batches get single requests.
+Calls are those of `starknet_calls`. State is read by the hash of a block, so a result is always of that block: after
+a reorganization the node no longer knows it. Nodes that reject batches get single requests.
 """
 
 from __future__ import annotations
@@ -190,7 +190,7 @@ class StarknetNode(FailoverNode):
 
     def _reorganized(self, block: BlockHeader) -> ChainReorganized:
         return ChainReorganized(
-            f"{self.redacted_url} no longer has block {block.number} as it was: the chain took another way",
+            f"{self.redacted_url} no longer has block {block.number} as it was: the chain was reorganized",
             hint="try again",
             details={"block": block.number},
         )

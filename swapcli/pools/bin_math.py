@@ -12,6 +12,7 @@ from typing import Final
 
 from swapcli.errors import InvalidPoolState
 from swapcli.pools.rounding import div_up
+from swapcli.validation.values import MAX_UINT256
 
 SCALE_BITS: Final = 128
 BASE_ID: Final = 1 << 23
@@ -25,7 +26,6 @@ _MAX_EXPONENT: Final = (1 << 20) - 1
 """The contracts' `pow` reverts from 2^20 on."""
 _MAX_FLOAT_LOG_PRICE: Final = 40.0
 """Up to e^40 a float is far cheaper than the exact price; beyond it the truncation to 128 bits could show."""
-_MAX_WORD: Final = (1 << 256) - 1
 
 
 @lru_cache(maxsize=1 << 16)
@@ -35,7 +35,11 @@ def price_of_bin(bin_step: int, bin_id: int) -> int:
     `bin_step` is in basis points.
     """
     exponent = bin_id - BASE_ID
-    result, square, remaining = _SCALE, _MAX_WORD // (_SCALE + (bin_step << SCALE_BITS) // _BASIS_POINTS), abs(exponent)
+    result, square, remaining = (
+        _SCALE,
+        MAX_UINT256 // (_SCALE + (bin_step << SCALE_BITS) // _BASIS_POINTS),
+        abs(exponent),
+    )
     while remaining:
         if remaining & 1:
             result = result * square >> SCALE_BITS
@@ -44,7 +48,7 @@ def price_of_bin(bin_step: int, bin_id: int) -> int:
     if not result or abs(exponent) > _MAX_EXPONENT:
         raise InvalidPoolState("bins", f"bin {bin_id} has no price at a bin step of {bin_step}")
     # The square is that of 1 / base, since the base is above 1.
-    return _MAX_WORD // result if exponent > 0 else result
+    return MAX_UINT256 // result if exponent > 0 else result
 
 
 def rate_of_bin(bin_step: int, bin_id: int, swap_for_y: bool) -> float:

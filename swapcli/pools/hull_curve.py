@@ -10,9 +10,9 @@ A rate has no closed-form inverse; Newton steps on a nearly linear function of i
 from __future__ import annotations
 
 from abc import ABC, abstractmethod
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
 from math import exp, inf, log
-from typing import Final, NamedTuple
+from typing import Final, NamedTuple, TypeVar
 
 MAX_LOG_DEPTH: Final = 200.0
 """Trades end where e^-200 of the bought balance is left: far below one unit of any token."""
@@ -28,6 +28,25 @@ _STEP_TOLERANCE: Final = 1e-8
 """Newton steps converge quadratically: after a step of 1e-8 the next is below the rounding of a float."""
 _CHORD_TILT: Final = 1e-7
 """Relative fall of the rate along a chord: far below any fee, far above the rounding of a float."""
+
+_Point = TypeVar("_Point", bound=tuple[float, float])
+
+
+def concave_hull(points: Iterable[_Point]) -> list[_Point]:
+    """Return the corners of the upper concave hull of points (input, output) whose inputs rise. Integers stay exact."""
+    hull: list[_Point] = []
+    for point in points:
+        while len(hull) > 1 and _rises(hull[-2], hull[-1], point):
+            hull.pop()
+        if not hull or point[0] > hull[-1][0]:
+            hull.append(point)
+    return hull
+
+
+def _rises(first: tuple[float, float], middle: tuple[float, float], last: tuple[float, float]) -> bool:
+    """Return whether the slope does not fall at the middle one of three points."""
+    before = (middle[1] - first[1]) * (last[0] - middle[0])
+    return before <= (last[1] - middle[1]) * (middle[0] - first[0])
 
 
 class ZeroCurve:

@@ -21,6 +21,7 @@ from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
 
 RAY: Final = 10**27
+"""The scale of `rate`, as Maker's contracts have it."""
 _TOKEN_COUNT: Final = 3
 _SAVINGS: Final = 2
 """The position of sUSDS: the contract's order is USDC, USDS, sUSDS."""

@@ -24,7 +24,7 @@ from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.sampled_curve import QuotedSale, SampledCurve
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
-from swapcli.validation.values import InvalidValue, parse_integer, parse_list
+from swapcli.validation.values import MAX_UINT256, InvalidValue, parse_integer, parse_list
 
 MAX_SAMPLES: Final = 64
 """Of one direction: more than any reader asks for."""
@@ -51,13 +51,13 @@ class Sampled(Pool):
     samples_bought: tuple[QuotedSale, ...] = ()
     is_estimated: bool = False
     is_spent: bool = False
-    is_single_use: ClassVar[bool] = True
-    is_sampled: ClassVar[bool] = True
 
     family: ClassVar[str] = "sampled"
     swap_gas: ClassVar[int] = 150_000
     """An assumption: no transaction was measured. Quotes by V4Quoter with a hook report 100,000 to 200,000."""
     holds_reserves_in_vault: ClassVar[bool] = True
+    is_single_use: ClassVar[bool] = True
+    is_sampled: ClassVar[bool] = True
 
     @property
     def key(self) -> str:
@@ -192,7 +192,7 @@ def _parse_sample(value: object) -> Sequence[int]:
     entries = parse_list(value)
     if len(entries) != len(QuotedSale._fields):
         raise InvalidValue("an input and an output", entries)
-    return [parse_integer(each, 0, (1 << 256) - 1) for each in entries]
+    return [parse_integer(each, 0, MAX_UINT256) for each in entries]
 
 
 def _check_samples(name: str, samples: Sequence[QuotedSale], balance: int | None) -> None:

@@ -13,6 +13,8 @@ from collections.abc import Sequence
 from itertools import pairwise
 from typing import Final, NamedTuple
 
+from swapcli.pools.hull_curve import concave_hull
+
 _TILT: Final = 1e-7
 """The least relative fall of the rate along an edge. Without one, a constant price has no depth, and the solver jumps
 between nothing and everything; a thousandth of a basis point is far below what a quote shows."""
@@ -44,7 +46,7 @@ class SampledCurve:
     __slots__ = ("_amounts_in", "_falling_rates", "_nodes", "capacity", "start_rate")
 
     def __init__(self, samples: Sequence[QuotedSale]) -> None:
-        self._nodes = _nodes(_merge_edges(concave_hull(samples)))
+        self._nodes = _nodes(_merge_edges(increasing_hull(samples)))
         self._amounts_in = [node.amount_in for node in self._nodes]
         self._falling_rates = [-node.rate for node in self._nodes]
         self.capacity: float = self._nodes[-1].amount_in
@@ -86,25 +88,16 @@ class SampledCurve:
         return before, before.rate + part * (after.rate - before.rate)
 
 
-def concave_hull(samples: Sequence[QuotedSale]) -> list[QuotedSale]:
+def increasing_hull(samples: Sequence[QuotedSale]) -> list[QuotedSale]:
     """Return the vertices of the least concave increasing curve from zero that lies nowhere below the samples.
 
     The first is (0, 0); the slopes fall strictly and are positive.
     """
-    hull = [QuotedSale(0, 0)]
+    rising = [QuotedSale(0, 0)]
     for sample in samples:
-        if sample.amount_out <= hull[-1].amount_out:
-            continue
-        while len(hull) > 1 and _rises(hull[-2], hull[-1], sample):
-            hull.pop()
-        hull.append(sample)
-    return hull
-
-
-def _rises(first: QuotedSale, middle: QuotedSale, last: QuotedSale) -> bool:
-    """Return whether the slope does not fall at the middle one of three samples."""
-    before = (middle.amount_out - first.amount_out) * (last.amount_in - middle.amount_in)
-    return before <= (last.amount_out - middle.amount_out) * (middle.amount_in - first.amount_in)
+        if sample.amount_out > rising[-1].amount_out:
+            rising.append(sample)
+    return concave_hull(rising)
 
 
 def _merge_edges(hull: Sequence[QuotedSale]) -> list[QuotedSale]:

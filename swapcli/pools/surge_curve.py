@@ -8,12 +8,13 @@ F(H(x)) is concave too, and not below the true output F(h(x)).
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Callable, Sequence
+from collections.abc import Callable
 from itertools import pairwise
 from math import inf
 from typing import Final
 
 from swapcli.model.pool import RateCurve
+from swapcli.pools.hull_curve import concave_hull
 
 _FIRST_PART: Final = 1e-4
 """The smallest trade that is sampled, as a part of the pool."""
@@ -37,7 +38,7 @@ class SurgeCurve:
         `is_concave` says that the fee is concave from where it begins to rise, which makes the bound tighter.
         """
         self._inner = inner
-        points = _hull(_sample(fee, size, is_concave))
+        points = concave_hull(_sample(fee, size, is_concave))
         self._inputs = [x for x, _ in points]
         self._after_fee = [net for _, net in points]
         pairs = list(pairwise(points))
@@ -124,16 +125,3 @@ def _find_rise(fee: Callable[[float], float], static: float, size: float) -> flo
         else:
             high = middle
     return low
-
-
-def _hull(points: Sequence[tuple[float, float]]) -> list[tuple[float, float]]:
-    """Return the corners of the upper concave hull of points in the order of their inputs."""
-    hull: list[tuple[float, float]] = []
-    for x, y in points:
-        while len(hull) > 1 and (y - hull[-1][1]) * (hull[-1][0] - hull[-2][0]) >= (hull[-1][1] - hull[-2][1]) * (
-            x - hull[-1][0]
-        ):
-            hull.pop()
-        if not hull or x > hull[-1][0]:
-            hull.append((x, y))
-    return hull

@@ -189,7 +189,7 @@ class Restless(RpcNode):
     def call_many(self, calls: Sequence[ContractCall], at: BlockId) -> list[ReturnData]:
         if self.turns:
             self.turns -= 1
-            raise ChainReorganized("the chain took another way")
+            raise ChainReorganized("the chain was reorganized")
         return super().call_many(calls, at)
 
 

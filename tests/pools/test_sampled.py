@@ -13,7 +13,7 @@ from swapcli.errors import InsufficientLiquidity, InvalidPoolState, PoolError, S
 from swapcli.model.pool import PoolIdentity
 from swapcli.pools import family
 from swapcli.pools.sampled import MAX_SAMPLES, Sampled
-from swapcli.pools.sampled_curve import QuotedSale, SampledCurve, concave_hull
+from swapcli.pools.sampled_curve import QuotedSale, SampledCurve, increasing_hull
 
 TOKENS = ("0x" + "11" * 20, "0x" + "22" * 20)
 IDENTITY = PoolIdentity("0x" + "ab" * 20, "test", TOKENS, (18, 6), 0)
@@ -110,7 +110,7 @@ def test_a_new_sample_replaces_what_it_contradicts(samples: tuple[QuotedSale, ..
 
 @given(ladders())
 def test_the_hull_is_concave_and_above_all_samples(samples: tuple[QuotedSale, ...]) -> None:
-    hull = concave_hull(samples)
+    hull = increasing_hull(samples)
     edges = list(pairwise(hull))
     for (a, b), (_, c) in pairwise(edges):
         assert (b.amount_out - a.amount_out) * (c.amount_in - b.amount_in) > (c.amount_out - b.amount_out) * (

@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_word
+from swapcli.chain.call_encoding import ANY_ADDRESS, encode_call, invalid_response, read_address, read_word
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead
@@ -22,9 +22,7 @@ _LIMIT: Final = "limit()"
 _BALANCE: Final = "balanceOf(address)"
 _MINT: Final = "mintTo(address,uint256)"
 _BURN: Final = "burnAndSend(address,uint256)"
-_PLACEHOLDER: Final = f"0x{'b41d6e' * 6}{'00' * 2}"
-"""An arbitrary address, which sends and receives nothing in the trials."""
-_TRIAL: Final = CallContext(_PLACEHOLDER, 0)
+_TRIAL: Final = CallContext(ANY_ADDRESS, 0)
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -34,7 +32,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         ContractCall(ref.address, encode_call(_LIMIT)),
         ContractCall(ref.tokens[1], encode_call(_BALANCE, ref.address)),
         *(
-            ContractCall(ref.address, encode_call(name, _PLACEHOLDER, 0), may_revert=True, context=_TRIAL)
+            ContractCall(ref.address, encode_call(name, ANY_ADDRESS, 0), may_revert=True, context=_TRIAL)
             for name in (_MINT, _BURN)
         ),
     ]

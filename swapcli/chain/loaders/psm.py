@@ -24,6 +24,7 @@ _ALLOWANCE: Final = "allowance(address,address)"
 _PREVIEW: Final = "previewSwapExactIn(address,address,uint256)"
 _CHECKED_TOKENS: Final = ((0, 1), (1, 0), (0, 2), (2, 0), (1, 2), (2, 1))
 _CHECKED_AMOUNT: Final = 10**24 + 123_456_789_012_345_678
+"""A million units of 18 decimals, with digits down to the last so that every rounding shows."""
 _UNLIMITED: Final = 10**60
 """A balance that no checked amount exhausts."""
 

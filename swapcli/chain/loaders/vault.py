@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Final
 
-from swapcli.chain.call_encoding import encode_call, read_address, read_word
+from swapcli.chain.call_encoding import ANY_ADDRESS, encode_call, read_address, read_word
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.share_price import read_share_price, share_price_calls
@@ -16,14 +16,12 @@ from swapcli.model.pool import Pool
 _ASSET: Final = "asset()"
 _TOTAL_ASSETS: Final = "totalAssets()"
 _MAX_DEPOSIT: Final = "maxDeposit(address)"
-_PLACEHOLDER: Final = f"0x{'b41d6e' * 6}{'00' * 2}"
-"""An arbitrary address: the limit of deposits is that of everybody."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a vault in one round."""
     max_deposit, total_assets, *conversions = yield [
-        ContractCall(ref.address, encode_call(_MAX_DEPOSIT, _PLACEHOLDER)),
+        ContractCall(ref.address, encode_call(_MAX_DEPOSIT, ANY_ADDRESS)),
         ContractCall(ref.address, encode_call(_TOTAL_ASSETS)),
         *share_price_calls(ref.address),
     ]

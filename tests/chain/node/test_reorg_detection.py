@@ -22,7 +22,7 @@ from tests.chain.node.server import CHAIN_ID, SHOWN, Pauses, Refused, Server, no
 NUMBER = 1_000
 ECHO, REVERTING = "0x" + "11" * 20, "0x" + "22" * 20
 TOPIC = "0x" + "ab" * 32
-GONE = f"{SHOWN} no longer has block {NUMBER} as it was: the chain took another way"
+GONE = f"{SHOWN} no longer has block {NUMBER} as it was: the chain was reorganized"
 LAGGING = ["header not found", "unknown block", "Block not found", "header for hash not found", "could not find block"]
 
 
