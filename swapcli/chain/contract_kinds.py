@@ -25,6 +25,7 @@ from swapcli.errors import ConfigError
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.networks.address import keccak256
 from swapcli.networks.pool_addresses import hash_pool_key, is_solidly
+from swapcli.pools import FAMILIES
 from swapcli.pools.concentrated import Concentrated
 
 
@@ -373,8 +374,15 @@ def kinds_of_family(family: str, network_kind: Kind = Kind.EVM) -> tuple[Contrac
 def contract_kinds(protocol: ProtocolInfo, network: Network) -> tuple[ContractKind, ...]:
     """Return the contract kinds of a protocol's pools; empty if they cannot be read.
 
-    The definition names them (`contracts`) where the family is not enough. Raises `ConfigError` for an unknown name.
+    The definition names them (`contracts`) where the family is not enough. Raises `ConfigError` for an unknown name,
+    also of the family.
     """
+    if protocol.family is not None and protocol.family not in FAMILIES:
+        raise ConfigError(
+            f'{protocol.amm_name} has the unknown family "{protocol.family}"',
+            hint=f"known families: {', '.join(FAMILIES)}",
+            details={"protocol": protocol.amm_name, "family": protocol.family},
+        )
     if protocol.contracts:
         return tuple(_named_kind(name, protocol) for name in protocol.contracts)
     if network.kind is not Kind.EVM:

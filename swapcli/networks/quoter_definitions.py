@@ -38,7 +38,7 @@ from swapcli.model.quoter import (
     ReadValue,
 )
 from swapcli.networks.definition_fields import DefinitionFields
-from swapcli.validation.values import parse_boolean, parse_integer, parse_list, parse_printable, parse_text
+from swapcli.validation.values import parse_boolean, parse_hex, parse_integer, parse_list, parse_printable
 
 _QUOTER_KEYS = (
     "protocols", "quote", "as_transaction", "values", "holder", "list", "pools", "reads", "constants", "pool_ids",
@@ -53,6 +53,8 @@ _SKIPPED = "-"
 """The name of a word that has no use."""
 _MAX_WORD = 255
 _MAX_PACKED_BYTES = 32
+_ADDRESS_BYTES = 20
+_TOKENS_OF_POOL = ("token0", "token1")
 
 
 def quoted_protocols(network: Network) -> frozenset[str]:
@@ -61,13 +63,21 @@ def quoted_protocols(network: Network) -> frozenset[str]:
     return frozenset(name for item in items for name in item.get("protocols") or () if isinstance(name, str))
 
 
-def parse_quoters(network: Network) -> dict[str, Quoter]:
-    """Return the quoters of a network by protocol; the first one of a protocol counts. Raises `ConfigError`."""
+def parse_quoters(network: Network, where: str = "") -> dict[str, Quoter]:
+    """Return the quoters of a network by protocol; the first one of a protocol counts.
+
+    Raises `ConfigError` that names the key, below `where`; default is the network's name.
+    """
+    path = f"{where}.quoters" if where else f"{network.name}: quoters"
     quoters: dict[str, Quoter] = {}
     for number, item in enumerate(network.quoters):
-        fields = DefinitionFields.of_keys(item, f"{network.name}: quoters[{number}]", _QUOTER_KEYS)
+        fields = DefinitionFields.of_keys(item, f"{path}[{number}]", _QUOTER_KEYS)
         quoter = _parse_quoter(fields)
+        if not quoter.protocols:
+            raise fields.failure(fields.path_of("protocols"), "expected the name of a protocol")
         for protocol in quoter.protocols:
+            if network.protocol(protocol) is None:
+                fields.refuse(fields.path_of("protocols"), f"an amm_name of {network.name}", protocol)
             quoters.setdefault(protocol, quoter)
     return quoters
 
@@ -109,14 +119,14 @@ def _parse_list(fields: DefinitionFields) -> tuple[PoolEnumeration | None, tuple
     entry = listing.texts("entry")
     function = _parse_function(listing, (_INDEX,) if length else ())
     is_pairwise = listing.boolean("pairwise")
-    names = ("token0", "token1") if is_pairwise else tuple(name for name in entry if name != _SKIPPED)
+    names = _TOKENS_OF_POOL if is_pairwise else tuple(name for name in entry if name != _SKIPPED)
     return PoolEnumeration(function, entry, length, listing.boolean("nested"), is_pairwise), names
 
 
 def _parse_pool(where: str, item: object) -> Iterator[tuple[str, str]]:
     pool = DefinitionFields(item, where)
     for name in pool.values:
-        yield name, pool.read(name, parse_text)
+        yield name, pool.read(name, parse_hex, _ADDRESS_BYTES) if name in _TOKENS_OF_POOL else pool.text(name)
 
 
 def _parse_reads(fields: DefinitionFields, key: str, names: set[str]) -> Iterator[ReadValue]:
@@ -150,6 +160,8 @@ def _parse_quote(fields: DefinitionFields, value: object, where: str, names: Col
 def _parse_function(fields: DefinitionFields, names: Collection[str]) -> ContractFunction:
     contract, signature = fields.text("contract"), fields.text("call")
     _check_value(fields, fields.path_of("contract"), contract, names)
+    if not contract.startswith("$"):
+        fields.read("contract", parse_hex, _ADDRESS_BYTES)
     arguments = tuple(_parse_argument(fields, where, item, names) for where, item in fields.optional_items("arguments"))
     try:
         types = argument_types(signature)

@@ -173,7 +173,7 @@ def parse_choice(value: object, choices: Collection[str]) -> str:
 
 def parse_hex(value: object, byte_count: int | None = None, max_characters: int | None = None) -> str:
     """Parse `0x` and pairs of hex digits, of `byte_count` bytes if that is given; returned in lower case."""
-    expected = "0x and an even number" if byte_count is None else f"0x and {2 * byte_count}"
+    digits = "an even number of" if byte_count is None else 2 * byte_count
     if (
         not isinstance(value, str)
         or len(value) % 2
@@ -181,7 +181,7 @@ def parse_hex(value: object, byte_count: int | None = None, max_characters: int 
         or (max_characters is not None and len(value) > max_characters)
         or not _HEX_TEXT(value)
     ):
-        raise InvalidValue(f"{expected} of hexadecimal digits", value)
+        raise InvalidValue(f"0x and {digits} hexadecimal digits", value)
     return value.lower()
 
 

@@ -37,6 +37,7 @@ def test_every_sampled_protocol_has_a_quote_function(name: str) -> None:
                 assert keccak256(quote.function.signature.encode())[:4].hex() == SELECTORS[protocol]
 
 
+FACTORY = "0x" + "12" * 20
 QUOTER = {
     "protocols": ["uniswapV2"],
     "quote": {"contract": "$pool", "call": "quote(address,uint256)", "arguments": ["$token_in", "$amount"]},
@@ -62,7 +63,14 @@ def test_a_short_definition_is_enough() -> None:
         ({"quote": [{"contract": "$pool", "call": "quote()"}]}, "quote"),
         ({"holder": "$nobody"}, "holder"),
         ({"reads": [{"name": "a", "contract": "$b", "call": "f()"}]}, "contract"),
-        ({"list": {"contract": "0x12", "call": "f(uint256)", "arguments": ["$index"], "entry": ["pool"]}}, "arguments"),
+        (
+            {"list": {"contract": FACTORY, "call": "f(uint256)", "arguments": ["$index"], "entry": ["pool"]}},
+            "arguments",
+        ),
+        ({"quote": {"contract": "0x12", "call": "quote()"}}, "contract"),
+        ({"pools": [{"token0": "0x12"}]}, "token0"),
+        ({"protocols": []}, "protocols"),
+        ({"protocols": ["uniswapV22"]}, "protocols"),
         ({"surprise": 1}, "surprise"),
     ],
 )
@@ -70,3 +78,9 @@ def test_mistakes_are_named(changes: dict[str, Any], problem: str) -> None:
     with pytest.raises(ConfigError) as caught:
         parsed(**changes)
     assert problem in str(caught.value.details["key"])
+
+
+def test_mistakes_in_settings_need_no_node_to_be_found() -> None:
+    with pytest.raises(ConfigError) as caught:
+        find_network("base", {"base": {"quoters": [{**QUOTER, "holder": "$nobody"}]}})
+    assert caught.value.details["key"] == "networks.base.quoters[0].holder"

@@ -1,0 +1,29 @@
+"""A protocol's definition names families and kinds of contracts that exist."""
+
+from __future__ import annotations
+
+import pytest
+
+from swapcli.chain.contract_kinds import contract_kinds
+from swapcli.errors import ConfigError
+from swapcli.model.network import ProtocolInfo
+from swapcli.networks.catalogue import find_network, network_names
+
+
+@pytest.mark.parametrize("name", network_names())
+def test_packaged_definitions_have_no_unknown_names(name: str) -> None:
+    network = find_network(name)
+    assert any(contract_kinds(protocol, network) for protocol in network.protocols)
+
+
+@pytest.mark.parametrize(
+    ("protocol", "details"),
+    [
+        (ProtocolInfo(99, "mine", "Mine", "sampeld"), {"protocol": "mine", "family": "sampeld"}),
+        (ProtocolInfo(99, "mine", "Mine", "vault", contracts=("nope",)), {"protocol": "mine", "kind": "nope"}),
+    ],
+)
+def test_unknown_names_are_refused(protocol: ProtocolInfo, details: dict[str, str]) -> None:
+    with pytest.raises(ConfigError) as caught:
+        contract_kinds(protocol, find_network("base"))
+    assert caught.value.details == details
