@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from itertools import permutations
 from math import inf, isfinite, isnan
@@ -10,6 +11,7 @@ from typing import Any, Final
 
 import pytest
 
+from swapcli.cli.commands.help import topic_text
 from swapcli.errors import InvalidPoolState, PoolError
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
@@ -238,6 +240,18 @@ def check_curve(pool: Pool, sold: str, bought: str) -> None:
         assert isfinite(curve.amount_out(amount))
         assert isfinite(curve.rate(amount))
         assert min(curve.amount_out(amount), curve.rate(amount)) >= 0.0
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_the_topic_on_pools_names_what_a_state_needs(name: str) -> None:
+    valid = valid_pool(name)
+    identity, state = identity_of(valid), FIXED[name][1] if name in FIXED else valid.state()
+    _, _, table = topic_text("pools").partition("THE STATE OF A POOL")
+    (row,) = re.findall(rf"^  {name} {{2,}}(.*(?:\n {{28}}.*)*)$", table, re.MULTILINE)
+    named = set(re.findall(r"\w+", row)) if "nothing" not in row else set()
+    assert named <= state.keys()
+    for key in state.keys() - named:
+        family(name).from_state(identity, changed(state, (key,), ABSENT))
 
 
 @pytest.mark.parametrize("name", FAMILIES)
