@@ -114,7 +114,7 @@ class BalancerV3(Pool):
         return unit_in / (1.0 - self.swap_fee / WAD), unit_out
 
     def vault_state(self) -> dict[str, object]:
-        """Return the fields that `read_vault_state` reads; those with default values are omitted."""
+        """Return the fields that `read_vault_v3_state` reads; those with default values are omitted."""
         state: dict[str, object] = {
             "reserves": [str(reserve) for reserve in self.reserves],
             "rates": [str(rate) for rate in self.rates],
@@ -133,7 +133,7 @@ class BalancerV3(Pool):
             raise SwapReverts(f"pool {self.key}: the Vault refuses trades as small as {amount_in}")
 
 
-class VaultState(NamedTuple):
+class VaultV3State(NamedTuple):
     """The fields of `BalancerV3`, in its order."""
 
     address: str
@@ -149,7 +149,7 @@ class VaultState(NamedTuple):
     is_time_dependent: bool
 
 
-def read_vault_state(identity: PoolIdentity, fields: StateFields) -> VaultState:
+def read_vault_v3_state(identity: PoolIdentity, fields: StateFields) -> VaultV3State:
     """Read `reserves`, which may be zero, `rates`, and optionally fees, minimum and `is_time_dependent`.
 
     `swap_fee` is needed only if the fee is no whole number of parts per million, which `fee_ppm` then rounds down.
@@ -163,7 +163,7 @@ def read_vault_state(identity: PoolIdentity, fields: StateFields) -> VaultState:
         if reserve * to_18_decimals(places) * rate // WAD >> _BALANCE_BITS:
             raise InvalidPoolState(f"reserves[{k}]", f"{reserve} at the rate {rate} is more than the Vault can hold")
     minimum = fields.optional_uint("min_trade_amount")
-    return VaultState(
+    return VaultV3State(
         *identity,
         reserves,
         rates,

@@ -12,7 +12,7 @@ from typing import ClassVar, Self
 
 from swapcli.errors import InvalidPoolState, SwapReverts
 from swapcli.model.pool import PoolIdentity, RateCurve
-from swapcli.pools.balancer_v3 import BalancerV3, read_vault_state
+from swapcli.pools.balancer_v3 import BalancerV3, read_vault_v3_state
 from swapcli.pools.hull_curve import ZeroCurve
 from swapcli.pools.identity_checks import check_multi_token, check_pair
 from swapcli.pools.rounding import mul_div_up
@@ -68,7 +68,7 @@ class BalancerV3TwoClp(BalancerV3):
         sqrt_alpha, sqrt_beta = fields.integer("sqrt_alpha", 1, ONE**2), fields.integer("sqrt_beta", 1, ONE**2)
         if sqrt_alpha * ONE // sqrt_beta >= ONE:
             raise InvalidPoolState("sqrt_beta", f"expected more than sqrt_alpha = {sqrt_alpha}, not {sqrt_beta}")
-        return cls(*read_vault_state(identity, fields), sqrt_alpha, sqrt_beta)
+        return cls(*read_vault_v3_state(identity, fields), sqrt_alpha, sqrt_beta)
 
     def _virtual_balances(self, live: Sequence[int]) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return the virtual balances of both tokens rounded up, and rounded down."""

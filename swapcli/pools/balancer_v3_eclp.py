@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from swapcli.model.pool import PoolIdentity, RateCurve
-from swapcli.pools.balancer_v3 import BalancerV3, read_vault_state
+from swapcli.pools.balancer_v3 import BalancerV3, read_vault_v3_state
 from swapcli.pools.eclp_curve import eclp_curve
 from swapcli.pools.eclp_math import EclpParameters
 from swapcli.pools.identity_checks import check_multi_token, check_pair
@@ -47,4 +47,4 @@ class BalancerV3Eclp(BalancerV3):
         check_multi_token(identity)
         check_pair(identity)
         fields = StateFields(state)
-        return cls(*read_vault_state(identity, fields), EclpParameters.from_fields(fields))
+        return cls(*read_vault_v3_state(identity, fields), EclpParameters.from_fields(fields))

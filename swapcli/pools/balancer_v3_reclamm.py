@@ -13,7 +13,7 @@ from typing import ClassVar, Self
 
 from swapcli.errors import SwapReverts
 from swapcli.model.pool import PoolIdentity, RateCurve
-from swapcli.pools.balancer_v3 import BalancerV3, read_vault_state
+from swapcli.pools.balancer_v3 import BalancerV3, read_vault_v3_state
 from swapcli.pools.identity_checks import check_multi_token, check_pair
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
@@ -68,4 +68,4 @@ class BalancerV3Reclamm(BalancerV3):
         check_pair(identity)
         fields = StateFields(state)
         virtual_balances = fields.uints("virtual_balances", 2, _VIRTUAL_BALANCE_BITS)
-        return cls(*read_vault_state(identity, fields), virtual_balances)
+        return cls(*read_vault_v3_state(identity, fields), virtual_balances)

@@ -13,7 +13,7 @@ from typing import ClassVar, Final, Self
 from swapcli.errors import SwapReverts
 from swapcli.model.pool import PoolIdentity, RateCurve
 from swapcli.pools.balancer_stable_math import amount_out, balance_v3, invariant, read_amp, stable_curve
-from swapcli.pools.balancer_v3 import BalancerV3, read_vault_state
+from swapcli.pools.balancer_v3 import BalancerV3, read_vault_v3_state
 from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
@@ -59,4 +59,4 @@ class BalancerV3Stable(BalancerV3):
         """Read the fields of the Vault, `amp`, which is A times 1000, and the optional `limits_imbalance`."""
         check_multi_token(identity)
         fields = StateFields(state)
-        return cls(*read_vault_state(identity, fields), read_amp(fields), fields.boolean("limits_imbalance"))
+        return cls(*read_vault_v3_state(identity, fields), read_amp(fields), fields.boolean("limits_imbalance"))

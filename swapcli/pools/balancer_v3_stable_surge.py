@@ -14,7 +14,7 @@ from swapcli.errors import SwapReverts
 from swapcli.model.pool import PoolIdentity, RateCurve
 from swapcli.model.units import WAD
 from swapcli.pools.balancer_stable_math import read_amp, stable_curve
-from swapcli.pools.balancer_v3 import read_vault_state
+from swapcli.pools.balancer_v3 import read_vault_v3_state
 from swapcli.pools.balancer_v3_stable import BalancerV3Stable
 from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.reserves import to_18_decimals
@@ -86,7 +86,7 @@ class BalancerV3StableSurge(BalancerV3Stable):
         check_multi_token(identity)
         fields = StateFields(state)
         return cls(
-            *read_vault_state(identity, fields),
+            *read_vault_v3_state(identity, fields),
             read_amp(fields),
             fields.boolean("limits_imbalance"),
             fields.integer("max_surge_fee", 0, WAD),

@@ -13,7 +13,7 @@ from typing import ClassVar, Self
 from swapcli.errors import SwapReverts
 from swapcli.model.pool import PoolIdentity
 from swapcli.model.units import WAD
-from swapcli.pools.balancer_v3 import BalancerV3, read_vault_state
+from swapcli.pools.balancer_v3 import BalancerV3, read_vault_v3_state
 from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.rounding import mul_div_up
 from swapcli.pools.state_fields import StateFields
@@ -66,4 +66,4 @@ class BalancerV3Weighted(BalancerV3):
         fields = StateFields(state)
         count = len(identity.tokens)
         floors = fields.uints("floors", count, 128) if fields.has("floors") else ()
-        return cls(*read_vault_state(identity, fields), read_weights(fields, count), floors)
+        return cls(*read_vault_v3_state(identity, fields), read_weights(fields, count), floors)

@@ -39,8 +39,7 @@ _LOG_TICK = log(1.0001)
 
 @dataclass(frozen=True, slots=True)
 class Concentrated(Pool):
-    """`sqrt_price_x96` is the square root of token1 per token0 in Q64.96, `liquidity` the active
-    liquidity.
+    """`sqrt_price_x96` is the square root of token1 per token0 in Q64.96, `liquidity` the active liquidity.
 
     `tick` is the contract's: one below the price's own after a downward swap stopped on a boundary. No swap changes
     `tick_list`. `fee_ppm` is the LP fee; `swap_fee_ppm` adds the protocol's.

@@ -75,7 +75,7 @@ class HooksConfig(NamedTuple):
 
 
 class VaultPool(NamedTuple):
-    """What the vault knows of a pool: the fields of `VaultState`, its hooks, and whether a rate is not constant."""
+    """What the vault knows of a pool: its fee, the fields that `read_vault_v3_state` reads, and its hooks."""
 
     fee_ppm: int
     state: dict[str, object]
