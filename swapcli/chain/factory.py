@@ -10,6 +10,7 @@ from swapcli.chain.call_encoding import invalid_response
 from swapcli.chain.contract_kinds import KINDS, ContractKind
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.network import ProtocolInfo
+from swapcli.model.quoter import Quoter
 
 
 class Factory(NamedTuple):
@@ -19,7 +20,7 @@ class Factory(NamedTuple):
     `protocols_by_hook` are those of the pools of a Uniswap V4 manager with known hooks. `fee_ppm` is the constant fee
     of a kind that has one. `fee_tiers` are those that the catalogue knows of, as in `Deployment`. Pools of
     `quoted_protocols` that cannot be computed can be sampled. `wrapped_native` is the token that native currency counts
-    as.
+    as. `quoter` says how pools that are sampled are announced and quoted.
     """
 
     address: str
@@ -30,6 +31,7 @@ class Factory(NamedTuple):
     protocols_by_hook: Mapping[str, ProtocolInfo] = MappingProxyType({})
     quoted_protocols: frozenset[str] = frozenset()
     wrapped_native: str | None = None
+    quoter: Quoter | None = None
 
     @property
     def all_protocols(self) -> tuple[ProtocolInfo, ...]:
@@ -41,6 +43,13 @@ class Factory(NamedTuple):
         """Whether it has a list of its pools. Other pools are found only by creation events."""
         traits = KINDS[self.kind]
         return traits.has_whole_list or traits.is_pool_itself or bool(traits.list_functions)
+
+    @property
+    def creation_events(self) -> tuple[str, ...]:
+        """The signatures of the events that announce its pools."""
+        if self.quoter and self.quoter.created:
+            return (self.quoter.created.signature,)
+        return KINDS[self.kind].created
 
     def protocol_of(self, family: str) -> ProtocolInfo | None:
         """Return the protocol of its pools of a family, None if the catalogue has none.

@@ -19,14 +19,19 @@ from swapcli.chain.node import ContractCall, Log, LogFilter
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import WORD
 from swapcli.model.network import Deployment, Network, ProtocolInfo
+from swapcli.model.quoter import Quoter
 from swapcli.model.token import Token
-from swapcli.networks.quoter_definitions import quoted_protocols
+from swapcli.networks.quoter_definitions import parse_quoters, quoted_protocols
 
 _BATCH_SIZE: Final = 500
 
 
 def find_factories(network: Network, protocols: Sequence[str] | None = None) -> tuple[list[Factory], list[SkippedItem]]:
-    """Return the factories of these protocols (all if None), and the protocols whose factory is unknown."""
+    """Return the factories of these protocols (all if None), and the protocols whose factory is unknown.
+
+    Raises `ConfigError` for an invalid definition.
+    """
+    quoters = parse_quoters(network)
     factories: dict[str, Factory] = {}
     skipped: list[SkippedItem] = []
     for protocol in network.protocols:
@@ -38,6 +43,10 @@ def find_factories(network: Network, protocols: Sequence[str] | None = None) -> 
         problems = [_add_factories(factories, protocol, kind, network) for kind in kinds]
         if problems and all(problems):
             skipped.append(SkippedItem(protocol.amm_name, problems[0]))
+        quoter = quoters.get(protocol.amm_name)
+        problem = _add_announcer(factories, protocol, quoter, network) if quoter else ""
+        if problem:
+            skipped.append(SkippedItem(protocol.amm_name, problem))
     quoted = quoted_protocols(network)
     return [factory._replace(quoted_protocols=quoted) for factory in factories.values()], skipped
 
@@ -61,6 +70,18 @@ def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: 
             factories[address] = _with_protocol(factory, protocol, deployment)
             problem = ""
     return problem
+
+
+def _add_announcer(factories: dict[str, Factory], protocol: ProtocolInfo, quoter: Quoter, network: Network) -> str:
+    """Add the contract that announces the pools of a quoter. Return why it cannot be; empty if it is or has none."""
+    if quoter.created is None or quoter.protocols[0] != protocol.amm_name:
+        return ""
+    address = quoter.created.contract
+    if address in factories:
+        return f"the events of {address} already announce pools of {factories[address].all_protocols[0].amm_name}"
+    wrapped = network.wrapped_native_address
+    factories[address] = Factory(address, ContractKind.SAMPLED, (protocol,), wrapped_native=wrapped, quoter=quoter)
+    return ""
 
 
 def _with_protocol(factory: Factory, protocol: ProtocolInfo, deployment: Deployment) -> Factory:
@@ -128,8 +149,7 @@ def _read_entry(listing: PoolList, number: int) -> BatchRead[PoolRef]:
 def creation_filter(factories: Iterable[Factory], first: int, last: int) -> LogFilter | None:
     """Return the filter of the creation events of all factories without a list; None if there is no such factory."""
     without_list = [factory for factory in factories if not factory.is_enumerable]
-    kinds = dict.fromkeys(factory.kind for factory in without_list)
-    topics = dict.fromkeys(topic_of(signature) for kind in kinds for signature in KINDS[kind].created)
+    topics = dict.fromkeys(topic_of(signature) for factory in without_list for signature in factory.creation_events)
     addresses = tuple(factory.address for factory in without_list)
     return LogFilter(addresses, tuple(topics), first, last) if addresses else None
 
@@ -146,8 +166,7 @@ def read_created_pools(
 
 
 def _read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    created = KINDS[factory.kind].created
-    if not log.topics or log.topics[0] not in map(topic_of, created):
+    if not log.topics or log.topics[0] not in map(topic_of, factory.creation_events):
         raise invalid_response(factory.address, "an event of another kind")
     return (yield from pool_reader(factory.kind).read_created(factory, log, wrapped_native))
 

@@ -10,7 +10,7 @@ from swapcli.chain.call_encoding import invalid_response, read_list, read_word, 
 from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import ReturnData
+from swapcli.chain.node import Log, ReturnData
 from swapcli.chain.pool_discovery import with_decimals
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.sampled_pools import Values, function_call, to_number, with_value
@@ -50,6 +50,21 @@ def find_sampled_pools(
                 yield values
             else:
                 yield _new_ref(protocol, _in_text(values), quoter, network.wrapped_native_address)
+
+
+def read_announced_pool(quoter: Quoter, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+    """Read a reference of the pool that a creation event of a quoter announces, a round for each value to be read."""
+    created = quoter.created
+    assert created, "only protocols with creation events are scanned for them"
+    data = b"".join(bytes.fromhex(topic[2:]) for topic in log.topics[1:]) + log.data
+    if len(data) != len(created.entry) * WORD:
+        raise invalid_response(created.signature, f"{len(data)} bytes for {len(created.entry)} values")
+    words = read_words(data, len(created.entry), created.signature)
+    named = {name: word for name, word in zip(created.entry, words, strict=True) if name != "-"}
+    values = yield from _complete(named, quoter)
+    if to_number(values["token0"]) == to_number(values["token1"]):
+        raise invalid_response(created.signature, "a pool of a token with itself")
+    return _new_ref(quoter.protocols[0], _in_text(values), quoter, wrapped_native)
 
 
 def listed_sampled_pools(market: MarketState) -> Iterator[Sampled]:

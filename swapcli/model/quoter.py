@@ -69,17 +69,25 @@ class PoolEnumeration(NamedTuple):
     is_pairwise: bool = False
 
 
+class CreationEvent(NamedTuple):
+    """An event by which `contract` announces each pool. `entry` names its values: indexed ones first, as logged."""
+
+    contract: str
+    signature: str
+    entry: tuple[str, ...]
+
+
 class Quoter(NamedTuple):
-    """How the pools of `protocols` are found and quoted. Those of its own list belong to the first one.
+    """How the pools of `protocols` are found and quoted. Those that it lists or announces belong to the first one.
 
     `quotes` are the functions that quote the sale of a pool's first and of its second token. `is_sent_as_transaction`
     says that they look at the sender or at the gas price. `values` are read before every quote, `holder` is the
     contract whose balances limit what a pool can pay, None if it is unknown.
 
-    Pools are those of `enumeration`, and `pools`, each a set of values. `reads` complete the values of each pool, at
-    least `token0` and `token1`; those named by `constants` are stored with it. Tokens that are the zero address are the
-    native currency. `has_pool_ids` says that pools share a contract, and so need an id. `source` says where these facts
-    come from.
+    Pools are those of `enumeration`, of the events `created`, and `pools`, each a set of values. `reads` complete the
+    values of each pool, at least `token0` and `token1`; those named by `constants` are stored with it. Tokens that are
+    the zero address are the native currency. `has_pool_ids` says that pools share a contract, and so need an id.
+    `source` says where these facts come from.
     """
 
     protocols: tuple[str, ...]
@@ -88,6 +96,7 @@ class Quoter(NamedTuple):
     values: tuple[ReadValue, ...] = ()
     holder: str | None = None
     enumeration: PoolEnumeration | None = None
+    created: CreationEvent | None = None
     pools: tuple[tuple[tuple[str, str], ...], ...] = ()
     reads: tuple[ReadValue, ...] = ()
     constants: tuple[str, ...] = ()

@@ -9,6 +9,8 @@
 | `holder` | the contract whose balances limit what a pool pays |
 | `list` | `{contract, call, arguments, entry, length, nested, pairwise}`: where the protocol lists its pools; `entry`
 |  | names the words; nested is a list of lists; pairwise a list of tokens |
+| `created` | `{contract, event, entry}`: the event by which the protocol announces a pool, such as
+|  | `PoolCreated(address,address)`; `entry` names its values, the indexed ones first |
 | `pools` | `[{name: value}]`: pools that no list has |
 | `reads` | as `values`: what completes the values of a pool |
 | `constants` | names of values that are stored with a pool |
@@ -24,30 +26,33 @@ from __future__ import annotations
 from collections.abc import Collection, Iterator
 
 from swapcli.encoding.abi_arguments import argument_types
-from swapcli.errors import InvalidInput
-from swapcli.model.network import Network
+from swapcli.errors import InvalidAddress, InvalidInput
+from swapcli.model.network import Kind, Network
 from swapcli.model.quoter import (
     POOL_VALUES,
     QUOTE_VALUES,
     Argument,
     ContractFunction,
+    CreationEvent,
     PackedArgument,
     PoolEnumeration,
     QuoteFunction,
     Quoter,
     ReadValue,
 )
+from swapcli.networks.address import parse_address
 from swapcli.networks.definition_fields import DefinitionFields
 from swapcli.validation.values import parse_boolean, parse_hex, parse_integer, parse_list, parse_printable
 
 _QUOTER_KEYS = (
-    "protocols", "quote", "as_transaction", "values", "holder", "list", "pools", "reads", "constants", "pool_ids",
-    "source",
+    "protocols", "quote", "as_transaction", "values", "holder", "list", "created", "pools", "reads", "constants",
+    "pool_ids", "source",
 )  # fmt: skip
 _FUNCTION_KEYS = ("contract", "call", "arguments")
 _QUOTE_KEYS = (*_FUNCTION_KEYS, "output", "negative", "leftover")
 _READ_KEYS = (*_FUNCTION_KEYS, "name", "word")
 _LIST_KEYS = (*_FUNCTION_KEYS, "entry", "length", "nested", "pairwise")
+_CREATED_KEYS = ("contract", "event", "entry")
 _INDEX = "index"
 _SKIPPED = "-"
 """The name of a word that has no use."""
@@ -85,7 +90,9 @@ def parse_quoters(network: Network, where: str = "") -> dict[str, Quoter]:
 def _parse_quoter(fields: DefinitionFields) -> Quoter:
     enumeration, listed = _parse_list(fields)
     pools = tuple(tuple(_parse_pool(where, item)) for where, item in fields.optional_items("pools"))
-    names = {*listed, *(name for pool in pools for name, _ in pool)}
+    created = _parse_created(fields)
+    announced = _named(created.entry) if created else ()
+    names = {*listed, *announced, *(name for pool in pools for name, _ in pool)}
     reads = tuple(_parse_reads(fields, "reads", names))
     constants = fields.texts("constants")
     values = tuple(_parse_reads(fields, "values", quote_names := {*POOL_VALUES, *QUOTE_VALUES, *constants}))
@@ -99,6 +106,7 @@ def _parse_quoter(fields: DefinitionFields) -> Quoter:
         values=values,
         holder=holder,
         enumeration=enumeration,
+        created=created,
         pools=pools,
         reads=reads,
         constants=constants,
@@ -119,8 +127,25 @@ def _parse_list(fields: DefinitionFields) -> tuple[PoolEnumeration | None, tuple
     entry = listing.texts("entry")
     function = _parse_function(listing, (_INDEX,) if length else ())
     is_pairwise = listing.boolean("pairwise")
-    names = _TOKENS_OF_POOL if is_pairwise else tuple(name for name in entry if name != _SKIPPED)
+    names = _TOKENS_OF_POOL if is_pairwise else _named(entry)
     return PoolEnumeration(function, entry, length, listing.boolean("nested"), is_pairwise), names
+
+
+def _named(entry: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(name for name in entry if name != _SKIPPED)
+
+
+def _parse_created(fields: DefinitionFields) -> CreationEvent | None:
+    if not fields.has("created"):
+        return None
+    created = fields.of_keys(fields.values["created"], fields.path_of("created"), _CREATED_KEYS)
+    contract, signature, entry = created.text("contract"), created.text("event"), created.texts("entry")
+    try:
+        address = parse_address(contract, Kind.EVM)
+    except InvalidAddress as error:
+        raise created.failure(created.path_of("contract"), error.message) from None
+    _check_count(created, "event", signature, "entry", len(entry))
+    return CreationEvent(address, signature, entry)
 
 
 def _parse_pool(where: str, item: object) -> Iterator[tuple[str, str]]:
@@ -163,13 +188,18 @@ def _parse_function(fields: DefinitionFields, names: Collection[str]) -> Contrac
     if not contract.startswith("$"):
         fields.read("contract", parse_hex, _ADDRESS_BYTES)
     arguments = tuple(_parse_argument(fields, where, item, names) for where, item in fields.optional_items("arguments"))
+    _check_count(fields, "call", signature, "arguments", len(arguments))
+    return ContractFunction(contract, signature, arguments)
+
+
+def _check_count(fields: DefinitionFields, signature_key: str, signature: str, key: str, count: int) -> None:
+    """Refuse a signature that is invalid or has another number of arguments."""
     try:
         types = argument_types(signature)
     except InvalidInput as error:
-        raise fields.failure(fields.path_of("call"), error.message) from None
-    if len(types) != len(arguments):
-        raise fields.failure(fields.path_of("arguments"), f"{signature} takes {len(types)}, not {len(arguments)}")
-    return ContractFunction(contract, signature, arguments)
+        raise fields.failure(fields.path_of(signature_key), error.message) from None
+    if len(types) != count:
+        raise fields.failure(fields.path_of(key), f"{signature} takes {len(types)}, not {count}")
 
 
 def _parse_argument(fields: DefinitionFields, where: str, value: object, names: Collection[str]) -> Argument:

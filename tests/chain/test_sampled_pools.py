@@ -35,7 +35,7 @@ from swapcli.errors import InvalidRoute, NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState
 from swapcli.model.network import Network, ProtocolInfo
-from swapcli.model.order import Order
+from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.quoter import Sale
 from swapcli.model.swap_terms import SwapTerms
@@ -409,3 +409,71 @@ def test_pools_are_listed_by_count_as_well(made: MakerMarket, node: RpcNode) -> 
     made.market = made.market._replace(network=network._replace(quoters=network.quoters[:1]))
     assert {key for key, pool in discovered(made, node).pools.items() if pool.is_sampled} == by_list
     assert len(by_list) == 2
+
+
+def announced(factory: str, *, by_address: bool) -> dict[str, object]:
+    """The definition of pools that only events announce: with their tokens, or by address and tokens to be read."""
+    sides = [
+        {"contract": "$pool", "call": f"querySell{side}(address,uint256)", "arguments": [ZERO_ADDRESS, "$amount"]}
+        for side in ("Base", "Quote")
+    ]
+    whole: dict[str, object] = {"protocols": [PROTOCOL], "quote": sides, "holder": "$pool"}
+    if not by_address:
+        event = {"event": "NewPool(address,address,address,address)", "entry": ["token0", "token1", "-", "pool"]}
+        return {**whole, "created": {"contract": factory, **event}}
+    tokens = {"contract": factory, "call": "getPoolTokens(address)", "arguments": ["$pool"]}
+    return {
+        **whole,
+        "created": {"contract": factory, "event": "PoolCreated(address)", "entry": ["pool"]},
+        "reads": [{"name": "token0", **tokens, "word": 2}, {"name": "token1", **tokens, "word": 3}],
+    }
+
+
+@pytest.mark.parametrize("by_address", [False, True])
+def test_pools_that_events_announce_are_synced_and_quoted(
+    made: MakerMarket, node: RpcNode, tmp_path: Path, by_address: bool
+) -> None:
+    contracts = compile_solidity("makers.sol")
+    factory = made.trader.chain.deploy(contracts["Announcer"])
+    weth, usdc = made.token(WETH), made.token("USDC")
+    nobody = "0x" + "77" * 20
+    if by_address:
+        factory.send("announceAlone", nobody)
+        factory.send("announceAlone", made.maker.address)
+    else:
+        factory.send("announce", weth, usdc, ZERO_ADDRESS)
+        factory.send("announce", weth, weth, nobody)
+        factory.send("announceBytes", bytes(96))
+        factory.send("announceBytes", b"\xff" * 128)
+    pools = []
+    for base, quote in ((weth, usdc), (usdc, weth)):
+        (address,) = factory.call("create", base, quote)
+        factory.send("create", base, quote)
+        made.trader.world.give(WETH, address, 1_000 * 10**18)
+        made.trader.world.give("USDC", address, 2_600_000 * 10**6)
+        pools.append((address.lower(), (base, quote)))
+    network = made.market.network._replace(quoters=(announced(factory.address, by_address=by_address),))
+    with store_at(tmp_path / "store", network) as store:
+        for _ in sync(store, node, SyncFilter(protocols=frozenset({PROTOCOL})), SYSTEM_CLOCK):
+            pass
+        stored = [pool for pool in store.read_market().pools.values() if pool.is_sampled]
+        assert sorted((pool.address, pool.tokens) for pool in stored) == sorted(pools)
+        skipped = list(store.inventory.all_skipped())
+        assert len(skipped) == (2 if by_address else 4)
+        assert all(entry.reason for entry in skipped)
+        answer = LiveSource(StoreSource(store, SYSTEM_CLOCK), node, SYSTEM_CLOCK).quote(request(made))
+    assert set(answer.quote.sampled_pools) <= {address for address, _ in pools}
+    assert answer.quote.sampled_pools
+    assert not answer.quote.estimated_pools
+    for step in answer.quote.steps:
+        made.trader.world.give(WETH, step.pool, step.amount_in)
+        pool = made.trader.chain.at(step.pool, contracts["AnnouncedPool"])
+        assert pool.call("sell", step.token_in, step.token_out, step.amount_in, DEPLOYER) == (step.amount_out,)
+
+
+def test_a_contract_announces_pools_of_one_protocol(made: MakerMarket) -> None:
+    world = made.trader.world
+    quoter = announced(world.manager.address, by_address=False)
+    network = made.market.network._replace(quoters=(quoter,))
+    skipped = dict(find_factories(network)[1])
+    assert "already announce" in skipped[PROTOCOL]

@@ -108,3 +108,73 @@ contract Maker {
         return paid > IToken(tokenOut).balanceOf(address(this)) ? 0 : paid;
     }
 }
+
+/// A pool that quotes itself, per side, as a trader sees it. Its reserves are its balances.
+contract AnnouncedPool {
+    address public immutable base;
+    address public immutable quoteToken;
+
+    constructor(address base_, address quoteToken_) {
+        (base, quoteToken) = (base_, quoteToken_);
+    }
+
+    function querySellBase(address, uint256 amount) external view returns (uint256, uint256) {
+        return _query(base, quoteToken, amount, 0);
+    }
+
+    function querySellQuote(address, uint256 amount) external view returns (uint256, uint256) {
+        return _query(quoteToken, base, amount, 0);
+    }
+
+    /// Pay for what was transferred before.
+    function sell(address tokenIn, address tokenOut, uint256 amount, address to) external returns (uint256 paid) {
+        (paid,) = _query(tokenIn, tokenOut, amount, amount);
+        IToken(tokenOut).transfer(to, paid);
+    }
+
+    function _query(address tokenIn, address tokenOut, uint256 amount, uint256 received)
+        private
+        view
+        returns (uint256, uint256)
+    {
+        uint256 reserveIn = IToken(tokenIn).balanceOf(address(this)) - received;
+        uint256 out = amount * IToken(tokenOut).balanceOf(address(this)) / (reserveIn + amount);
+        return (out - out / 1000, out / 1000);
+    }
+}
+
+/// Announces pools by events only; as a vault, it knows their tokens.
+contract Announcer {
+    event NewPool(address base, address quote, address creator, address pool);
+    event PoolCreated(address indexed pool);
+
+    mapping(address => address[]) private tokens;
+
+    function create(address base, address quote) external returns (address pool) {
+        pool = address(new AnnouncedPool(base, quote));
+        tokens[pool] = [base, quote];
+        emit NewPool(base, quote, msg.sender, pool);
+        emit PoolCreated(pool);
+    }
+
+    function announce(address base, address quote, address pool) external {
+        emit NewPool(base, quote, msg.sender, pool);
+    }
+
+    function announceAlone(address pool) external {
+        emit PoolCreated(pool);
+    }
+
+    /// Emit an event of the same kind with other data.
+    function announceBytes(bytes calldata data) external {
+        bytes memory copy = data;
+        bytes32 topic = NewPool.selector;
+        assembly {
+            log1(add(copy, 32), mload(copy), topic)
+        }
+    }
+
+    function getPoolTokens(address pool) external view returns (address[] memory) {
+        return tokens[pool];
+    }
+}

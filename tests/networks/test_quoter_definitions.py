@@ -6,6 +6,7 @@ from typing import Any
 
 import pytest
 
+from swapcli.chain.contract_kinds import topic_of
 from swapcli.errors import ConfigError
 from swapcli.networks.address import keccak256
 from swapcli.networks.catalogue import find_network, network_names
@@ -19,8 +20,10 @@ SELECTORS = {
     "uniswapV4": "aa9d21cb",
     "liquidCore": "3f2f869a",
     "Nabla Finance": "708d4d94",
+    **dict.fromkeys(("dodoDPP", "dodoDSP", "dodoDVM"), "79a04876 66410a21"),
+    "balancerLBPool": "3ebc54e5",
 }
-"""As found in the contracts' ABIs."""
+"""As found in the contracts' ABIs; of the sale of the first token and of the second where they differ."""
 
 
 @pytest.mark.parametrize("name", network_names())
@@ -33,14 +36,25 @@ def test_every_sampled_protocol_has_a_quote_function(name: str) -> None:
     for protocol, quoter in quoters.items():
         assert quoter.source
         if protocol in SELECTORS:
-            for quote in quoter.quotes:
-                assert keccak256(quote.function.signature.encode())[:4].hex() == SELECTORS[protocol]
+            found = [keccak256(quote.function.signature.encode())[:4].hex() for quote in quoter.quotes]
+            assert list(dict.fromkeys(found)) == SELECTORS[protocol].split()
+
+
+def test_creation_events_are_those_of_the_bindings() -> None:
+    created = parse_quoters(find_network("base"))["dodoDSP"].created
+    assert created
+    assert topic_of(created.signature) == "0xbc1083a2c1c5ef31e13fb436953d22b47880cf7db279c2c5666b16083afd6b9d"
 
 
 FACTORY = "0x" + "12" * 20
 QUOTER = {
     "protocols": ["uniswapV2"],
     "quote": {"contract": "$pool", "call": "quote(address,uint256)", "arguments": ["$token_in", "$amount"]},
+}
+CREATED = {
+    "contract": FACTORY,
+    "event": "NewPool(address,address,address)",
+    "entry": ["token0", "token1", "pool"],
 }
 
 
@@ -51,6 +65,8 @@ def parsed(**changes: Any) -> None:
 
 def test_a_short_definition_is_enough() -> None:
     parsed()
+    parsed(created=CREATED)
+    parsed(created=CREATED, reads=[{"name": "a", "contract": "$pool", "call": "f()"}])
 
 
 @pytest.mark.parametrize(
@@ -71,6 +87,11 @@ def test_a_short_definition_is_enough() -> None:
         ({"pools": [{"token0": "0x12"}]}, "token0"),
         ({"protocols": []}, "protocols"),
         ({"protocols": ["uniswapV22"]}, "protocols"),
+        ({"created": {**CREATED, "entry": ["token0", "pool"]}}, "entry"),
+        ({"created": {**CREATED, "event": "NewPool"}}, "event"),
+        ({"created": {**CREATED, "contract": "$pool"}}, "contract"),
+        ({"created": {**CREATED, "call": "f()"}}, "call"),
+        ({"created": CREATED, "reads": [{"name": "a", "contract": "$b", "call": "f()"}]}, "contract"),
         ({"surprise": 1}, "surprise"),
     ],
 )

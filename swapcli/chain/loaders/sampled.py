@@ -5,9 +5,12 @@
 
 from __future__ import annotations
 
+from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead
+from swapcli.chain.node import Log
 from swapcli.chain.pool_ref import PoolRef
+from swapcli.chain.sampled_discovery import read_announced_pool
 from swapcli.model.pool import Pool
 from swapcli.pools.sampled import Sampled
 
@@ -16,6 +19,12 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     """Return the pool without samples, in no round."""
     yield from ()
     return build_pool(ref, 0, {"constants": dict(ref.constants), "pool_id": ref.pool_id or None})
+
+
+def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
+    """Read the values of a pool that its protocol announced, as the network's definition says."""
+    assert factory.quoter, "only definitions have factories of sampled pools"
+    return (yield from read_announced_pool(factory.quoter, log, wrapped_native))
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:

@@ -295,7 +295,10 @@ class _BatchDiscovery:
         wrapped = self._store.network.wrapped_native_address
         factories = {source.factory.address: source.factory for source in group}
         self._room -= len(scanned.logs)
-        self._take(read_created_pools(self._reader, factories, scanned.logs, wrapped))
+        announcers = {address: each for address, each in factories.items() if each.kind is ContractKind.SAMPLED}
+        others = {address: each for address, each in factories.items() if address not in announcers}
+        self._take(read_created_pools(self._reader, others, scanned.logs, wrapped))
+        self._take_unproven(read_created_pools(self._reader, announcers, scanned.logs, wrapped))
         gaps = {name: gap for name, gap in cursor.event_gaps.items() if name not in names or gap < query.from_block}
         self._move(
             event_blocks={**cursor.event_blocks, **dict.fromkeys(names, scanned.last + 1)},
@@ -321,10 +324,7 @@ class _BatchDiscovery:
         cursor, block = self._discovery.cursor, self._reader.block
         if not self._store.network.quoters or block < cursor.list_positions.get(_SAMPLED_LIST, 0):
             return True
-        earlier = frozenset(self._reader.contracts_without_output)
-        self._take(find_sampled_pools(self._reader, self._store.network, cursor.sync_filter.protocols))
-        # Nothing shows that the contracts of a definition exist: each protocol may be gone.
-        self._without_output_before |= self._reader.contracts_without_output - earlier
+        self._take_unproven(find_sampled_pools(self._reader, self._store.network, cursor.sync_filter.protocols))
         self._move(list_positions={**cursor.list_positions, _SAMPLED_LIST: block + _SAMPLED_BLOCKS})
         return True
 
@@ -367,6 +367,12 @@ class _BatchDiscovery:
                 self._discovery.skipped.append(SkippedEntry(*item))
             elif _matches(item, self._discovery.cursor.sync_filter):
                 self._discovery.pool_refs.append(item)
+
+    def _take_unproven(self, items: Iterable[PoolRef | SkippedItem]) -> None:
+        """Take items that are read from contracts of a definition: nothing shows that these exist, or still do."""
+        earlier = frozenset(self._reader.contracts_without_output)
+        self._take(items)
+        self._without_output_before |= self._reader.contracts_without_output - earlier
 
     def _move(self, **changes: Any) -> None:
         self._discovery.cursor = replace(self._discovery.cursor, **changes)
