@@ -47,7 +47,7 @@ def find_factories(network: Network, protocols: Sequence[str] | None = None) -> 
         problem = _add_announcer(factories, protocol, quoter, network) if quoter else ""
         if problem:
             skipped.append(SkippedItem(protocol.amm_name, problem))
-    quoted = quoted_protocols(network)
+    quoted = frozenset(quoted_protocols(network))
     return [factory._replace(quoted_protocols=quoted) for factory in factories.values()], skipped
 
 

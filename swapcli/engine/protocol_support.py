@@ -39,7 +39,7 @@ def describe_protocols(network: Network) -> tuple[ProtocolSupport, ...]:
 
     factories, skipped = find_factories(network)
     found = {protocol.amm_name for factory in factories for protocol in factory.all_protocols}
-    found |= quoted_protocols(network)
+    found.update(quoted_protocols(network))
     missing = {item.key: item.reason for item in skipped}
     return tuple(_support(protocol, found, missing) for protocol in network.protocols)
 

@@ -62,10 +62,11 @@ _ADDRESS_BYTES = 20
 _TOKENS_OF_POOL = ("token0", "token1")
 
 
-def quoted_protocols(network: Network) -> frozenset[str]:
-    """Return the protocols of a network whose pools can be sampled, without parsing how."""
+def quoted_protocols(network: Network) -> tuple[str, ...]:
+    """Return the protocols of a network whose pools can be sampled, in the definition's order, without parsing how."""
     items = [item for item in network.quoters if isinstance(item, dict)]
-    return frozenset(name for item in items for name in item.get("protocols") or () if isinstance(name, str))
+    names = (name for item in items for name in item.get("protocols") or () if isinstance(name, str))
+    return tuple(dict.fromkeys(names))
 
 
 def parse_quoters(network: Network, where: str = "") -> dict[str, Quoter]:

@@ -30,7 +30,7 @@ SELECTORS = {
 def test_every_sampled_protocol_has_a_quote_function(name: str) -> None:
     network = find_network(name)
     quoters = parse_quoters(network)
-    assert quoters.keys() == quoted_protocols(network)
+    assert list(quoters) == list(quoted_protocols(network))
     assert {each.amm_name for each in network.protocols if each.family == "sampled"} <= quoters.keys()
     assert quoters.keys() <= {each.amm_name for each in network.protocols}
     for protocol, quoter in quoters.items():

@@ -17,6 +17,7 @@ from swapcli.model.market import MarketState
 from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.quoter import Sale
+from swapcli.networks.quoter_definitions import quoted_protocols
 from swapcli.pools.sampled import Sampled
 from swapcli.routing.competing_routes import is_better
 
@@ -158,13 +159,17 @@ def has_samples(market: MarketState) -> bool:
 
 
 def useful_sampled_pools(market: MarketState, order_tokens: Collection[str], tokens: Collection[str]) -> list[str]:
-    """Return the keys of the sampled pools between these tokens, those with a token of the order first."""
+    """Return the keys of the sampled pools between these tokens, those with tokens of the order first.
+
+    Of these, pools come in the order of their protocols in the definition: anyone may have created those of the last.
+    """
+    places = {name: place for place, name in enumerate(quoted_protocols(market.network))}
     useful = [
-        (len(set(order_tokens).intersection(pool.tokens)), key)
+        (-len(set(order_tokens).intersection(pool.tokens)), places.get(pool.protocol, len(places)), key)
         for key, pool in market.pools.items()
         if pool.is_sampled and set(pool.tokens).issubset(tokens)
     ]
-    return [key for _, key in sorted(useful, key=lambda entry: -entry[0])]
+    return [key for _, _, key in sorted(useful, key=lambda entry: entry[:2])]
 
 
 def without_wrong_prices(source: InMemorySource) -> InMemorySource:
