@@ -436,13 +436,13 @@ def test_pools_that_events_announce_are_synced_and_quoted(
     contracts = compile_solidity("makers.sol")
     factory = made.trader.chain.deploy(contracts["Announcer"])
     weth, usdc = made.token(WETH), made.token("USDC")
-    nobody = "0x" + "77" * 20
+    codeless = "0x" + "77" * 20
     if by_address:
-        factory.send("announceAlone", nobody)
+        factory.send("announceAlone", codeless)
         factory.send("announceAlone", made.maker.address)
     else:
         factory.send("announce", weth, usdc, ZERO_ADDRESS)
-        factory.send("announce", weth, weth, nobody)
+        factory.send("announce", weth, weth, codeless)
         factory.send("announceBytes", bytes(96))
         factory.send("announceBytes", b"\xff" * 128)
     pools = []
