@@ -367,7 +367,8 @@ def test_hooked_pools_are_quoted_by_the_quoter_of_v4(made: MakerMarket, node: Rp
     before = node.read_head().block.number
     hooked = world.open_uniswap_v4("USDC", "DAI", 700, 14, permissions)
     key = {"currency0": hooked.tokens[0], "currency1": hooked.tokens[1], "fee": "700", "hooks": hooked.hooks}
-    definition = {**V4_DEFINITION, "quote": {**V4_DEFINITION["quote"], "contract": quoter.address}}
+    quote = {**V4_DEFINITION["quote"], "contract": quoter.address}
+    definition = {**V4_DEFINITION, "protocols": ["uniswapV4"], "quote": quote}
     network = world.network._replace(multicall=made.market.network.multicall, quoters=(definition,))
     (factory,) = [each for each in find_factories(network)[0] if each.kind is ContractKind.UNISWAP_V4]
     query = creation_filter([factory], before + 1, node.read_head().block.number)
