@@ -20,6 +20,7 @@ from hypothesis.vendor import pretty
 if TYPE_CHECKING:
     from tests.chain.small_chain import SmallTestChain
     from tests.chain.trader import Trader
+    from tests.support.redis_server import RedisServer
 
 # Two shared cores: a deadline would test the machine. Sharing one market between examples is intended.
 settings.register_profile(
@@ -65,6 +66,15 @@ def service_url() -> Iterator[str]:
 
     with run_service() as service:
         yield service.url
+
+
+@pytest.fixture(scope="session")
+def redis_server() -> Iterator[RedisServer]:
+    """A Redis server that tests of several packages share: they use keys of their own, and never stop it."""
+    from tests.support.redis_server import run_redis
+
+    with run_redis() as server:
+        yield server
 
 
 @pytest.fixture(scope="session")

@@ -5,6 +5,7 @@ from __future__ import annotations
 import ast
 import re
 from collections.abc import Iterator
+from functools import cache
 from inspect import isabstract
 from itertools import pairwise
 from pathlib import Path
@@ -61,7 +62,20 @@ NARROWER = {
 The format of an address depends on the kind of network, so `api` uses `networks.address`. Callers pass every other
 property of a network to `api`."""
 
-HEAVY = {"rich", "yaml", "Crypto", "numpy", "scipy", "web3", "httpx", "starlette", "uvicorn", "msgspec", "eth_abi"}
+HEAVY = {
+    "rich",
+    "yaml",
+    "Crypto",
+    "numpy",
+    "scipy",
+    "web3",
+    "httpx",
+    "starlette",
+    "uvicorn",
+    "msgspec",
+    "eth_abi",
+    "redis",
+}
 """Libraries that no module imports at the top level, except modules that are loaded on demand."""
 LOADED_ON_DEMAND = (
     "cli/render/terminal_tables.py", "cli/render/progress.py", "config/yaml_parser.py", "remote/", "service/", "chain/",
@@ -94,14 +108,22 @@ def modules_of(package: str) -> list[Path]:
     return [file for file in modules() if package_of(file) == package]
 
 
-def imports(file: Path) -> Iterator[str]:
-    """Yield every module that a file imports, at any level."""
-    for node in ast.walk(ast.parse(file.read_text())):
+@cache
+def parsed(file: Path) -> ast.Module:
+    return ast.parse(file.read_text())
+
+
+@cache
+def imports(file: Path) -> tuple[str, ...]:
+    """Return every module that a file imports, at any level."""
+    found: list[str] = []
+    for node in ast.walk(parsed(file)):
         if isinstance(node, ast.Import):
-            yield from (alias.name for alias in node.names)
+            found.extend(alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
             assert node.level == 0, f"{file}: relative import"
-            yield from (f"{node.module}.{alias.name}" for alias in node.names)
+            found.extend(f"{node.module}.{alias.name}" for alias in node.names)
+    return tuple(found)
 
 
 def imported_packages(file: Path) -> set[str]:
@@ -132,14 +154,14 @@ def test_every_package_is_in_one_layer() -> None:
 
 def test_package_docstrings_name_existing_modules() -> None:
     for file in PACKAGE.rglob("__init__.py"):
-        docstring = ast.get_docstring(ast.parse(file.read_text())) or ""
+        docstring = ast.get_docstring(parsed(file)) or ""
         siblings = {path.stem for folder in (file.parent, PACKAGE) for path in folder.iterdir()}
         imported = {name.rpartition(".")[2] for name in imports(file)}
         assert set(re.findall(r"`([a-z][a-z0-9_]*)`", docstring)) <= siblings | imported, file
 
 
 def top_level_imports(file: Path) -> Iterator[str]:
-    for node in ast.parse(file.read_text()).body:
+    for node in parsed(file).body:
         if isinstance(node, ast.Import):
             yield from (alias.name for alias in node.names)
         elif isinstance(node, ast.ImportFrom):
@@ -163,6 +185,12 @@ def test_two_modules_import_web3() -> None:
     assert not [file for file in modules() if on_demand & set(top_level_imports(file))]
 
 
+def test_one_module_imports_redis_and_only_on_demand() -> None:
+    found = {file for file in modules() if any(re.match(r"redis(\.|$)", name) for name in imports(file))}
+    assert found == {PACKAGE / "remote" / "redis_client.py"}
+    assert not [file for file in modules() if "redis" in {name.split(".")[0] for name in top_level_imports(file)}]
+
+
 @pytest.mark.parametrize("package", packages())
 def test_on_demand_packages_are_not_imported_at_start(package: str) -> None:
     on_demand_packages = {name.rstrip("/") for name in LOADED_ON_DEMAND if name.endswith("/")}
@@ -179,7 +207,7 @@ IMPURE = {"time", "random", "secrets", "socket", "subprocess", "urllib", "enviro
 @pytest.mark.parametrize("package", PURE)
 def test_pure_packages_read_no_clock_and_no_environment(package: str) -> None:
     for file in modules_of(package):
-        attributes = {node.attr for node in ast.walk(ast.parse(file.read_text())) if isinstance(node, ast.Attribute)}
+        attributes = {node.attr for node in ast.walk(parsed(file)) if isinstance(node, ast.Attribute)}
         assert not ({name.split(".")[0] for name in imports(file)} | attributes) & IMPURE, file
 
 

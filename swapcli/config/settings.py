@@ -39,6 +39,7 @@ NETWORKS: Final = "networks"
 
 _MAX_HOPS = 16
 _DAY_S = 86_400
+_SECRET_TYPES = (value_types.KEY, value_types.NODE_URL, value_types.REDIS_URL, value_types.HEADERS)
 _MANY_REQUESTS = 1_000_000
 
 
@@ -58,11 +59,7 @@ class Setting(NamedTuple):
     @property
     def secret(self) -> bool:
         """Return whether its value must not be shown."""
-        return (
-            self.value_type is value_types.KEY
-            or self.value_type is value_types.NODE_URL
-            or self.value_type is value_types.HEADERS
-        )
+        return any(self.value_type is each for each in _SECRET_TYPES)
 
     @property
     def variable(self) -> str:

@@ -181,6 +181,14 @@ def _parse_node_url(value: object) -> Secret:
     return Secret(url, origin_of(parts) + (f"/{ELLIPSIS}" if has_more else ""))
 
 
+def _parse_redis_url(value: object) -> Secret:
+    """Parse the address of a Redis server; user name and password are not shown."""
+    from swapcli.encoding.redis_url import RedisUrl
+
+    url = _parse_text(value)
+    return Secret(url, RedisUrl.parse(url).shown)
+
+
 def _parse_headers(value: object) -> dict[str, Secret]:
     """Parse a mapping, or a text with one line `Name: value` for each header."""
     if isinstance(value, str):
@@ -228,6 +236,10 @@ SERVICE_URL: ValueType[str] = ValueType(
 )
 NODE_URL: ValueType[Secret] = ValueType(
     "an http, https, ws or wss address, or the path of an IPC socket", _parse_node_url
+)
+REDIS_URL: ValueType[Secret] = ValueType(
+    "the address of a Redis server, as in redis://redis.example:6379/0, rediss://... or unix:///run/redis.sock",
+    _parse_redis_url,
 )
 HEADERS: ValueType[Mapping[str, Secret]] = ValueType(
     "header names with their values, as in {Authorization: Bearer abc}",

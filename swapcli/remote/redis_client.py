@@ -1,0 +1,112 @@
+"""Connections to Redis or Valkey, the only place that loads the optional package `redis`.
+
+A client connects with its first command, and again after a failure. Nothing is retried: the caller decides when to use
+the server again. Errors become `UpstreamError`s that name the server without its credentials.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import contextmanager
+from typing import TYPE_CHECKING, Any
+
+from swapcli.encoding.redis_url import RedisUrl
+from swapcli.errors import ConfigError, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
+
+if TYPE_CHECKING:
+    from redis import Redis
+    from redis.asyncio import Redis as AsyncRedis
+
+_PROTOCOL = 2
+"""RESP2: version 3 adds an exchange to each connection, and nothing that is used here."""
+_CLIENT_NAME = "swapcli"
+_INSTALL = ConfigError(
+    "an address of Redis needs the Python package redis, which is not installed", hint="pip install 'swapcli[redis]'"
+)
+
+
+def parse_redis_url(url: str, key: str) -> RedisUrl:
+    """Parse the address of the setting or option `key`. Raises `ConfigError`, which does not repeat it."""
+    try:
+        return RedisUrl.parse(url)
+    except ValueError:
+        raise ConfigError(
+            f"{key}: expected the address of a Redis server", hint="as in redis://redis.example:6379/0"
+        ) from None
+
+
+def open_redis(server: RedisUrl, timeout_s: float, *, max_connections: int | None = None) -> Redis:
+    """Return a client for threads. `timeout_s` is for connecting, and for each answer; blocking reads need more.
+
+    Raises `ConfigError` if the package is not installed.
+    """
+    try:
+        import redis
+        from redis.backoff import NoBackoff
+        from redis.retry import Retry
+    except ModuleNotFoundError:
+        raise _INSTALL from None
+    return redis.Redis(**_options(server, timeout_s, max_connections), retry=Retry(NoBackoff(), 0))
+
+
+def open_async_redis(server: RedisUrl, timeout_s: float, *, max_connections: int | None = None) -> AsyncRedis:
+    """Return a client for one event loop, as `open_redis` does for threads."""
+    try:
+        from redis import asyncio
+        from redis.asyncio.retry import Retry
+        from redis.backoff import NoBackoff
+    except ModuleNotFoundError:
+        raise _INSTALL from None
+    return asyncio.Redis(**_options(server, timeout_s, max_connections), retry=Retry(NoBackoff(), 0))
+
+
+def _options(server: RedisUrl, timeout_s: float, max_connections: int | None) -> dict[str, Any]:
+    place: dict[str, Any] = (
+        {"unix_socket_path": server.socket_path}
+        if server.socket_path
+        else {"host": server.host, "port": server.port, "ssl": server.uses_tls}
+    )
+    return place | {
+        "db": server.database,
+        "username": server.username,
+        "password": server.password,
+        "socket_timeout": timeout_s,
+        "socket_connect_timeout": timeout_s,
+        "max_connections": max_connections,
+        "protocol": _PROTOCOL,
+        "client_name": _CLIENT_NAME,
+        "driver_info": None,
+    }
+
+
+@contextmanager
+def translate_redis_errors(server: RedisUrl) -> Iterator[None]:
+    """Raise errors of the package `redis` in the block as `UpstreamError`s."""
+    from redis.exceptions import RedisError
+
+    try:
+        yield
+    except (RedisError, OSError, UnicodeError) as error:
+        raise classify_redis_error(error, server) from None
+
+
+def classify_redis_error(error: Exception, server: RedisUrl) -> UpstreamError:
+    """Return the error that says why a command failed, without anything that the server or the client repeats."""
+    from redis import exceptions
+
+    shown, details = server.shown, {"server": server.shown}
+    if isinstance(error, exceptions.TimeoutError | TimeoutError):
+        return UpstreamTimeout(f"{shown} did not answer in time", details=details)
+    if isinstance(error, exceptions.AuthenticationError | exceptions.AuthenticationWrongNumberOfArgsError):
+        return UpstreamRejected(f"{shown} refuses the user name or password", details=details)
+    if isinstance(error, exceptions.NoPermissionError | exceptions.AuthorizationError):
+        return UpstreamRejected(f"{shown} does not allow the user these commands", details=details)
+    if isinstance(error, exceptions.BusyLoadingError):
+        return Unreachable(f"{shown} is still loading its data", details=details)
+    if isinstance(error, exceptions.ReadOnlyError):
+        return UpstreamRejected(f"{shown} is a read-only replica", hint="name the primary server", details=details)
+    if isinstance(error, exceptions.OutOfMemoryError):
+        return UpstreamRejected(f"{shown} has no memory left", details=details)
+    if isinstance(error, exceptions.ConnectionError | OSError | UnicodeError):
+        return Unreachable(f"cannot reach {shown}", hint="is a Redis server running there?", details=details)
+    return UpstreamRejected(f"{shown} answered with an error", details=details)
