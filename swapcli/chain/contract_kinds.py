@@ -19,6 +19,20 @@ from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from swapcli.chain.node import Log
+from swapcli.chain.pool_constants import (
+    BalancerV2Constants,
+    BalancerV3Constants,
+    CryptoSwapConstants,
+    EkuboConstants,
+    FactoryConstants,
+    FluidConstants,
+    InfinityConstants,
+    MetapoolConstants,
+    PoolConstants,
+    SampledConstants,
+    TickConstants,
+    V4Constants,
+)
 from swapcli.chain.starknet_calls import selector
 from swapcli.encoding.abi import WORD
 from swapcli.errors import ConfigError
@@ -116,6 +130,8 @@ class KindTraits(NamedTuple):
     network_kind: Kind = Kind.EVM
     is_keyed_by_id: bool = False
     """Whether one contract has all pools, which differ by their ids."""
+    constants: type[PoolConstants] | None = None
+    """The record of what never changes about a pool, besides its tokens and fee."""
     is_pool_itself: bool = False
     """Whether the contracts in the deployments are the pools, which nothing lists or announces."""
 
@@ -203,18 +219,21 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         "solidly",
         {"Sync(uint256,uint256)": key_of_emitter, "SetCustomFee(address,uint256)": address_in_first_topic},
         list_functions=_PAIR_LISTS,
+        constants=FactoryConstants,
     ),
     ContractKind.SOLIDLY_V1: KindTraits(
         ("constant_product", "solidly_stable"),
         "solidly_v1",
         {"Sync(uint256,uint256)": key_of_emitter},
         list_functions=_PAIR_LISTS,
+        constants=FactoryConstants,
     ),
     ContractKind.SOLIDLY_V3: KindTraits(
         ("concentrated",),
         "solidly_v3",
         {**_TICK_EVENTS, "SetFee(uint24,uint24)": key_of_emitter},
         created=("PoolCreated(address,address,uint24,int24,address)",),
+        constants=TickConstants,
     ),
     ContractKind.UNISWAP_V3: KindTraits(
         ("concentrated",),
@@ -227,12 +246,14 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         },
         # Uniswap's, and Slipstream's, which has no fee.
         created=("PoolCreated(address,address,uint24,int24,address)", "PoolCreated(address,address,int24,address)"),
+        constants=TickConstants,
     ),
     ContractKind.ALGEBRA: KindTraits(
         ("concentrated",),
         "algebra",
         {**_TICK_EVENTS, "Fee(uint16)": key_of_emitter, "TickSpacing(int24)": key_of_emitter},
         created=("Pool(address,address,address)",),
+        constants=TickConstants,
     ),
     ContractKind.UNISWAP_V4: KindTraits(
         ("concentrated",),
@@ -245,6 +266,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         roles=("pool_manager",),
         created=("Initialize(bytes32,address,address,uint24,int24,address,uint160,int24)",),
         is_keyed_by_id=True,
+        constants=V4Constants,
     ),
     ContractKind.INFINITY_CL: KindTraits(
         ("concentrated",),
@@ -257,6 +279,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         roles=("cl_pool_manager",),
         created=("Initialize(bytes32,address,address,address,uint24,bytes32,uint160,int24)",),
         is_keyed_by_id=True,
+        constants=InfinityConstants,
     ),
     ContractKind.INFINITY_BIN: KindTraits(
         ("infinity_bin",),
@@ -271,6 +294,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         roles=("bin_pool_manager",),
         created=("Initialize(bytes32,address,address,address,uint24,bytes32,uint24)",),
         is_keyed_by_id=True,
+        constants=InfinityConstants,
     ),
     ContractKind.LIQUIDITY_BOOK: KindTraits(
         ("liquidity_book",),
@@ -289,8 +313,12 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         ),
         list_functions=(("getNumberOfLBPairs()", "getLBPairAtIndex(uint256)"),),
     ),
-    ContractKind.STABLESWAP: KindTraits(("stableswap", "curve_meta"), "stableswap", list_functions=_CURVE_LISTS),
-    ContractKind.CRYPTOSWAP: KindTraits(("cryptoswap",), "cryptoswap", _CRYPTO_EVENTS, list_functions=_CURVE_LISTS),
+    ContractKind.STABLESWAP: KindTraits(
+        ("stableswap", "curve_meta"), "stableswap", list_functions=_CURVE_LISTS, constants=MetapoolConstants
+    ),
+    ContractKind.CRYPTOSWAP: KindTraits(
+        ("cryptoswap",), "cryptoswap", _CRYPTO_EVENTS, list_functions=_CURVE_LISTS, constants=CryptoSwapConstants
+    ),
     ContractKind.BALANCER_V2: KindTraits(
         ("weighted", "balancer_v2_stable", "balancer_v2_composable", "balancer_v2_eclp"),
         "balancer_v2",
@@ -312,6 +340,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         roles=("vault",),
         created=("PoolRegistered(bytes32,address,uint8)",),
         is_in_vault=True,
+        constants=BalancerV2Constants,
     ),
     ContractKind.BALANCER_V3: KindTraits(
         (
@@ -332,8 +361,11 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         roles=("vault",),
         created=(_POOL_REGISTERED_V3,),
         is_in_vault=True,
+        constants=BalancerV3Constants,
     ),
-    ContractKind.FLUID_T1: KindTraits(("fluid_t1",), "fluid_t1", roles=("reserves_resolver",), has_whole_list=True),
+    ContractKind.FLUID_T1: KindTraits(
+        ("fluid_t1",), "fluid_t1", roles=("reserves_resolver",), has_whole_list=True, constants=FluidConstants
+    ),
     ContractKind.PSM: KindTraits(("psm",), "psm", roles=("psm",), is_pool_itself=True),
     ContractKind.VAULT: KindTraits(("vault",), "vault", roles=("share_vault",), is_pool_itself=True),
     ContractKind.BRIDGE: KindTraits(("bridge",), "bridge", roles=("bridge",), is_pool_itself=True),
@@ -341,7 +373,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
     ContractKind.TENKSWAP: _STARKNET_PAIR._replace(loader="tenkswap", has_constant_fee=True),
     ContractKind.SITHSWAP: _STARKNET_PAIR._replace(families=("constant_product", "solidly_stable"), loader="sithswap"),
     ContractKind.STARKDEFI: _STARKNET_PAIR._replace(
-        families=("constant_product", "solidly_stable"), loader="starkdefi"
+        families=("constant_product", "solidly_stable"), loader="starkdefi", constants=FactoryConstants
     ),
     ContractKind.JEDISWAP_CL: KindTraits(
         ("concentrated",),
@@ -349,6 +381,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         dict.fromkeys(("Initialize", "Swap", "Mint", "Burn"), key_of_emitter),
         created=("PoolCreated",),
         network_kind=Kind.STARKNET,
+        constants=TickConstants,
     ),
     ContractKind.EKUBO: KindTraits(
         ("ekubo",),
@@ -359,8 +392,11 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         is_in_vault=True,
         is_keyed_by_id=True,
         network_kind=Kind.STARKNET,
+        constants=EkuboConstants,
     ),
-    ContractKind.SAMPLED: KindTraits(("sampled",), "sampled", roles=(), has_stored_state=False),
+    ContractKind.SAMPLED: KindTraits(
+        ("sampled",), "sampled", roles=(), has_stored_state=False, constants=SampledConstants
+    ),
 }
 
 

@@ -21,6 +21,7 @@ from swapcli.chain.loaders.uniswap_v4 import POOLS_SLOT
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.chain.pool_constants import LastTicks, V4Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.model.order import ZERO_ADDRESS
@@ -163,20 +164,19 @@ def _pair_call(query: _PairQuery, pair: _Pair) -> ContractCall:
 def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRead[_Refs]:
     """Return the pools of two currencies that have a price, in one round: those with usual fees and without a hook, and
     those with the catalogue's fees and hooks."""
-    native = currencies != pair
+    is_native = currencies != pair
     refs = [
         factory.new_ref(factory.address, pair, protocol=factory.protocols_by_hook.get(hooks))._replace(
             fee_ppm=fee,
-            tick_spacing=spacing,
-            pool_id=v4_pool_id(*currencies, fee, spacing, hooks),
-            native=native,
-            hooks=hooks,
+            constants=V4Constants(v4_pool_id(*currencies, fee, spacing, hooks), spacing, hooks, is_native),
         )
         for fee, spacing, hooks in _usual_keys(factory)
     ]
     (answer,) = yield [extsload_call(factory.address, [slot_of_id(ref.pool_id, POOLS_SLOT) for ref in refs])]
     positions = map(price_and_tick, read_extsload(answer, len(refs)))
-    return [ref._replace(last_tick=tick) for ref, (price, tick) in zip(refs, positions, strict=True) if price]
+    return [
+        ref._replace(last_read=LastTicks(tick)) for ref, (price, tick) in zip(refs, positions, strict=True) if price
+    ]
 
 
 def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from swapcli.chain.contract_kinds import KINDS, ContractKind, contract_kinds, kinds_of_family
+from swapcli.chain.pool_constants import C, LastBins, LastTicks, PoolConstants
 from swapcli.model.network import Kind, Network
-from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
@@ -15,12 +15,8 @@ from swapcli.pools.constant_product import ConstantProduct
 class PoolRef(NamedTuple):
     """A pool to read. `address` is the contract to call: the manager of pools with an id. `tokens` are in its order.
 
-    `fee_ppm` and `tick_spacing` are set only if they never change (Uniswap V2, V4; V3, V4); a Uniswap V4 pool whose fee
-    is dynamic `has_dynamic_fee` instead. `hooks` is the hook of a Uniswap V4 pool. `factory` is a Solidly
-    pool's factory or a Balancer pool's vault; if it is empty, reading takes one more round. `pool_id` is Uniswap V4's
-    or Balancer's. `last_tick` is the tick of the last read, and `known_ticks` are the initialised ticks around it: if
-    only amounts have changed since, one round is enough to read them. `constants` are others that the reader of the
-    kind needs and that never change: names of its own, and values.
+    `fee_ppm` is set only if it never changes. `constants` are what else never changes, in the record of the kind. If
+    only amounts have changed since `last_read`, one round is enough to read the pool.
     """
 
     address: str
@@ -30,15 +26,27 @@ class PoolRef(NamedTuple):
     tokens: tuple[str, ...]
     decimals: tuple[int, ...]
     fee_ppm: int = 0
-    tick_spacing: int = 0
-    pool_id: str = ""
-    native: bool = False
-    factory: str = ""
-    last_tick: int | None = None
-    known_ticks: tuple[int, ...] = ()
-    hooks: str = ZERO_ADDRESS
-    has_dynamic_fee: bool = False
-    constants: tuple[tuple[str, str], ...] = ()
+    constants: PoolConstants | None = None
+    last_read: LastTicks | LastBins | None = None
+
+    def constants_as(self, record: type[C]) -> C:
+        """Return the constants if they are in such a record, else an empty record of the type."""
+        return self.constants if isinstance(self.constants, record) else record()
+
+    @property
+    def last_ticks(self) -> LastTicks | None:
+        """What the last read of a concentrated pool found."""
+        return self.last_read if isinstance(self.last_read, LastTicks) else None
+
+    @property
+    def last_bins(self) -> LastBins | None:
+        """What the last read of a pool of bins found."""
+        return self.last_read if isinstance(self.last_read, LastBins) else None
+
+    @property
+    def pool_id(self) -> str:
+        """The id by which a contract of many pools knows it; empty if there is none."""
+        return getattr(self.constants, "pool_id", "")
 
     @property
     def key(self) -> str:

@@ -11,6 +11,7 @@ from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Log, ReturnData
+from swapcli.chain.pool_constants import SampledConstants
 from swapcli.chain.pool_discovery import with_decimals
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.sampled_pools import Values, function_call, to_number, with_value
@@ -76,7 +77,8 @@ def listed_sampled_pools(market: MarketState) -> Iterator[Sampled]:
         completed = with_decimals(ref, market.tokens)
         if isinstance(completed, PoolRef):
             identity = PoolIdentity(completed.address, completed.protocol, completed.tokens, completed.decimals, 0)
-            yield Sampled(*identity, constants=completed.constants, pool_id=completed.pool_id)
+            constants = completed.constants_as(SampledConstants)
+            yield Sampled(*identity, constants=constants.values, pool_id=constants.pool_id)
 
 
 def _listed_in_definition(network: Network) -> Iterator[PoolRef]:
@@ -94,9 +96,8 @@ def _new_ref(protocol: str, values: Mapping[str, str], quoter: Quoter, wrapped_n
     if quoter.has_pool_ids and not pool_id:
         tokens = tuple(sorted(tokens))  # both orders of a pair are one pool
         pool_id = f"0x{keccak256(b''.join(bytes.fromhex(each[2:]) for each in (address, *tokens))).hex()}"
-    constants = tuple((name, values[name]) for name in sorted(quoter.constants))
-    ref = PoolRef(address, protocol, Sampled.family, ContractKind.SAMPLED, tokens, ())
-    return ref._replace(pool_id=pool_id, constants=constants)
+    constants = SampledConstants(pool_id, tuple((name, values[name]) for name in sorted(quoter.constants)))
+    return PoolRef(address, protocol, Sampled.family, ContractKind.SAMPLED, tokens, (), constants=constants)
 
 
 def _read_entries(quoter: Quoter) -> BatchRead[list[Values]]:

@@ -17,6 +17,7 @@ from swapcli.api.quote_fields import render_quote_fields
 from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.multicall import BlockReader
+from swapcli.chain.pool_constants import SampledConstants
 from swapcli.chain.pool_discovery import creation_filter, find_factories, read_created_pools, with_decimals
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.rpc_node import RpcNode
@@ -377,7 +378,7 @@ def test_hooked_pools_are_quoted_by_the_quoter_of_v4(made: MakerMarket, node: Rp
     (ref,) = read_created_pools(reader, {factory.address: factory}, node.read_logs(query), None)
     assert isinstance(ref, PoolRef)
     assert ref.key == hooked.key
-    assert dict(ref.constants) == {**key, "tickSpacing": "14"}
+    assert dict(ref.constants_as(SampledConstants).values) == {**key, "tickSpacing": "14"}
     (pool,) = load_pools(reader, [with_known_decimals(ref, made.market)])
     assert isinstance(pool, Sampled)
     snapshot = BlockSnapshot(node, network, node.read_head(), 0.0)

@@ -58,10 +58,11 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 
 def _guesses(ref: PoolRef) -> Sequence[ContractCall]:
     """Return the calls for the tree that the known ticks imply."""
-    leaves = sorted({tick // 256 for tick in ref.known_ticks})
+    ticks = ref.last_ticks.initialized if ref.last_ticks else ()
+    leaves = sorted({tick // 256 for tick in ticks})
     branches = sorted({(leaf - _FIRST_LEAF) // 256 for leaf in leaves})
     words = [*_word_calls(ref.address, _SECOND_LAYER, branches), *_word_calls(ref.address, _LEAF, leaves)]
-    return [*words, *tick_calls(ref.address, ref.known_ticks)]
+    return [*words, *tick_calls(ref.address, ticks)]
 
 
 def _load(ref: PoolRef) -> BatchRead[Pool]:

@@ -24,6 +24,7 @@ from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
 from swapcli.chain.multicall import MULTICALL3
 from swapcli.chain.node import ContractCall, Log, ReturnData
+from swapcli.chain.pool_constants import BalancerV2Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
@@ -67,16 +68,17 @@ _PRECISION: Final = 1000
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round; in one more if its id is not known, or its vault is not the usual one, and in one more
     with rate providers."""
-    if ref.factory and ref.pool_id:
+    constants = ref.constants_as(BalancerV2Constants)
+    if constants.vault and constants.pool_id:
         return (yield from _load_at_vault(ref))
-    likely_calls = _first_calls(ref._replace(factory=_USUAL_VAULT)) if ref.pool_id else ()
+    likely_calls = _first_calls(_with_vault(ref, _USUAL_VAULT, constants.pool_id)) if constants.pool_id else ()
     return (yield from with_prefetch(_find_vault(ref), likely_calls))
 
 
 def _find_vault(ref: PoolRef) -> BatchRead[Pool]:
     first, second = yield [ContractCall(ref.address, encode_call(name)) for name in ("getPoolId()", "getVault()")]
     pool_id, vault = f"0x{read_word(first, 'getPoolId()'):064x}", read_address(second, "getVault()")
-    return (yield from _load_at_vault(ref._replace(pool_id=pool_id, factory=vault)))
+    return (yield from _load_at_vault(_with_vault(ref, vault, pool_id)))
 
 
 def _load_at_vault(ref: PoolRef) -> BatchRead[Pool]:
@@ -88,7 +90,7 @@ def _first_calls(ref: PoolRef) -> list[ContractCall]:
     """Return the calls that read a pool of the family, apart from its rates."""
     required, optional = _FUNCTIONS[ref.family]
     return [
-        ContractCall(ref.factory, encode_call(_POOL_TOKENS, ref.pool_id)),
+        ContractCall(ref.constants_as(BalancerV2Constants).vault, encode_call(_POOL_TOKENS, ref.pool_id)),
         *(ContractCall(ref.address, encode_call(name)) for name in required),
         *(ContractCall(ref.address, encode_call(name), may_revert=True) for name in optional),
     ]
@@ -96,7 +98,11 @@ def _first_calls(ref: PoolRef) -> list[ContractCall]:
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Return the reference with the pool's id, if its state has it."""
-    return ref._replace(pool_id=getattr(pool, "pool_id", ""))
+    return _with_vault(ref, "", getattr(pool, "pool_id", ""))
+
+
+def _with_vault(ref: PoolRef, vault: str, pool_id: str) -> PoolRef:
+    return ref._replace(constants=BalancerV2Constants(vault, pool_id))
 
 
 def _read_weighted(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]:
@@ -239,7 +245,7 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
             raise invalid_response(address, "pools with their own token from before 2022-08 are not supported")
         family = "balancer_v2_composable" if own else "balancer_v2_stable"
         tokens = _without(tokens, read_word(own, _OWN_TOKEN) if own else None)
-    return factory.new_ref(address, tokens, family)._replace(pool_id=pool_id, factory=factory.address)
+    return _with_vault(factory.new_ref(address, tokens, family), factory.address, pool_id)
 
 
 _READERS: Final = {

@@ -28,11 +28,13 @@ from swapcli.chain.loaders.boosted_shares import (
     read_shares,
     share_calls,
     traded_tokens,
-    with_pool_tokens,
+    vault_of,
+    with_vault,
 )
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
 from swapcli.chain.node import ContractCall, Log, ReturnData
+from swapcli.chain.pool_constants import BalancerV3Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import WORD, to_signed
 from swapcli.model.order import ZERO_ADDRESS
@@ -102,22 +104,22 @@ class FamilyTraits(NamedTuple):
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round; in two if its vault is another than the usual, and in one more with a surge hook."""
-    if ref.factory:
+    if vault_of(ref):
         return (yield from _load_at_vault(ref))
-    return (yield from with_prefetch(_find_vault(ref), _first_calls(ref._replace(factory=_USUAL_VAULT))))
+    return (yield from with_prefetch(_find_vault(ref), _first_calls(with_vault(ref, _USUAL_VAULT))))
 
 
 def _find_vault(ref: PoolRef) -> BatchRead[Pool]:
     (found,) = yield [ContractCall(ref.address, encode_call(_VAULT))]
-    return (yield from _load_at_vault(ref._replace(factory=read_address(found, _VAULT))))
+    return (yield from _load_at_vault(with_vault(ref, read_address(found, _VAULT))))
 
 
 def _first_calls(ref: PoolRef) -> list[ContractCall]:
     """Return the calls that read a pool, apart from what its hook knows."""
     by_pool = (_POOL_DATA, _POOL_CONFIG, _HOOKS_CONFIG)
     return [
-        *(ContractCall(ref.factory, encode_call(name, ref.address)) for name in by_pool),
-        *(ContractCall(ref.factory, encode_call(name)) for name in (_MIN_TRADE, _VAULT_PAUSED)),
+        *(ContractCall(vault_of(ref), encode_call(name, ref.address)) for name in by_pool),
+        *(ContractCall(vault_of(ref), encode_call(name)) for name in (_MIN_TRADE, _VAULT_PAUSED)),
         *(
             ContractCall(ref.address, encode_call(name), may_revert=name == _FLOORS)
             for name in FAMILIES[ref.family].functions
@@ -163,9 +165,9 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     if family == "balancer_v3_stable" and factory.protocol_of("balancer_v3_boosted"):
         traded = traded_tokens(addresses, (yield buffer_calls(factory.address, addresses)))
         if traded != addresses:
-            ref = factory.new_ref(address, traded, "balancer_v3_boosted")._replace(factory=factory.address)
-            return with_pool_tokens(ref, addresses)
-    return factory.new_ref(address, addresses, family)._replace(factory=factory.address)
+            ref = factory.new_ref(address, traded, "balancer_v3_boosted")
+            return ref._replace(constants=BalancerV3Constants(factory.address, addresses))
+    return with_vault(factory.new_ref(address, addresses, family), factory.address)
 
 
 def read_version(answer: ReturnData) -> tuple[str, int]:

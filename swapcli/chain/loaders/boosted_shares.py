@@ -8,6 +8,7 @@ from typing import Final
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_word
 from swapcli.chain.loaders.share_price import read_share_price, share_price_calls
 from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.chain.pool_constants import BalancerV3Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
@@ -18,24 +19,28 @@ _BUFFERS_PAUSED: Final = "areBuffersPaused()"
 _MIN_WRAP: Final = "getMinimumWrapAmount()"
 _DECIMALS: Final = "decimals()"
 _POOL_TOKENS: Final = "pool_tokens"
-"""The name of a reference's constant: the tokens of the pool itself, with commas."""
 
 
 def pool_tokens(ref: PoolRef) -> tuple[str, ...]:
     """Return the tokens that the pool has at the vault: some may be shares of those that it trades."""
-    constants = dict(ref.constants)
-    return tuple(constants[_POOL_TOKENS].split(",")) if _POOL_TOKENS in constants else ref.tokens
+    return ref.constants_as(BalancerV3Constants).pool_tokens or ref.tokens
 
 
-def with_pool_tokens(ref: PoolRef, tokens: Sequence[str]) -> PoolRef:
-    """Return the reference with the pool's own tokens."""
-    return ref._replace(constants=((_POOL_TOKENS, ",".join(tokens)),))
+def vault_of(ref: PoolRef) -> str:
+    """Return the vault of a pool; empty if it is not known."""
+    return ref.constants_as(BalancerV3Constants).vault
+
+
+def with_vault(ref: PoolRef, vault: str) -> PoolRef:
+    """Return the reference with the pool's vault."""
+    return ref._replace(constants=ref.constants_as(BalancerV3Constants)._replace(vault=vault))
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Return the reference of a known pool, with the pool's own tokens if its state has them."""
     tokens = pool.state().get(_POOL_TOKENS)
-    return with_pool_tokens(ref, [str(token) for token in tokens]) if isinstance(tokens, list) else ref
+    pool_tokens = tuple(str(token) for token in tokens) if isinstance(tokens, list) else ()
+    return ref._replace(constants=BalancerV3Constants(pool_tokens=pool_tokens))
 
 
 def buffer_calls(vault: str, tokens: Sequence[str]) -> list[ContractCall]:
@@ -50,13 +55,14 @@ def traded_tokens(tokens: Sequence[str], results: Sequence[ReturnData]) -> tuple
 
 
 def share_calls(ref: PoolRef) -> list[ContractCall]:
-    """Return the calls whose results `read_shares` reads. `ref.factory` is the vault."""
+    """Return the calls whose results `read_shares` reads."""
+    vault = vault_of(ref)
     shares = [share for share, token in zip(pool_tokens(ref), ref.tokens, strict=True) if share != token]
     by_share = [
-        [*buffer_calls(ref.factory, (share,)), ContractCall(share, encode_call(_DECIMALS)), *share_price_calls(share)]
+        [*buffer_calls(vault, (share,)), ContractCall(share, encode_call(_DECIMALS)), *share_price_calls(share)]
         for share in shares
     ]
-    of_vault = [ContractCall(ref.factory, encode_call(name)) for name in (_BUFFERS_PAUSED, _MIN_WRAP)]
+    of_vault = [ContractCall(vault, encode_call(name)) for name in (_BUFFERS_PAUSED, _MIN_WRAP)]
     return [*of_vault, *(call for calls in by_share for call in calls)]
 
 

@@ -14,6 +14,7 @@ from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.multicall import MULTICALL3
 from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.chain.pool_constants import CryptoSwapConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.cryptoswap import FEE_PER_PPM, CryptoSwap
@@ -44,7 +45,7 @@ _PRICES: Final = {"price_scale": "price_scale", "price_oracle": "price_oracle", 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round; three if its version is not known."""
-    version = dict(ref.constants).get("version") or (yield from _read_version(ref.address))
+    version = ref.constants_as(CryptoSwapConstants).version or (yield from _read_version(ref.address))
     count = len(ref.tokens)
     argument = "()" if count == 2 else "(uint256)"
     prices = [
@@ -80,12 +81,12 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     ]
     coins = (first, second, third) if third else (first, second)
     ref = factory.new_ref(address, tuple(read_address(coin, _COIN) for coin in coins))
-    return ref._replace(constants=(("version", (yield from _check_version(version, maths, len(coins)))),))
+    return ref._replace(constants=CryptoSwapConstants((yield from _check_version(version, maths, len(coins)))))
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Add the version, which never changes."""
-    return ref._replace(constants=(("version", pool.parameters.version),)) if isinstance(pool, CryptoSwap) else ref
+    return ref._replace(constants=CryptoSwapConstants(pool.parameters.version)) if isinstance(pool, CryptoSwap) else ref
 
 
 def _read_version(address: str) -> BatchRead[str]:

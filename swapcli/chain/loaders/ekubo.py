@@ -16,6 +16,7 @@ from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import close_between
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
 from swapcli.chain.node import ContractCall, Log, ReturnData
+from swapcli.chain.pool_constants import EkuboConstants, LastTicks
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.starknet_calls import (
     class_hash_call,
@@ -54,8 +55,6 @@ _CALL_POINTS: Final = "get_call_points"
 _BEFORE_SWAP, _AFTER_SWAP = 2, 3
 _CALL_POINT_COUNT: Final = 8
 _INITIALIZED_FELTS: Final = 9
-_FEE: Final = "fee_x128"
-_EXTENSION: Final = "extension"
 _EXACT_EXTENSIONS: Final = frozenset(
     {
         "0x005e470ff654d834983a46b8f29dfa99963d5044b993cb7b9c92243a69dab38f",
@@ -86,20 +85,20 @@ def _read(ref: PoolRef) -> BatchRead[Pool]:
     if abs(tick) > MAX_TICK + 1:
         raise invalid_response(_PRICE, f"the tick {tick}")
     (liquidity,) = read_felts(liquidity_felt, 1, _LIQUIDITY)
-    low, high = _range_around(tick, ref.tick_spacing)
-    ticks = yield from _find_ticks(key, low, high, ref.known_ticks)
+    low, high = _range_around(tick, key.tick_spacing)
+    ticks = yield from _find_ticks(key, low, high, ref.last_ticks.initialized if ref.last_ticks else ())
     answers: Sequence[ReturnData] = ()
     if ticks:
         answers = yield key.delta_calls(ticks)
     nets = {
         each: join_signed(read_felts(answer, 2, _DELTA), _DELTA) for each, answer in zip(ticks, answers, strict=True)
     }
-    limit = MAX_TICK - MAX_TICK % ref.tick_spacing
+    limit = MAX_TICK - MAX_TICK % key.tick_spacing
     table = close_between(nets, tick, liquidity, None if low <= -limit else low, None if high >= limit else high)
     state: dict[str, object] = {
         "pool_id": ref.pool_id,
         "fee_x128": key.fee_x128,
-        "tick_spacing": ref.tick_spacing,
+        "tick_spacing": key.tick_spacing,
         "extension": key.extension,
         "version": version,
         "sqrt_ratio": sqrt_ratio,
@@ -125,13 +124,10 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
         (points,) = yield [_call_points_call(factory.address, extension)]
         _check_call_points(points, extension)
     ref = factory.new_ref(factory.address, (first, second), protocol=protocol)
-    constants = {_FEE: str(fee_x128), _EXTENSION: extension}
     return ref._replace(
         fee_ppm=fee_ppm_of(fee_x128),
-        tick_spacing=spacing,
-        pool_id=hash_pool_key(log.data[: 5 * WORD]),
-        last_tick=join_signed(felts[5:7], "PoolInitialized"),
-        constants=tuple(constants.items()),
+        constants=EkuboConstants(hash_pool_key(log.data[: 5 * WORD]), spacing, fee_x128, extension),
+        last_read=LastTicks(join_signed(felts[5:7], "PoolInitialized")),
     )
 
 
@@ -140,13 +136,9 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     assert isinstance(pool, Ekubo)
     key = pool.pool_key
     extension = "" if key.extension == "0x0" else key.extension
-    constants = {_FEE: str(key.fee_x128), _EXTENSION: extension}
     return ref._replace(
-        tick_spacing=key.tick_spacing,
-        pool_id=key.pool_id,
-        last_tick=pool.tick,
-        known_ticks=key.ticks,
-        constants=tuple(constants.items()),
+        constants=EkuboConstants(key.pool_id, key.tick_spacing, key.fee_x128, extension),
+        last_read=LastTicks(pool.tick, key.ticks),
     )
 
 
@@ -154,11 +146,11 @@ class _PoolKey:
     """The key of a pool, and the calls of the core with it."""
 
     def __init__(self, ref: PoolRef) -> None:
-        constants = dict(ref.constants)
-        self.fee_x128, self.extension = int(constants[_FEE]), constants[_EXTENSION] or "0x0"
-        self._core, self._spacing = ref.address, ref.tick_spacing
+        constants = ref.constants_as(EkuboConstants)
+        self.fee_x128, self.extension = constants.fee_x128, constants.extension or "0x0"
+        self._core, self.tick_spacing = ref.address, constants.tick_spacing
         token0, token1 = (int(token, 16) for token in ref.tokens)
-        self._felts = (token0, token1, self.fee_x128, ref.tick_spacing, int(self.extension, 16))
+        self._felts = (token0, token1, self.fee_x128, self.tick_spacing, int(self.extension, 16))
 
     def state_calls(self) -> list[ContractCall]:
         """Return the calls for the class of the core, the price, the liquidity and perhaps the call points."""
@@ -169,7 +161,7 @@ class _PoolKey:
 
     def next_call(self, start: int, end: int) -> ContractCall:
         """Return the call for the first initialised tick above `start`, which searches about up to `end`."""
-        words = (end - start) // (WORD_BITS * self._spacing) + 1
+        words = (end - start) // (WORD_BITS * self.tick_spacing) + 1
         return self._call(_NEXT, *signed_felts(start), min(words, _MAX_SKIP_AHEAD))
 
     def delta_calls(self, ticks: Sequence[int]) -> list[ContractCall]:
@@ -236,11 +228,12 @@ def _split(gaps: Sequence[_Gap]) -> list[_Gap]:
 
 def _guess_calls(ref: PoolRef) -> Sequence[ContractCall]:
     """Return the calls that find nothing changed: from tick to tick, and the ticks without those that only closed."""
-    if ref.last_tick is None or not ref.known_ticks:
+    last = ref.last_ticks
+    if not last or not last.initialized:
         return ()
     key = _PoolKey(ref)
-    low, high = _range_around(ref.last_tick, ref.tick_spacing)
-    inside = [tick for tick in ref.known_ticks if low <= tick <= high]
+    low, high = _range_around(last.tick, key.tick_spacing)
+    inside = [tick for tick in last.initialized if low <= tick <= high]
     return [*(key.next_call(*gap) for gap in _first_gaps(low, high, inside)), *key.delta_calls(inside)]
 
 

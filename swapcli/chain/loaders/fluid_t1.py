@@ -19,6 +19,7 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall
+from swapcli.chain.pool_constants import FluidConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.fluid_t1 import FluidT1
@@ -36,11 +37,12 @@ _DECIMALS: Final = 12
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round. `ref.factory` is the resolver."""
-    if not ref.factory:
+    """Read a pool in one round. Raises `InvalidUpstreamResponse` without the resolver."""
+    resolver, is_native = ref.constants_as(FluidConstants)
+    if not resolver:
         raise invalid_response(ref.address, "the contract that the pool is read from is not known")
     reserves, scales, *slots = yield [
-        ContractCall(ref.factory, encode_call(_RESERVES, ref.address)),
+        ContractCall(resolver, encode_call(_RESERVES, ref.address)),
         ContractCall(ref.address, encode_call(_SCALES)),
         *(ContractCall(ref.address, encode_call(_STORAGE, slot)) for slot in (0, 1)),
     ]
@@ -57,8 +59,8 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
         "revenue_cut": settings >> 19 & 0x7F,
         "withdrawable": [words[15], words[18]],
         "borrowable": [words[21], words[24]],
-        "is_native": ref.native,
-        "resolver": ref.factory,
+        "is_native": is_native,
+        "resolver": resolver,
     }
     for bit, name, numbers in ((0, "collateral", words[5:9]), (1, "debt", words[11:15])):
         if settings >> bit & 1:
@@ -83,12 +85,12 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     if wrapped in traded or (_NATIVE in traded and not wrapped):
         raise invalid_response(address, "the router cannot distinguish native currency from its wrapped form")
     tokens = tuple(wrapped if wrapped and token == _NATIVE else token for token in traded)
-    return factory.new_ref(address, tokens)._replace(native=_NATIVE in traded, factory=factory.address)
+    return factory.new_ref(address, tokens)._replace(constants=FluidConstants(factory.address, _NATIVE in traded))
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Add the resolver, and whether the pool trades native currency."""
-    return ref._replace(native=pool.is_native, factory=pool.resolver) if isinstance(pool, FluidT1) else ref
+    return ref._replace(constants=FluidConstants(pool.resolver, pool.is_native)) if isinstance(pool, FluidT1) else ref
 
 
 def _check_scales(ref: PoolRef, scales: tuple[int, ...]) -> None:

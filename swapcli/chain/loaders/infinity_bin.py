@@ -15,7 +15,6 @@ from swapcli.chain.loaders.infinity_key import (
     PAUSED_SLOT,
     check_key,
     key_fields,
-    parameters_constant,
     ref_of_initialize,
 )
 from swapcli.chain.loaders.manager_storage import (
@@ -28,6 +27,7 @@ from swapcli.chain.loaders.manager_storage import (
 )
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
 from swapcli.chain.node import ContractCall, Log, ReturnData
+from swapcli.chain.pool_constants import InfinityConstants, LastBins
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidPoolState
 from swapcli.model.order import ZERO_ADDRESS
@@ -52,8 +52,8 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     check_key(ref)
     source = _BinsInManager(ref.address, slot_of_id(ref.pool_id, _POOLS_SLOT))
     guesses: list[ContractCall] = []
-    if ref.last_tick is not None:
-        guesses = [source.leaves_call(ref.last_tick), source.reserves_call(ref.last_tick, ref.known_ticks)]
+    if last := ref.last_bins:
+        guesses = [source.leaves_call(last.active_id), source.reserves_call(last.active_id, last.ids)]
     return (yield from with_prefetch(_load(ref, source), guesses))
 
 
@@ -69,7 +69,7 @@ def _load(ref: PoolRef, source: _BinsInManager) -> BatchRead[Pool]:
         bins = [row for row in bins if row[0] != slot0.active_id or any(row[1:])]
     state: dict[str, object] = {
         "active_id": slot0.active_id,
-        "bin_step": ref.tick_spacing,
+        "bin_step": ref.constants_as(InfinityConstants).step,
         "bins": bins,
         "active_bin_listed": is_active_listed or all(row[0] != slot0.active_id for row in bins),
         "protocol_fees_ppm": slot0.protocol_fees_ppm,
@@ -92,14 +92,10 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     has_dynamic_fee = key.fee == DYNAMIC_FEE
     return ref._replace(
         fee_ppm=0 if has_dynamic_fee else key.fee,
-        tick_spacing=key.step,
-        pool_id=key.pool_id,
-        native=key.is_native,
-        hooks=key.hooks or ZERO_ADDRESS,
-        has_dynamic_fee=has_dynamic_fee,
-        last_tick=pool.active_id,
-        known_ticks=pool.bins.ids,
-        constants=parameters_constant(key.parameters),
+        constants=InfinityConstants(
+            key.pool_id, key.parameters, key.hooks or ZERO_ADDRESS, key.is_native, has_dynamic_fee
+        ),
+        last_read=LastBins(pool.active_id, pool.bins.ids),
     )
 
 

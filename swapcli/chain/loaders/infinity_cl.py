@@ -10,14 +10,14 @@ from swapcli.chain.loaders.infinity_key import (
     PAUSED_SLOT,
     check_key,
     key_fields,
-    parameters_constant,
     ref_of_initialize,
 )
 from swapcli.chain.loaders.manager_storage import ConcentratedInManager
-from swapcli.chain.loaders.tick_bitmap import guess_tick_calls, read_around_price
-from swapcli.chain.loaders.uniswap_v4 import complete_ref as complete_ref_of_v4
-from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
+from swapcli.chain.loaders.tick_bitmap import read_near_last
+from swapcli.chain.loaders.uniswap_v3 import last_ticks_of
+from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import Log
+from swapcli.chain.pool_constants import InfinityConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated import Concentrated
@@ -29,9 +29,9 @@ _POOLS_SLOT: Final = 4
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in three rounds; one if price and ticks are close to the known ones."""
     check_key(ref)
-    source = ConcentratedInManager(ref.address, ref.pool_id, _POOLS_SLOT, PAUSED_SLOT)
-    read = read_around_price(source, ref.tick_spacing, ref.last_tick)
-    position, state = yield from with_prefetch(read, guess_tick_calls(source, ref))
+    key = ref.constants_as(InfinityConstants)
+    source = ConcentratedInManager(ref.address, key.pool_id, _POOLS_SLOT, PAUSED_SLOT)
+    position, state = yield from read_near_last(source, key.step, ref.last_ticks)
     fields = {**key_fields(ref, position.fee_ppm), "protocol_fees_ppm": position.protocol_fees_ppm}
     return build_pool(ref, position.fee_ppm, {**state, **fields})
 
@@ -47,4 +47,11 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Return a reference with the key of a known pool and its last ticks."""
     assert isinstance(pool, Concentrated)
-    return complete_ref_of_v4(ref, pool)._replace(constants=parameters_constant(pool.tick_list.parameters))
+    ticks = pool.tick_list
+    return ref._replace(
+        fee_ppm=0 if ticks.has_dynamic_fee else pool.fee_ppm,
+        constants=InfinityConstants(
+            ticks.pool_id or "", ticks.parameters, ticks.hooks, ticks.is_native, ticks.has_dynamic_fee
+        ),
+        last_read=last_ticks_of(pool),
+    )

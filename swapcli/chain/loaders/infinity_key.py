@@ -8,16 +8,16 @@ from swapcli.chain.call_encoding import invalid_response, read_words, to_address
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.manager_storage import read_currencies
 from swapcli.chain.node import Log
+from swapcli.chain.pool_constants import InfinityConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidPoolState
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.pool_addresses import infinity_pool_id
-from swapcli.pools.infinity_key import check_infinity_hooks, step_in
+from swapcli.pools.infinity_key import check_infinity_hooks
 from swapcli.pools.protocol_fees import DYNAMIC_FEE
 
 PAUSED_SLOT: Final = 1
 """The storage slot of the flag that stops all swaps of a pool manager."""
-_PARAMETERS: Final = "parameters"
 _TOPICS: Final = 4
 
 
@@ -30,18 +30,8 @@ def ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None, fa
     is_dynamic = fee == DYNAMIC_FEE
     return factory.new_ref(factory.address, tokens, family)._replace(
         fee_ppm=0 if is_dynamic else fee,
-        tick_spacing=step_in(parameters),
-        pool_id=log.topics[1],
-        native=native,
-        hooks=to_address(hooks, "hooks"),
-        has_dynamic_fee=is_dynamic,
-        constants=parameters_constant(parameters),
+        constants=InfinityConstants(log.topics[1], parameters, to_address(hooks, "hooks"), native, is_dynamic),
     )
-
-
-def parameters_constant(parameters: int) -> tuple[tuple[str, str], ...]:
-    """Return the constants of a reference to a pool with these parameters."""
-    return ((_PARAMETERS, f"0x{parameters:064x}"),)
 
 
 def check_key(ref: PoolRef) -> None:
@@ -49,26 +39,23 @@ def check_key(ref: PoolRef) -> None:
 
     A swap names the pool by its key.
     """
-    parameters = _parameters(ref)
-    check_infinity_hooks(ref.hooks, parameters, has_dynamic_fee=ref.has_dynamic_fee)
-    currency0 = ZERO_ADDRESS if ref.native else ref.tokens[0]
-    fee = DYNAMIC_FEE if ref.has_dynamic_fee else ref.fee_ppm
-    if infinity_pool_id(currency0, ref.tokens[1], ref.hooks, ref.address, fee, parameters) != ref.pool_id:
+    key = ref.constants_as(InfinityConstants)
+    check_infinity_hooks(key.hooks, key.parameters, has_dynamic_fee=key.has_dynamic_fee)
+    currency0 = ZERO_ADDRESS if key.is_native else ref.tokens[0]
+    fee = DYNAMIC_FEE if key.has_dynamic_fee else ref.fee_ppm
+    if infinity_pool_id(currency0, ref.tokens[1], key.hooks, ref.address, fee, key.parameters) != key.pool_id:
         raise InvalidPoolState("pool_id", "not the hash of the pool's key")
 
 
 def key_fields(ref: PoolRef, lp_fee_ppm: int) -> dict[str, object]:
     """Return the fields of a market file for the key. Raises `InvalidPoolState` if a constant fee is not the key's."""
-    if not ref.has_dynamic_fee and lp_fee_ppm != ref.fee_ppm:
+    key = ref.constants_as(InfinityConstants)
+    if not key.has_dynamic_fee and lp_fee_ppm != ref.fee_ppm:
         raise InvalidPoolState("fee_ppm", f"expected the {ref.fee_ppm} of its key, not {lp_fee_ppm}")
     return {
-        "pool_id": ref.pool_id,
-        "hooks": ref.hooks,
-        "native": ref.native,
-        "dynamic_fee": ref.has_dynamic_fee,
-        "parameters": f"0x{_parameters(ref):064x}",
+        "pool_id": key.pool_id,
+        "hooks": key.hooks,
+        "native": key.is_native,
+        "dynamic_fee": key.has_dynamic_fee,
+        "parameters": f"0x{key.parameters:064x}",
     }
-
-
-def _parameters(ref: PoolRef) -> int:
-    return int(dict(ref.constants).get(_PARAMETERS, "0"), 16)

@@ -15,6 +15,7 @@ from swapcli.chain.loaders.tick_bitmap import close_between
 from swapcli.chain.loaders.uniswap_v3 import complete_ref
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
 from swapcli.chain.node import ContractCall, Log, ReturnData
+from swapcli.chain.pool_constants import TickConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.starknet_calls import (
     join_signed,
@@ -38,7 +39,8 @@ _CREATED_FELTS: Final = 5
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in two rounds; one if the price is where it was."""
-    expected = _tick_calls(ref.address, ref.last_tick, ref.tick_spacing) if ref.last_tick is not None else ()
+    last, spacing = ref.last_ticks, ref.constants_as(TickConstants).tick_spacing
+    expected = _tick_calls(ref.address, last.tick, spacing) if last else ()
     return (yield from with_prefetch(_read(ref), expected))
 
 
@@ -73,7 +75,8 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     del wrapped_native
     felts = read_felts(log.data, _CREATED_FELTS, "PoolCreated")
     first, second, address = (to_starknet_address(felts[at], "PoolCreated") for at in (0, 1, 4))
-    return factory.new_ref(address, (first, second))._replace(fee_ppm=felts[2], tick_spacing=felts[3])
+    ref = factory.new_ref(address, (first, second))
+    return ref._replace(fee_ppm=felts[2], constants=TickConstants(felts[3]))
 
 
 def _ticks_around(tick: int, spacing: int) -> range:

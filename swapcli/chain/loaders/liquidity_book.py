@@ -13,6 +13,7 @@ from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
 from swapcli.chain.multicall import MULTICALL3
 from swapcli.chain.node import ContractCall
+from swapcli.chain.pool_constants import LastBins
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.bin_math import MAX_ID
@@ -36,7 +37,7 @@ _SWAP_HOOKS: Final = 0b11 << 160
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pair in two rounds; one if the active bin is that of the last read."""
-    guesses = [] if ref.last_tick is None else _bin_calls(ref.address, ref.last_tick)
+    guesses = _bin_calls(ref.address, ref.last_bins.active_id) if ref.last_bins else []
     return (yield from with_prefetch(_load(ref), guesses))
 
 
@@ -77,7 +78,7 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Return a reference with the active bin of a known pair."""
     assert isinstance(pool, LiquidityBook)
-    return ref._replace(last_tick=pool.active_id)
+    return ref._replace(last_read=LastBins(pool.active_id))
 
 
 def _bin_calls(pair: str, active_id: int) -> list[ContractCall]:

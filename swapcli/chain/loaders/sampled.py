@@ -9,6 +9,7 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import Log
+from swapcli.chain.pool_constants import SampledConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.sampled_discovery import read_announced_pool
 from swapcli.model.pool import Pool
@@ -18,7 +19,8 @@ from swapcli.pools.sampled import Sampled
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Return the pool without samples, in no round."""
     yield from ()
-    return build_pool(ref, 0, {"constants": dict(ref.constants), "pool_id": ref.pool_id or None})
+    constants = ref.constants_as(SampledConstants)
+    return build_pool(ref, 0, {"constants": dict(constants.values), "pool_id": constants.pool_id or None})
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
@@ -30,4 +32,4 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Return a reference with the constants of a known pool."""
     assert isinstance(pool, Sampled)
-    return ref._replace(pool_id=pool.pool_id, constants=pool.constants)
+    return ref._replace(constants=SampledConstants(pool.pool_id, pool.constants))

@@ -8,6 +8,7 @@ from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.loaders.uniswap_v2 import read_tokens, token_calls
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall
+from swapcli.chain.pool_constants import FactoryConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.constant_product import SOLIDLY, ConstantProduct
@@ -22,7 +23,7 @@ _FEE_DENOMINATOR = 10_000
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round; two if the factory is not known."""
-    factory = ref.factory
+    factory = ref.constants_as(FactoryConstants).factory
     if not factory:
         (answer,) = yield [ContractCall(ref.address, encode_call(_FACTORY))]
         factory = read_address(answer, _FACTORY)
@@ -41,4 +42,6 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens of a pair, and whether it is stable, in one round."""
     token0, token1, stable = yield [*token_calls(address), ContractCall(address, encode_call(_IS_STABLE))]
     family = SolidlyStable.family if read_word(stable, _IS_STABLE) else ConstantProduct.family
-    return factory.new_ref(address, read_tokens((token0, token1)), family)._replace(factory=factory.address)
+    return factory.new_ref(address, read_tokens((token0, token1)), family)._replace(
+        constants=FactoryConstants(factory.address)
+    )

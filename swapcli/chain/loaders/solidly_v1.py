@@ -11,6 +11,7 @@ from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.loaders.solidly import read_constants
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.chain.pool_constants import FactoryConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
@@ -29,7 +30,7 @@ __all__ = ["load", "read_constants"]
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round; two if the factory is not known."""
-    factory = ref.factory
+    factory = ref.constants_as(FactoryConstants).factory
     if not factory:
         (answer,) = yield [ContractCall(ref.address, encode_call(_FACTORY))]
         factory = read_address(answer, _FACTORY)

@@ -13,6 +13,7 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.chain.pool_constants import MetapoolConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.curve_meta import CurveMeta
@@ -48,7 +49,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def _load_meta(ref: PoolRef) -> BatchRead[Pool]:
-    base = dict(ref.constants).get("base_pool")
+    base = ref.constants_as(MetapoolConstants).base_pool
     if not base:
         (answer,) = yield [ContractCall(ref.address, encode_call(_BASE_POOL))]
         base = read_address(answer, _BASE_POOL)
@@ -112,12 +113,12 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     if tokens[1:] != (base_pool,):
         raise invalid_response(address, "its second coin is not the liquidity token of its base pool")
     ref = factory.new_ref(address, (*tokens, *_coins(base_coins)), CurveMeta.family)
-    return ref._replace(constants=(("base_pool", base_pool),))
+    return ref._replace(constants=MetapoolConstants(base_pool))
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Add the base pool of a metapool."""
-    return ref._replace(constants=(("base_pool", pool.base.pool.address),)) if isinstance(pool, CurveMeta) else ref
+    return ref._replace(constants=MetapoolConstants(pool.base.pool.address)) if isinstance(pool, CurveMeta) else ref
 
 
 def _coin_calls(address: str) -> list[ContractCall]:

@@ -7,6 +7,7 @@ from typing import Final
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.lockstep_reads import BatchRead
+from swapcli.chain.pool_constants import FactoryConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.starknet_calls import (
     join_u256,
@@ -36,7 +37,7 @@ _WHOLE_FEE: Final = 10_000
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round; two if the factory is not known."""
-    factory = ref.factory
+    factory = ref.constants_as(FactoryConstants).factory
     if not factory:
         (answer,) = yield [starknet_call(ref.address, _FACTORY)]
         factory = read_felt_address(answer, _FACTORY)
@@ -63,4 +64,4 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     felts = read_felts(answer, _SNAPSHOT_FELTS, _SNAPSHOT)
     first, second = (to_starknet_address(felt, _SNAPSHOT) for felt in felts[:2])
     family = SolidlyStable.family if felts[_SNAPSHOT_FELTS - 1] else ConstantProduct.family
-    return factory.new_ref(address, (first, second), family)._replace(factory=factory.address)
+    return factory.new_ref(address, (first, second), family)._replace(constants=FactoryConstants(factory.address))

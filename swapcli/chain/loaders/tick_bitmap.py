@@ -11,8 +11,9 @@ from __future__ import annotations
 from collections.abc import Generator, Mapping, Sequence
 from typing import Final, NamedTuple, Protocol
 
+from swapcli.chain.lockstep_reads import with_prefetch
 from swapcli.chain.node import ContractCall, ReturnData
-from swapcli.chain.pool_ref import PoolRef
+from swapcli.chain.pool_constants import LastTicks
 from swapcli.errors import InvalidPoolState
 from swapcli.pools.tick_math import MAX_TICK
 
@@ -59,13 +60,16 @@ class TickDataSource(Protocol):
     def read_nets(self, ticks: Sequence[int], answers: Sequence[ReturnData]) -> list[int]: ...
 
 
-def guess_tick_calls(source: TickDataSource, ref: PoolRef) -> Sequence[ContractCall]:
+def read_near_last(source: TickDataSource, spacing: int, last: LastTicks | None) -> TickRead:
+    """Return what `read_around_price` returns; in one round if price and ticks are close to those of the last read."""
+    read = read_around_price(source, spacing, last.tick if last else None)
+    return with_prefetch(read, _guess_tick_calls(source, spacing, last) if last else ())
+
+
+def _guess_tick_calls(source: TickDataSource, spacing: int, last: LastTicks) -> Sequence[ContractCall]:
     """Return calls for the ticks known from the last read, without those that only closed the table."""
-    if ref.last_tick is None or not ref.known_ticks:
-        return ()
-    words = words_around(ref.last_tick, ref.tick_spacing, REACH)
-    ends = {number * ref.tick_spacing for number in _ends(words)}
-    ticks = [tick for tick in ref.known_ticks if tick not in ends]
+    ends = {number * spacing for number in _ends(words_around(last.tick, spacing, REACH))}
+    ticks = [tick for tick in last.initialized if tick not in ends]
     return source.tick_calls(ticks) if ticks else ()
 
 

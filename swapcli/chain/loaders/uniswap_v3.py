@@ -18,10 +18,11 @@ from swapcli.chain.call_encoding import (
 from swapcli.chain.contract_kinds import topic_of
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
-from swapcli.chain.loaders.tick_bitmap import PriceState, guess_tick_calls, read_around_price
+from swapcli.chain.loaders.tick_bitmap import PriceState, read_near_last
 from swapcli.chain.loaders.uniswap_v2 import read_tokens, token_calls
-from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
+from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall, Log, ReturnData
+from swapcli.chain.pool_constants import LastTicks, TickConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import to_signed
 from swapcli.model.pool import Pool
@@ -43,13 +44,11 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 def load_from(ref: PoolRef, source: PoolContract) -> BatchRead[Pool]:
     """Read a pool from a contract that is Uniswap V3's but for where it has the fee."""
-    spacing = ref.tick_spacing
+    spacing = ref.constants_as(TickConstants).tick_spacing
     if not spacing:
         (answer,) = yield [ContractCall(ref.address, encode_call(_SPACING))]
         spacing = read_spacing(answer)
-    position, state = yield from with_prefetch(
-        read_around_price(source, spacing, ref.last_tick), guess_tick_calls(source, ref)
-    )
+    position, state = yield from read_near_last(source, spacing, ref.last_ticks)
     return build_pool(ref, position.fee_ppm, state)
 
 
@@ -57,7 +56,7 @@ def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:
     """Read the tokens and the tick spacing of a pool in one round. Its fee is that of the factory reference."""
     token0, token1, spacing = yield [*token_calls(address), ContractCall(address, encode_call(_SPACING))]
     ref = factory.new_ref(address, read_tokens((token0, token1)))
-    return ref._replace(fee_ppm=factory.fee_ppm, tick_spacing=read_signed(spacing, _SPACING))
+    return ref._replace(fee_ppm=factory.fee_ppm, constants=TickConstants(read_signed(spacing, _SPACING)))
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
@@ -71,16 +70,21 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     if log.topics[0] == topic_of(_CREATED):
         spacing, pool = read_words(log.data, 2, _CREATED)
         ref = factory.new_ref(to_address(pool, _CREATED), tokens)
-        return ref._replace(fee_ppm=tier, tick_spacing=to_signed(spacing))
+        return ref._replace(fee_ppm=tier, constants=TickConstants(to_signed(spacing)))
     pool = read_word(log.data, _CREATED_BY_SPACING)
-    return factory.new_ref(to_address(pool, _CREATED_BY_SPACING), tokens)._replace(tick_spacing=to_signed(tier))
+    ref = factory.new_ref(to_address(pool, _CREATED_BY_SPACING), tokens)
+    return ref._replace(constants=TickConstants(to_signed(tier)))
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Return a reference with the tick spacing and the last ticks of a known pool."""
     assert isinstance(pool, Concentrated)
-    ticks = pool.tick_list
-    return ref._replace(tick_spacing=ticks.tick_spacing, last_tick=pool.tick, known_ticks=tuple(ticks.ticks))
+    return ref._replace(constants=TickConstants(pool.tick_list.tick_spacing), last_read=last_ticks_of(pool))
+
+
+def last_ticks_of(pool: Concentrated) -> LastTicks:
+    """Return what the last read of a pool found."""
+    return LastTicks(pool.tick, tuple(pool.tick_list.ticks))
 
 
 def read_spacing(answer: ReturnData) -> int:

@@ -9,10 +9,11 @@ from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.manager_storage import ConcentratedInManager, read_currencies
-from swapcli.chain.loaders.tick_bitmap import guess_tick_calls, read_around_price
-from swapcli.chain.loaders.uniswap_v3 import complete_ref as complete_ref_of_v3
-from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
+from swapcli.chain.loaders.tick_bitmap import read_near_last
+from swapcli.chain.loaders.uniswap_v3 import last_ticks_of
+from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import Log
+from swapcli.chain.pool_constants import LastTicks, SampledConstants, V4Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import to_signed
 from swapcli.errors import InvalidPoolState
@@ -32,55 +33,56 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
     The key must hash to the pool's id, since a swap names the pool by its key.
     """
-    check_hooks(ref.hooks, has_dynamic_fee=ref.has_dynamic_fee)
-    if _id_of_key(ref) != ref.pool_id:
+    key = ref.constants_as(V4Constants)
+    check_hooks(key.hooks, has_dynamic_fee=key.has_dynamic_fee)
+    if _id_of_key(ref, key) != key.pool_id:
         raise InvalidPoolState("pool_id", "not the hash of the pool's key")
-    source = ConcentratedInManager(ref.address, ref.pool_id, POOLS_SLOT)
-    read = read_around_price(source, ref.tick_spacing, ref.last_tick)
-    position, state = yield from with_prefetch(read, guess_tick_calls(source, ref))
-    if not ref.has_dynamic_fee and position.fee_ppm != ref.fee_ppm:
+    source = ConcentratedInManager(ref.address, key.pool_id, POOLS_SLOT)
+    position, state = yield from read_near_last(source, key.tick_spacing, ref.last_ticks)
+    if not key.has_dynamic_fee and position.fee_ppm != ref.fee_ppm:
         raise InvalidPoolState("fee_ppm", f"expected the {ref.fee_ppm} of its key, not {position.fee_ppm}")
     traits = {
-        "pool_id": ref.pool_id,
-        "hooks": ref.hooks,
-        "native": ref.native,
-        "dynamic_fee": ref.has_dynamic_fee,
+        "pool_id": key.pool_id,
+        "hooks": key.hooks,
+        "native": key.is_native,
+        "dynamic_fee": key.has_dynamic_fee,
         "protocol_fees_ppm": position.protocol_fees_ppm,
     }
     return build_pool(ref, position.fee_ppm, {**state, **traits})
 
 
-def _id_of_key(ref: PoolRef) -> str:
-    currency0 = ZERO_ADDRESS if ref.native else ref.tokens[0]
-    fee = DYNAMIC_FEE if ref.has_dynamic_fee else ref.fee_ppm
-    return v4_pool_id(currency0, ref.tokens[1], fee, ref.tick_spacing, ref.hooks)
+def _id_of_key(ref: PoolRef, key: V4Constants) -> str:
+    currency0 = ZERO_ADDRESS if key.is_native else ref.tokens[0]
+    fee = DYNAMIC_FEE if key.has_dynamic_fee else ref.fee_ppm
+    return v4_pool_id(currency0, ref.tokens[1], fee, key.tick_spacing, key.hooks)
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
     """Decode the event of a pool's creation, without a call. Refuse hooks that may change the amounts of a swap."""
     yield from ()
     ref = ref_of_initialize(factory, log, wrapped_native)
+    key = ref.constants_as(V4Constants)
     try:
-        check_hooks(ref.hooks, has_dynamic_fee=ref.has_dynamic_fee)
+        check_hooks(key.hooks, has_dynamic_fee=key.has_dynamic_fee)
     except InvalidPoolState:
         if ref.protocol not in factory.quoted_protocols:
             raise
-        return _sampled_ref(ref)
+        return _sampled_ref(ref, key)
     return ref
 
 
-def _sampled_ref(ref: PoolRef) -> PoolRef:
+def _sampled_ref(ref: PoolRef, key: V4Constants) -> PoolRef:
     """Return the pool as one that the network's quoter quotes."""
-    fee = DYNAMIC_FEE if ref.has_dynamic_fee else ref.fee_ppm
-    key = {
-        "currency0": ZERO_ADDRESS if ref.native else ref.tokens[0],
+    fee = DYNAMIC_FEE if key.has_dynamic_fee else ref.fee_ppm
+    values = {
+        "currency0": ZERO_ADDRESS if key.is_native else ref.tokens[0],
         "currency1": ref.tokens[1],
         "fee": str(fee),
-        "hooks": ref.hooks,
-        "tickSpacing": str(ref.tick_spacing),
+        "hooks": key.hooks,
+        "tickSpacing": str(key.tick_spacing),
     }
-    sampled = PoolRef(ref.address, ref.protocol, "sampled", ContractKind.SAMPLED, ref.tokens, ())
-    return sampled._replace(pool_id=ref.pool_id, constants=tuple(sorted(key.items())))
+    constants = SampledConstants(key.pool_id, tuple(sorted(values.items())))
+    return PoolRef(ref.address, ref.protocol, "sampled", ContractKind.SAMPLED, ref.tokens, (), constants=constants)
 
 
 def ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None) -> PoolRef:
@@ -95,12 +97,8 @@ def ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None) ->
     ref = factory.new_ref(factory.address, tokens, protocol=protocol)
     return ref._replace(
         fee_ppm=0 if is_dynamic else fee,
-        tick_spacing=to_signed(spacing),
-        pool_id=log.topics[1],
-        native=native,
-        last_tick=to_signed(tick),
-        hooks=hooks,
-        has_dynamic_fee=is_dynamic,
+        constants=V4Constants(log.topics[1], to_signed(spacing), hooks, native, is_dynamic),
+        last_read=LastTicks(to_signed(tick)),
     )
 
 
@@ -108,10 +106,10 @@ def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Return a reference with the key of a known pool and its last ticks."""
     assert isinstance(pool, Concentrated)
     ticks = pool.tick_list
-    return complete_ref_of_v3(ref, pool)._replace(
+    return ref._replace(
         fee_ppm=0 if ticks.has_dynamic_fee else pool.fee_ppm,
-        pool_id=ticks.pool_id or "",
-        native=ticks.is_native,
-        hooks=ticks.hooks,
-        has_dynamic_fee=ticks.has_dynamic_fee,
+        constants=V4Constants(
+            ticks.pool_id or "", ticks.tick_spacing, ticks.hooks, ticks.is_native, ticks.has_dynamic_fee
+        ),
+        last_read=last_ticks_of(pool),
     )

@@ -2,17 +2,16 @@
 
 from __future__ import annotations
 
-import json
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from typing import Final
 
-from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.loaders import ref_of_pool
 from swapcli.chain.pool_discovery import find_factories
 from swapcli.chain.pool_ref import PoolRef
+from swapcli.chain.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.engine.sync.cursor import read_cursor
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
@@ -58,8 +57,7 @@ def _keys_with_reasons(store: Store) -> Iterator[tuple[str, str]]:
 
 def skipped_pool(ref: PoolRef, reason: str, *, is_lost: bool = False) -> SkippedEntry:
     """Return the entry of a pool that may be usable another time."""
-    constant = ref._replace(last_tick=None, known_ticks=())
-    return SkippedEntry(ref.key, reason, json.dumps(constant), is_lost)
+    return SkippedEntry(ref.key, reason, format_pool_ref(ref), is_lost)
 
 
 def skipped_known_pool(pool: Pool, network: Network, reason: str) -> SkippedEntry:
@@ -70,15 +68,4 @@ def skipped_known_pool(pool: Pool, network: Network, reason: str) -> SkippedEntr
 
 def parse_pool_refs(entries: Iterable[SkippedEntry]) -> list[PoolRef]:
     """Return the references by which those entries that have one can be read again."""
-    return [_parse_pool_ref(entry.pool_ref) for entry in entries if entry.pool_ref]
-
-
-def _parse_pool_ref(text: str) -> PoolRef:
-    ref = PoolRef(*json.loads(text))
-    return ref._replace(
-        kind=ContractKind(ref.kind),
-        tokens=tuple(ref.tokens),
-        decimals=tuple(ref.decimals),
-        known_ticks=(),
-        constants=tuple((name, value) for name, value in ref.constants),
-    )
+    return [parse_pool_ref(entry.pool_ref) for entry in entries if entry.pool_ref]

@@ -12,6 +12,7 @@ from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import MULTICALL3, BlockReader
 from swapcli.chain.node import Log
+from swapcli.chain.pool_constants import BalancerV2Constants
 from swapcli.chain.pool_discovery import read_created_pools
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import PoolError
@@ -136,7 +137,7 @@ def test_a_known_pool_is_read_from_the_vault_that_it_names() -> None:
     assert isinstance(pool, BalancerV2Stable)
     ref = ref_of_pool(pool, find_network("base"))
     assert ref is not None
-    assert (ref.kind, ref.pool_id, ref.factory) == (ContractKind.BALANCER_V2, pool.pool_id, "")
+    assert (ref.kind, ref.constants) == (ContractKind.BALANCER_V2, BalancerV2Constants("", pool.pool_id))
     assert scene.read(ref) == pool
 
 

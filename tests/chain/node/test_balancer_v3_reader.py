@@ -12,6 +12,7 @@ from eth_abi.abi import encode
 from swapcli.chain.contract_kinds import KINDS, ContractKind, topic_of
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import load_pools
+from swapcli.chain.loaders.boosted_shares import vault_of
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Log
@@ -125,7 +126,7 @@ def test_a_pool_is_found_and_read(name: str, number: int, family: str, own: Mapp
     scene.make(name, number)
     ref = scene.find()
     assert isinstance(ref, PoolRef), ref
-    assert (ref.family, ref.protocol, ref.tokens, ref.factory) == (family, family, TOKENS, scene.vault.address)
+    assert (ref.family, ref.protocol, ref.tokens, vault_of(ref)) == (family, family, TOKENS, scene.vault.address)
     pool = scene.read(family)
     assert isinstance(pool, Pool), pool
     assert (pool.family, pool.fee_ppm) == (family, 3_000)

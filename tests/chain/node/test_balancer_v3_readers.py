@@ -16,6 +16,7 @@ from swapcli.chain.call_encoding import encode_call
 from swapcli.chain.contract_kinds import KINDS, ContractKind, topic_of
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import balancer_v3, ref_of_pool
+from swapcli.chain.loaders.boosted_shares import with_vault
 from swapcli.chain.loaders.share_price import share_price_calls
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.node import ContractCall, Log, ReturnData
@@ -144,7 +145,7 @@ class RecordedVault:
             self.pool.tokens,
             self.pool.decimals,
         )
-        known = balancer_v3.complete_ref(ref, self.pool)._replace(factory=VAULT, **changes)
+        known = with_vault(balancer_v3.complete_ref(ref, self.pool), VAULT)._replace(**changes)
         result: Pool | SkippedItem = self.read(balancer_v3.load(known))
         return result
 
@@ -201,7 +202,7 @@ def test_a_known_pool_keeps_its_shares() -> None:
         known = with_protocol(pool, "balancerV3StableBoosted")
         ref = ref_of_pool(known, base)
         assert ref is not None
-        assert RecordedVault(pool).read(balancer_v3.load(ref._replace(factory=VAULT))) == known
+        assert RecordedVault(pool).read(balancer_v3.load(with_vault(ref, VAULT))) == known
 
 
 def test_a_stable_pool_without_buffers_is_no_boosted_one() -> None:

@@ -91,7 +91,7 @@ def test_metapools_are_found_and_read_as_recorded() -> None:
         known = as_recorded(pool, step)
         assert state_without_ramps(read) == {**state_without_ramps(known), "base_pool": TOKENS[1]}
         in_ramp += read.changes_without_events
-        bare = ref._replace(constants=())
+        bare = ref._replace(constants=None)
         assert stableswap.complete_ref(bare, read) == ref
         assert run_batched([(ADDRESS, stableswap.load(bare))], contracts.send) == [read]
     assert in_ramp > 5

@@ -15,6 +15,7 @@ from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import Log
+from swapcli.chain.pool_constants import BalancerV2Constants, LastTicks, TickConstants, V4Constants
 from swapcli.chain.pool_discovery import (
     PoolList,
     creation_filter,
@@ -160,7 +161,7 @@ def test_uniswap_v3_pools_are_found_by_factory_events(scene: Scene) -> None:
         scene.record_events(factory.send("createPool", first, second, fee))
     found = scene.created(Factory(factory.address, ContractKind.UNISWAP_V3, (V3,)))
     places = [place for place in found if isinstance(place, PoolRef)]
-    assert [(place.tokens, place.fee_ppm, place.tick_spacing) for place in places] == [
+    assert [(place.tokens, place.fee_ppm, place.constants_as(TickConstants).tick_spacing) for place in places] == [
         ((a, b), 500, 10),
         ((b, c), 3_000, 60),
         ((a, c), 10_000, 200),
@@ -189,12 +190,15 @@ def test_uniswap_v4_pools_are_found_by_manager_events(scene: Scene) -> None:
         (a, b),
         (),
         500,
-        10,
-        v4_pool_id(a, b, 500, 10),
-        last_tick=5,
+        V4Constants(v4_pool_id(a, b, 500, 10), 10),
+        LastTicks(5),
     )
     assert isinstance(native, PoolRef)
-    assert (native.tokens, native.native, native.key) == ((WETH, a), True, v4_pool_id(ZERO_ADDRESS, a, 3_000, 60))
+    assert (native.tokens, native.constants_as(V4Constants).is_native, native.key) == (
+        (WETH, a),
+        True,
+        v4_pool_id(ZERO_ADDRESS, a, 3_000, 60),
+    )
     assert [type(pool).__name__ for pool in read(scene, [plain, native])] == ["Concentrated"] * 2
     unwrapped = scene.created(home, wrapped=None)
     assert unwrapped[0] == plain
@@ -229,8 +233,8 @@ def test_the_hook_of_a_uniswap_v4_pool_decides_its_protocol(
         scene.node.emitted_logs.append(initialize_event(scene, manager, f"0x{number:064x}", fee, hooks))
     home = Factory(manager, ContractKind.UNISWAP_V4, (V4,), protocols_by_hook={known: launcher})
     refs = [ref for ref in scene.created(home) if isinstance(ref, PoolRef)]
-    assert [(ref.protocol, ref.hooks) for ref in refs] == [("launcher", known), ("v4", other)]
-    assert {(ref.fee_ppm, ref.has_dynamic_fee) for ref in refs} == {(fee_ppm, is_dynamic)}
+    assert [(ref.protocol, ref.constants_as(V4Constants).hooks) for ref in refs] == [("launcher", known), ("v4", other)]
+    assert {(ref.fee_ppm, ref.constants_as(V4Constants).has_dynamic_fee) for ref in refs} == {(fee_ppm, is_dynamic)}
     assert home.all_protocols == (V4, launcher)
 
 
@@ -259,7 +263,7 @@ def test_events_of_slipstream_and_algebra_are_decoded(scene: Scene) -> None:
         Log("0x" + "33" * 20, (POOL, topic(a), topic(b)), encode(["address"], [other]), 3, 0),
     ]
     assert scene.created(*homes_of) == [
-        PoolRef(pool, "slipstream", "concentrated", ContractKind.UNISWAP_V3, (a, b), (), tick_spacing=200),
+        PoolRef(pool, "slipstream", "concentrated", ContractKind.UNISWAP_V3, (a, b), (), constants=TickConstants(200)),
         PoolRef(other, "algebra", "concentrated", ContractKind.ALGEBRA, (a, b), ()),
     ]
 
@@ -283,8 +287,7 @@ def test_weighted_pools_are_found_among_vault_registrations() -> None:
         ContractKind.BALANCER_V2,
         known.tokens,
         (),
-        pool_id=f"0x{pool_id.hex()}",
-        factory=vault,
+        constants=BalancerV2Constants(vault, f"0x{pool_id.hex()}"),
     )
     assert skipped == SkippedItem(
         "0x" + "99" * 32, f"{scene.tokens[0]}: neither a weighted nor a stable pool, nor an E-CLP"

@@ -13,6 +13,7 @@ from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import fluid_t1, pool_reader
 from swapcli.chain.lockstep_reads import SkippedItem, run_batched
+from swapcli.chain.pool_constants import FluidConstants
 from swapcli.chain.pool_discovery import find_factories
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.network import ProtocolInfo
@@ -103,7 +104,7 @@ def test_native_currency_is_its_wrapped_form() -> None:
     contracts = Contracts(pool, step, (NATIVE, TOKENS[1]))
     ref = found(contracts)
     assert isinstance(ref, PoolRef)
-    assert (ref.tokens, ref.native) == ((WRAPPED, TOKENS[1]), True)
+    assert (ref.tokens, ref.constants_as(FluidConstants).is_native) == ((WRAPPED, TOKENS[1]), True)
     state = read(contracts, ref, pool)
     assert isinstance(state, FluidT1)
     assert state.is_native

@@ -16,6 +16,7 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import pool_reader, ref_of_pool
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall, Log
+from swapcli.chain.pool_constants import InfinityConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidPoolState, InvalidUpstreamResponse
 from swapcli.model.order import ZERO_ADDRESS
@@ -150,7 +151,8 @@ def reference(pool: Pool) -> PoolRef:
 @pytest.mark.parametrize("kind", MANAGERS)
 def test_a_native_currency_is_listed_in_its_wrapped_form(kind: ContractKind) -> None:
     ref = created(kind, 3000, _STEP << 16, first=ZERO_ADDRESS)
-    assert (ref.tokens[0], ref.native, ref.fee_ppm, ref.tick_spacing) == (WETH, True, 3000, _STEP)
+    constants = ref.constants_as(InfinityConstants)
+    assert (ref.tokens[0], constants.is_native, ref.fee_ppm, constants.step) == (WETH, True, 3000, _STEP)
     assert ref.key == infinity_pool_id(ZERO_ADDRESS, ref.tokens[1], ZERO_ADDRESS, ref.address, 3000, _STEP << 16)
 
 
@@ -172,15 +174,18 @@ def test_a_hook_that_can_change_amounts_is_named(kind: ContractKind, bits: int, 
 @pytest.mark.parametrize("kind", MANAGERS)
 def test_a_hook_that_only_watches_is_accepted(kind: ContractKind) -> None:
     ref = created(kind, DYNAMIC_FEE, _STEP << 16 | 0b1010_0011, HOOK)
-    assert (ref.hooks, ref.has_dynamic_fee, ref.fee_ppm) == (HOOK, True, 0)
+    constants = ref.constants_as(InfinityConstants)
+    assert (constants.hooks, constants.has_dynamic_fee, ref.fee_ppm) == (HOOK, True, 0)
 
 
 @pytest.mark.parametrize("kind", MANAGERS)
 def test_an_id_that_is_not_the_hash_of_the_key_is_refused(kind: ContractKind) -> None:
     ref = created(kind, 3000, _STEP << 16)
-    for change in ({"fee_ppm": 500}, {"hooks": HOOK}, {"pool_id": "0x" + "11" * 32}, {"constants": ()}):
+    key = ref.constants_as(InfinityConstants)
+    other_keys = (key._replace(hooks=HOOK), key._replace(pool_id="0x" + "11" * 32), key._replace(parameters=0), None)
+    for wrong in (ref._replace(fee_ppm=500), *(ref._replace(constants=other) for other in other_keys)):
         with pytest.raises(InvalidPoolState, match="hash"):
-            run(pool_reader(kind).load(ref._replace(**change)), Storage())
+            run(pool_reader(kind).load(wrong), Storage())
 
 
 @pytest.mark.parametrize("kind", MANAGERS)

@@ -14,6 +14,7 @@ from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.loaders.tick_bitmap import REACH, all_words, words_around
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
+from swapcli.chain.pool_constants import LastTicks, PoolConstants, TickConstants, V4Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InsufficientLiquidity, PoolError
 from swapcli.model.pool import Pool
@@ -60,7 +61,10 @@ def place_of_real(real: RealConcentrated) -> PoolRef:
     """Return the reference that discovery would find."""
     identity = real.identity()
     kinds = {AlgebraIntegral: ContractKind.ALGEBRA, UniswapV4: ContractKind.UNISWAP_V4}
-    place = PoolRef(
+    constants: PoolConstants = TickConstants(real.tick_spacing)
+    if isinstance(real, UniswapV4):
+        constants = V4Constants(real.pool_id, real.tick_spacing)
+    return PoolRef(
         identity.address,
         identity.protocol,
         "concentrated",
@@ -68,9 +72,8 @@ def place_of_real(real: RealConcentrated) -> PoolRef:
         identity.tokens,
         identity.decimals,
         real.fee_ppm,
-        real.tick_spacing,
+        constants,
     )
-    return place._replace(pool_id=real.pool_id) if isinstance(real, UniswapV4) else place
 
 
 def chain_of(real: RealConcentrated) -> BaseChain:
@@ -171,7 +174,9 @@ def test_a_known_tick_saves_a_round(contract: type[UniswapV3]) -> None:
     found: dict[int | None, tuple[int, Pool | SkippedItem]] = {}
     for near in (None, 1_000, 16_000, -500_000):
         node = EvmNode(chain_of(real))
-        (pool,) = load_pools(BlockReader(node, BLOCK, None), [place._replace(last_tick=near)])
+        (pool,) = load_pools(
+            BlockReader(node, BLOCK, None), [place._replace(last_read=None if near is None else LastTicks(near))]
+        )
         found[near] = len(node.batch_sizes), pool
     assert [rounds for rounds, _ in found.values()] == [3, 2, 3, 3]
     assert len({repr(pool) for _, pool in found.values()}) == 1
@@ -187,11 +192,14 @@ def test_known_ticks_save_rounds_and_wrong_ones_do_no_harm(
     (pool,) = read(chain_of(real), place_of_real(real))
     again = ref_of_pool(pool, BASE)
     assert again is not None
-    assert again.known_ticks
+    last = again.last_ticks
+    assert last
+    assert last.initialized
     rounds = []
-    for known in (again.known_ticks, again.known_ticks[1:], (*again.known_ticks, 7_200), (-887_220, 120)):
+    for known in (last.initialized, last.initialized[1:], (*last.initialized, 7_200), (-887_220, 120)):
         node = EvmNode(chain_of(real))
-        assert list(load_pools(BlockReader(node, BLOCK, None), [again._replace(known_ticks=known)])) == [pool]
+        changed = again._replace(last_read=last._replace(initialized=known))
+        assert list(load_pools(BlockReader(node, BLOCK, None), [changed])) == [pool]
         rounds.append(len(node.batch_sizes))
     assert rounds[0] == 1
     real.mint(120, 180, 10**20)
@@ -211,7 +219,7 @@ def test_an_unknown_tick_spacing_is_read() -> None:
     real = UniswapV3(ContractFixture(), 500, 10, sqrt_ratio_at_tick(0))
     real.mint(-1_000, 1_000, 10**18)
     place = place_of_real(real)
-    assert read(real.world.chain, place._replace(tick_spacing=0)) == read(real.world.chain, place)
+    assert read(real.world.chain, place._replace(constants=None)) == read(real.world.chain, place)
 
 
 def test_an_uninitialized_pool_is_skipped_with_a_reason() -> None:
@@ -280,7 +288,7 @@ def test_a_read_pool_gives_its_own_reference() -> None:
         assert isinstance(pool, Concentrated)
         again = ref_of_pool(pool, BASE)
         assert again is not None
-        assert again == place_of_real(real)._replace(last_tick=77, known_ticks=tuple(pool.tick_list.ticks))
+        assert again == place_of_real(real)._replace(last_read=LastTicks(77, tuple(pool.tick_list.ticks)))
         assert read(chain_of(real), again) == [pool]
 
 
@@ -290,12 +298,13 @@ def test_a_uniswap_v4_pool_has_its_hook_and_the_blocks_fees(protocol_fees_ppm: t
     real = UniswapV4(ContractFixture(), 3_000, 60, sqrt_ratio_at_tick(0), hooks=hooks, has_dynamic_fee=True)
     real.mint(-6_000, 6_000, 10**18)
     real.set_protocol_fees(*protocol_fees_ppm)
-    place = place_of_real(real)._replace(fee_ppm=0, hooks=hooks, has_dynamic_fee=True)
+    key = V4Constants(real.pool_id, 60, hooks, has_dynamic_fee=True)
+    place = place_of_real(real)._replace(fee_ppm=0, constants=key)
     (before,) = read(real.world.chain, place)
     assert before == real.read({-6_000, 6_000})
     real.set_dynamic_fee(777)
     known = ref_of_pool(before, BASE)
-    assert known == place._replace(last_tick=0, known_ticks=(-6_000, 6_000))
+    assert known == place._replace(last_read=LastTicks(0, (-6_000, 6_000)))
     (after,) = read(real.world.chain, known)
     assert (before.fee_ppm, after.fee_ppm) == (3_000, 777)
     assert after == real.read({-6_000, 6_000})

@@ -10,6 +10,7 @@ from swapcli.chain.contract_kinds import KINDS, ContractKind, contract_kinds
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
+from swapcli.chain.pool_constants import BalancerV2Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
@@ -50,7 +51,7 @@ def test_weighted_pools_of_every_factory_are_read_as_they_are(factory: str) -> N
             1 if factory.startswith("v1") else 4,
             f"0x{real.pool_id.hex()}",
         )
-        at_home = place._replace(pool_id=f"0x{real.pool_id.hex()}", factory=real.vault.address)
+        at_home = place._replace(constants=BalancerV2Constants(real.vault.address, f"0x{real.pool_id.hex()}"))
         node = EvmNode(balancer.chain)
         assert list(load_pools(BlockReader(node, BLOCK, None), [at_home])) == [pool]
         assert len(node.batch_sizes) == 1

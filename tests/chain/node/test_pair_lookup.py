@@ -18,6 +18,7 @@ from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.node import BlockId, ContractCall, ReturnData
 from swapcli.chain.pair_lookup import USUAL_SPACINGS, find_pair_pools
+from swapcli.chain.pool_constants import FactoryConstants, LastTicks, TickConstants, V4Constants
 from swapcli.chain.pool_discovery import (
     PoolList,
     find_factories,
@@ -125,7 +126,9 @@ def test_lookup_finds_the_same_pools_as_lists_and_events(scene: Scene, seed: int
         places = list(find_pair_pools(scene.view, [factory.home for factory in made], tokens, wrapped))
         assert {each.key for each in places if isinstance(each, SkippedItem)} == set()
         assert len(places) == len(expected)
-        assert set(places) == {each for each in expected if not each.native or wrapped in tokens}
+        assert set(places) == {
+            each for each in expected if not each.constants_as(V4Constants).is_native or wrapped in tokens
+        }
 
 
 def test_what_is_found_can_be_read(scene: Scene) -> None:
@@ -146,7 +149,7 @@ def test_what_is_found_can_be_read(scene: Scene) -> None:
     for pool in load_pools(scene.view, whole):
         # Only those of Uniswap V4 have been given a price.
         assert isinstance(pool, Pool) or pool.reason.startswith("sqrt_price_x96: 0 is outside")
-    assert {place.last_tick for place in whole if place.kind is ContractKind.UNISWAP_V4} == {7}
+    assert {place.last_read for place in whole if place.kind is ContractKind.UNISWAP_V4} == {LastTicks(7)}
     assert {frozenset(place.tokens) for place in whole} == {frozenset((a, wrapped))}
 
 
@@ -172,7 +175,8 @@ def test_wrapped_native_also_finds_pools_of_native_currency(scene: Scene) -> Non
     factory.make(a, b, 500)
 
     def natives(tokens: Sequence[str], native: str | None) -> list[bool]:
-        return [place.native for place in found(scene, factory, tokens, native) if isinstance(place, PoolRef)]
+        refs = (ref for ref in found(scene, factory, tokens, native) if isinstance(ref, PoolRef))
+        return [ref.constants_as(V4Constants).is_native for ref in refs]
 
     assert natives((a, b, wrapped), wrapped) == [False, False, True]
     assert natives((a, b, wrapped), None) == [False, False]
@@ -238,7 +242,7 @@ def test_a_pool_returned_for_every_fee_is_found_once(scene: Scene, odd: Contract
     say(odd, "getPool(address,address,uint24)", place.address)
     (again,) = found(scene, real.home._replace(address=odd.address), [a, b])
     assert isinstance(again, PoolRef)
-    assert (again.key, again.tokens, again.tick_spacing) == (place.key, (a, b), 10)
+    assert (again.key, again.tokens, again.constants_as(TickConstants).tick_spacing) == (place.key, (a, b), 10)
 
 
 @pytest.mark.parametrize(
@@ -280,7 +284,7 @@ def test_a_factory_of_solidly_may_call_its_pools_pairs(scene: Scene, odd: Contra
     assert isinstance(place, PoolRef)
     say(odd, "getPair(address,address,bool)", place.address)
     home = real.home._replace(address=odd.address)
-    assert found(scene, home, [a, b]) == [place._replace(factory=odd.address)]
+    assert found(scene, home, [a, b]) == [place._replace(constants=FactoryConstants(odd.address))]
     (skipped, _) = found(scene, home._replace(protocols=(VOLATILE,)), [a, b, scene.tokens[2]])[:2]
     assert isinstance(skipped, SkippedItem)
     assert skipped.reason == f"{place.address}: the catalogue has no protocol for it"

@@ -53,7 +53,7 @@ def world(trader: Trader) -> ContractFixture:
 def places(world: ContractFixture) -> dict[str, PoolRef]:
     """Return a reference to every pool, from an independent reader, without its tick."""
     found = {pool.key: ref_of_pool(pool, BASE) for pool in read_pools(world, world.places)}
-    return {key: place._replace(last_tick=None) for key, place in found.items() if place}
+    return {key: place._replace(last_read=None) for key, place in found.items() if place}
 
 
 def read(node: RpcNode, pool_refs: list[PoolRef], multicall: str | None) -> list[Pool]:

@@ -17,6 +17,7 @@ from swapcli.chain.loaders.tick_bitmap import (
     words_around,
 )
 from swapcli.chain.lockstep_reads import SkippedItem
+from swapcli.chain.pool_constants import BalancerV2Constants, FactoryConstants, PoolConstants, V4Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool
@@ -100,23 +101,23 @@ def test_stableswap_pools_with_invalid_rates_are_skipped(curve: Contract, rates:
 
 def test_a_uniswap_v4_pool_whose_key_does_not_match_is_skipped() -> None:
     real = UniswapV4(ContractFixture(), 3_000, 60, sqrt_ratio_at_tick(0))
+    key = V4Constants(real.pool_id, 60)
     place = PoolRef(
-        real.manager.address, "v4", "concentrated", ContractKind.UNISWAP_V4, real.world.tokens, (18, 6), 3_000, 60,
-        real.pool_id,
-    )  # fmt: skip
+        real.manager.address, "v4", "concentrated", ContractKind.UNISWAP_V4, real.world.tokens, (18, 6), 3_000, key
+    )
     chain = real.world.chain
     assert isinstance(load(chain, place), Pool)
     for wrong in (
         place._replace(fee_ppm=500),
-        place._replace(hooks="0x" + "12" * 18 + "1040"),
-        place._replace(tick_spacing=10),
-        place._replace(has_dynamic_fee=True, hooks="0x" + "12" * 18 + "1040"),
+        place._replace(constants=key._replace(hooks="0x" + "12" * 18 + "1040")),
+        place._replace(constants=key._replace(tick_spacing=10)),
+        place._replace(constants=key._replace(has_dynamic_fee=True, hooks="0x" + "12" * 18 + "1040")),
     ):
         assert load(chain, wrong) == SkippedItem(real.pool_id, "pool_id: not the hash of the pool's key")
-    refused = load(chain, place._replace(hooks="0x" + "12" * 18 + "00c8"))
+    refused = load(chain, place._replace(constants=key._replace(hooks="0x" + "12" * 18 + "00c8")))
     assert isinstance(refused, SkippedItem)
     assert refused.reason.endswith("by permission beforeSwap (bit 7), beforeSwapReturnsDelta (bit 3)")
-    unpriced = place._replace(fee_ppm=500, pool_id=v4_pool_id(*real.world.tokens, 500, 60))
+    unpriced = place._replace(fee_ppm=500, constants=key._replace(pool_id=v4_pool_id(*real.world.tokens, 500, 60)))
     assert load(chain, unpriced) == SkippedItem(unpriced.pool_id, "fee_ppm: expected the 500 of its key, not 0")
 
 
@@ -185,5 +186,8 @@ def test_a_contract_returning_one_word_is_skipped_or_worthless(kind: ContractKin
     }
     place = PoolRef(pool.address, "odd", families.get(kind, "constant_product"), kind, COINS, (6, 18), 3_000)
     assert isinstance(pool.chain, Chain)
-    found = load(pool.chain, place._replace(factory=pool.address))
+    contract: PoolConstants = FactoryConstants(pool.address)
+    if kind is ContractKind.BALANCER_V2:
+        contract = BalancerV2Constants(pool.address)
+    found = load(pool.chain, place._replace(constants=contract))
     assert isinstance(found, SkippedItem) or set(getattr(found, "reserves", ())) <= {0, 1, 2**160 - 1}

@@ -8,6 +8,7 @@ from eth_abi.abi import encode
 from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.lockstep_reads import SkippedItem
+from swapcli.chain.pool_constants import FactoryConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated import Concentrated
@@ -34,7 +35,8 @@ def read_pair(factory_answers: dict[str, list[int]], *, quote: int, is_stable: b
         chain, {"getReserves()": [1_000 * UNIT, 1_000 * UNIT, 0], "getAmountOut(uint256,address)": [quote]}
     )
     family = "solidly_stable" if is_stable else "constant_product"
-    ref = PoolRef(pair.address, "fork", family, ContractKind.SOLIDLY_V1, TOKENS, (18, 18), factory=factory.address)
+    constants = FactoryConstants(factory.address)
+    ref = PoolRef(pair.address, "fork", family, ContractKind.SOLIDLY_V1, TOKENS, (18, 18), constants=constants)
     (pool,) = load_pools(view_of(chain), [ref])
     return pool
 

@@ -42,7 +42,7 @@ def followed(store: Store, node: Node) -> None:
 def fresh(node: Node, pools: Iterable[Pool], block: int) -> dict[str, Pool]:
     """The pools at a block, by other ways than a store's: without Multicall3, and knowing no ticks."""
     places = [ref_of_pool(pool, BASE) for pool in pools]
-    bare = [place._replace(last_tick=None, known_ticks=()) for place in places if place]
+    bare = [place._replace(last_read=None) for place in places if place]
     read = load_pools(BlockReader(node, block, None), bare)
     return {pool.key: pool for pool in read if isinstance(pool, Pool)}
 

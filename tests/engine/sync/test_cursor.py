@@ -2,13 +2,31 @@
 
 from __future__ import annotations
 
+import json
+from collections.abc import Sequence
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
+import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.contract_kinds import ContractKind
+from swapcli.chain.contract_kinds import KINDS, ContractKind
+from swapcli.chain.pool_constants import (
+    BalancerV2Constants,
+    BalancerV3Constants,
+    EkuboConstants,
+    FactoryConstants,
+    FluidConstants,
+    InfinityConstants,
+    LastBins,
+    LastTicks,
+    MetapoolConstants,
+    PoolConstants,
+    SampledConstants,
+    TickConstants,
+    V4Constants,
+)
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.engine.sync import SyncFilter
 from swapcli.engine.sync.cursor import SyncCursor, begin_cursor, read_cursor, write_cursor
@@ -84,20 +102,86 @@ def test_the_first_cursor_starts_empty_without_a_recheck(tmp_path: Path) -> None
         assert begin_cursor(store, sync_filter, 99) == SyncCursor(sync_filter, last_recheck_block=99)
 
 
-A, B = "0x" + "aa" * 20, "0x" + "bb" * 20
-POOL_REFS = st.builds(
-    PoolRef, st.just(A), st.just("v3"), st.just("concentrated"), st.sampled_from(ContractKind), st.just((A, B)),
-    st.sampled_from([(), (6, 18)]), st.integers(0, 10**6), st.integers(0, 200), st.sampled_from(["", "0x" + "1" * 64]),
-    st.booleans(), st.sampled_from(["", B]), st.none() | st.integers(-9, 9), st.sampled_from([(), (1, 2)]),
-    st.just(ZERO_ADDRESS), st.booleans(), st.sampled_from([(), (("base_pool", B),)]),
-)  # fmt: skip
+A, B, HOOK, POOL_ID = "0x" + "aa" * 20, "0x" + "bb" * 20, "0x" + "40" * 20, "0x" + "1" * 64
+
+
+def pool_refs(kind: ContractKind) -> st.SearchStrategy[PoolRef]:
+    record = KINDS[kind].constants
+    return st.builds(
+        PoolRef,
+        *(st.just(A), st.just("v3"), st.just("concentrated"), st.just(kind), st.just((A, B))),
+        *(st.sampled_from([(), (6, 18)]), st.integers(0, 10**6)),
+        st.none() | st.from_type(record) if record else st.none(),
+        st.sampled_from([None, LastTicks(-7, (1, 2)), LastBins(9)]),
+    )
+
+
+POOL_REFS = st.sampled_from(ContractKind).flatmap(pool_refs)
 
 
 @given(POOL_REFS)
 def test_a_skipped_pool_ref_round_trips_without_its_ticks(ref: PoolRef) -> None:
     entry = skipped_pool(ref, "too thin")
     assert (entry.key, entry.reason) == (ref.key, "too thin")
-    assert parse_pool_refs([entry, SkippedEntry("other", "futile")]) == [ref._replace(last_tick=None, known_ticks=())]
+    assert parse_pool_refs([entry, SkippedEntry("other", "futile")]) == [ref._replace(last_read=None)]
+
+
+@pytest.mark.parametrize(
+    ("kind", "shared", "named", "constants"),
+    [
+        (ContractKind.UNISWAP_V3, (60, "", False, "", None, [], ZERO_ADDRESS, False), [], TickConstants(60)),
+        (
+            ContractKind.UNISWAP_V4,
+            (60, POOL_ID, True, "", None, [], HOOK, True),
+            [],
+            V4Constants(POOL_ID, 60, HOOK, is_native=True, has_dynamic_fee=True),
+        ),
+        (
+            ContractKind.INFINITY_BIN,
+            (10, POOL_ID, False, "", None, [], HOOK, True),
+            [["parameters", f"0x{10 << 16:064x}"]],
+            InfinityConstants(POOL_ID, 10 << 16, HOOK, is_native=False, has_dynamic_fee=True),
+        ),
+        (
+            ContractKind.EKUBO,
+            (354, POOL_ID, False, "", None, [], ZERO_ADDRESS, False),
+            [["fee_x128", "1234"], ["extension", B]],
+            EkuboConstants(POOL_ID, 354, 1234, B),
+        ),
+        (ContractKind.SOLIDLY, (0, "", False, B, None, [], ZERO_ADDRESS, False), [], FactoryConstants(B)),
+        (
+            ContractKind.BALANCER_V2,
+            (0, POOL_ID, False, B, None, [], ZERO_ADDRESS, False),
+            [],
+            BalancerV2Constants(B, POOL_ID),
+        ),
+        (
+            ContractKind.BALANCER_V3,
+            (0, "", False, B, None, [], ZERO_ADDRESS, False),
+            [["pool_tokens", f"{A},{B}"]],
+            BalancerV3Constants(B, (A, B)),
+        ),
+        (ContractKind.FLUID_T1, (0, "", True, B, None, [], ZERO_ADDRESS, False), [], FluidConstants(B, is_native=True)),
+        (
+            ContractKind.STABLESWAP,
+            (0, "", False, "", None, [], ZERO_ADDRESS, False),
+            [["base_pool", B]],
+            MetapoolConstants(B),
+        ),
+        (
+            ContractKind.SAMPLED,
+            (0, POOL_ID, False, "", None, [], ZERO_ADDRESS, False),
+            [["fee", "7"]],
+            SampledConstants(POOL_ID, (("fee", "7"),)),
+        ),
+    ],
+)
+def test_refs_of_the_first_form_are_still_read(
+    kind: ContractKind, shared: Sequence[object], named: Sequence[object], constants: PoolConstants
+) -> None:
+    text = json.dumps([A, "some", "concentrated", kind, [A, B], [6, 18], 3_000, *shared, named])
+    expected = PoolRef(A, "some", "concentrated", kind, (A, B), (6, 18), 3_000, constants)
+    assert parse_pool_refs([SkippedEntry("key", "reason", text)]) == [expected]
 
 
 def test_a_removed_pool_round_trips_as_a_pool_ref() -> None:
