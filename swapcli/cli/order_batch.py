@@ -1,14 +1,23 @@
-"""`swapcli route --batch`: read one order per line and print one result per line, in order, on one market."""
+"""`swapcli route --batch`: read one order per line and write one result per line, in order, on one market."""
 
 from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from contextlib import ExitStack, redirect_stderr
+from functools import partial
+from io import StringIO
+from typing import NamedTuple
 
 from swapcli.api.route import render_no_route
 from swapcli.cli import exit_codes
+from swapcli.cli.batch_options import BatchOptions
+from swapcli.cli.batch_results import Entry, open_results
 from swapcli.cli.errors import report_of
+from swapcli.cli.files import read_lines
+from swapcli.cli.output import OutputFormat
+from swapcli.cli.quote_context import QuoteContext
+from swapcli.cli.render.csv_text import csv_lines
 from swapcli.engine.amounts import parse_raw_amount
 from swapcli.errors import InvalidInput, SwapcliError
 from swapcli.startup import enable_garbage_collection
@@ -23,8 +32,7 @@ CSV_COLUMNS = (
 """The columns of a batch as CSV: the order's id, and fields of its result."""
 
 
-@dataclass(frozen=True, slots=True)
-class BatchOrder:
+class BatchOrder(NamedTuple):
     """An order of the batch: tokens by symbol or address, the amount in base units."""
 
     token_in: str
@@ -32,51 +40,100 @@ class BatchOrder:
     amount: int
 
 
-def run_batch(
-    lines: Iterable[bytes],
-    answer: Callable[[BatchOrder], Mapping[str, object]],
-    print_line: Callable[[Mapping[str, object]], None],
-) -> int:
-    """Print `{"id", "result"}` for each line as soon as its quote is ready; return the worst exit status.
+class Answer(NamedTuple):
+    """The line of an answered order, its exit status, and the notes on it."""
 
-    The result of an order that fails contains its error. Raises `InvalidInput` with the number of a malformed line.
+    line: str
+    status: int
+    notes: tuple[str, ...]
+
+
+def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions) -> int:
+    """Quote the orders of a batch, and print or write their results; return the exit status.
+
+    Raises `InvalidInput` with the number of a malformed line, after the results before it; the errors of opening.
     """
+    assert options.batch is not None
+    worker_count = options.worker_count
+    context = open_context()
     enable_garbage_collection()
-    statuses = set()
-    for number, line in _numbered_lines(lines):
-        entry = _parse_entry(line, number)
-        status, result = _answer_entry(entry, answer)
-        statuses.add(status)
-        print_line({"id": entry["id"], "result": result})
+    output = context.session.output
+    entries: Iterable[Entry] = _parse_entries(read_lines(options.batch))
+    with ExitStack() as stack:
+        write: Callable[[str], None] = output.print_ready_line
+        has_header = False
+        if options.results is not None:
+            is_csv = output.format is OutputFormat.CSV
+            file = stack.enter_context(open_results(options.results, resume=options.resume, is_csv=is_csv))
+            write, has_header = file.write_line, file.has_results
+            entries = file.skip_answered(entries)
+        if output.format is OutputFormat.CSV and not has_header:
+            write(csv_lines(CSV_COLUMNS, ()))
+        statuses = set()
+        for answer in _answer_all(entries, context, open_context, worker_count):
+            statuses.add(answer.status)
+            write(answer.line)
+            output.deferred.extend(answer.notes)
+            output.flush_notes()
     return exit_codes.worst(statuses)
 
 
-def format_csv_line(document: Mapping[str, object]) -> str:
-    """Return a line of `run_batch` as CSV."""
-    from swapcli.cli.render.csv_text import csv_lines
+def _answer_all(
+    entries: Iterable[Entry], context: QuoteContext, open_context: Callable[[], QuoteContext], worker_count: int
+) -> Iterable[Answer]:
+    """Yield the answers in the order of the entries.
 
-    result = document["result"]
-    assert isinstance(result, Mapping)
-    return csv_lines(CSV_COLUMNS, [{"id": document["id"], **result}], header=False)
+    Processes share a market in memory; those of a node, a store or a service have connections of their own.
+    """
+    if worker_count == 1:
+        return map(partial(_answer_entry, context), entries)
+    from swapcli.cli.order_processes import answer_in_processes
+    from swapcli.engine.sources.in_memory import InMemorySource
+
+    if isinstance(context.market.source, InMemorySource):
+        return answer_in_processes(entries, worker_count, lambda: partial(_answer_entry, context))
+    context.market.close()
+
+    def open_answer() -> Callable[[Entry], Answer]:
+        with redirect_stderr(StringIO()):  # notes on opening, which have been printed
+            own = open_context()
+        own.session.output.deferred.clear()
+        return partial(_answer_entry, own)
+
+    return answer_in_processes(entries, worker_count, open_answer)
 
 
-def _numbered_lines(lines: Iterable[bytes]) -> Iterator[tuple[int, bytes]]:
-    return ((number, line) for number, line in enumerate(lines, start=1) if line.strip())
-
-
-def _answer_entry(
-    entry: dict[str, object], answer: Callable[[BatchOrder], Mapping[str, object]]
-) -> tuple[int, Mapping[str, object]]:
+def _answer_entry(context: QuoteContext, entry: Entry) -> Answer:
+    """Answer an order. The result of one that fails contains its error."""
+    output, status = context.session.output, exit_codes.OK
+    result: Mapping[str, object]
     try:
-        return exit_codes.OK, answer(_parse_order(entry))
+        order = _parse_order(entry)
+        token_in, token_out = context.market.token(order.token_in), context.market.token(order.token_out)
+        result = context.quote(context.options.build_order(token_in, token_out, order.amount)).to_dict()
     except SwapcliError as error:
-        return exit_codes.status_of(error), render_no_route(error.message)
+        status, result = exit_codes.status_of(error), render_no_route(error.message)
     except Exception as error:
         # A bug that one order triggers must not stop the others.
-        return exit_codes.INTERNAL, render_no_route(report_of(error).message)
+        status, result = exit_codes.INTERNAL, render_no_route(report_of(error).message)
+    if output.format is OutputFormat.CSV:
+        line = csv_lines(CSV_COLUMNS, [{"id": entry["id"], **result}], header=False)
+    else:
+        line = output.format_line({"id": entry["id"], "result": result})
+    notes = tuple(output.deferred)
+    output.deferred.clear()
+    return Answer(line, status, notes)
 
 
-def _parse_entry(line: bytes, number: int) -> dict[str, object]:
+def _parse_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
+    """Yield the order of each line that is not blank, as it arrives.
+
+    Raises `InvalidInput` with the number of a malformed line.
+    """
+    return (_parse_entry(line, number) for number, line in enumerate(lines, start=1) if line.strip())
+
+
+def _parse_entry(line: bytes, number: int) -> Entry:
     try:
         entry = json.loads(line)
     except (ValueError, RecursionError) as error:
@@ -96,7 +153,7 @@ def _invalid_line(number: int, problem: str) -> InvalidInput:
     return InvalidInput(f"line {number} of the batch {problem}", hint=EXAMPLE, details={"line": number})
 
 
-def _parse_order(entry: dict[str, object]) -> BatchOrder:
+def _parse_order(entry: Entry) -> BatchOrder:
     token_in, token_out, amount = entry["token_in"], entry["token_out"], entry["amount_in"]
     if not isinstance(token_in, str) or not isinstance(token_out, str):
         raise InvalidInput("token_in and token_out must be strings")

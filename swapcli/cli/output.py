@@ -87,17 +87,21 @@ class Output(NamedTuple):
         if self.field is None:
             print(to_json(document, indent=2 if sys.stdout.isatty() else None))
         else:
-            self._print_field(document, self.field)
+            print(self._format_field(document, self.field))
         self.flush_notes()
 
     def print_line(self, document: object) -> None:
         """Print one of several JSON documents on its own line, or the field of it that --get names, and flush."""
+        self.print_ready_line(self.format_line(document))
+
+    def format_line(self, document: object) -> str:
+        """Return what `print_line` prints."""
+        return to_json(document) if self.field is None else self._format_field(document, self.field)
+
+    def print_ready_line(self, line: str) -> None:
+        """Print a line of `format_line`, and flush."""
         self.end_waiting()
-        if self.field is None:
-            print(to_json(document))
-        else:
-            self._print_field(document, self.field)
-        sys.stdout.flush()
+        print(line, flush=True)
         self.flush_notes()
 
     def print_text(self, text: str) -> None:
@@ -108,13 +112,13 @@ class Output(NamedTuple):
         else:
             from json import loads
 
-            self._print_field(loads(text), self.field)
+            print(self._format_field(loads(text), self.field))
 
     @staticmethod
-    def _print_field(document: object, path: str) -> None:
+    def _format_field(document: object, path: str) -> str:
         from swapcli.cli.json_field import select_field
 
-        print(select_field(document, path))
+        return select_field(document, path)
 
     def print_route(self, view: RouteView, shape: RouteShape = RouteShape.TABLE) -> None:
         """Print the warnings of a route, then the route."""

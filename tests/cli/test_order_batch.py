@@ -3,14 +3,20 @@
 from __future__ import annotations
 
 import json
+import os
+import signal
+import subprocess
+import sys
+import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
 import pytest
 
+from swapcli.cli import exit_codes
 from swapcli.cli.order_batch import KEYS
-from tests.support.command import CommandResult, run_swapcli
+from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.testnet import DAI, LONELY, USDC, WETH
 
 Order = dict[str, Any]
@@ -146,3 +152,156 @@ def test_an_empty_batch_is_no_mistake(batch: Callable[..., CommandResult]) -> No
 def test_a_batch_file_that_is_missing_is_said_so(market_file: str) -> None:
     ran = run_swapcli("route", "testnet", "--market", market_file, "--batch", "/nonexistent", "--json")
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_INPUT")
+
+
+def normalized(lines: str) -> list[Any]:
+    """Results without what depends on the time."""
+    found = [json.loads(line) for line in lines.splitlines()]
+    for each in found:
+        for key in ("time", "meta", "market", "state", "expiresAt"):
+            each["result"].pop(key, None)
+    return found
+
+
+@pytest.fixture
+def orders_file(tmp_path: Path) -> Path:
+    """Forty orders; every eighth one has no route."""
+    file = tmp_path / "orders.ndjson"
+    tokens = (USDC, DAI, LONELY, USDC)
+    lines = (order(k, token_out=tokens[k % 8 % 4 if k % 8 < 3 else 0], amount=10**15 + k) for k in range(40))
+    file.write_text("".join(f"{json.dumps(each)}\n\n" for each in lines))
+    return file
+
+
+@pytest.fixture
+def run_file(market_file: str, orders_file: Path) -> Callable[..., subprocess.CompletedProcess[str]]:
+    """Quote the orders in a process of its own."""
+
+    def run(*options: str, batch: str = str(orders_file)) -> subprocess.CompletedProcess[str]:
+        command = [sys.executable, "-m", "swapcli", "route", "testnet", "--market", market_file, "--batch", batch]
+        return subprocess.run(
+            [*command, *options], env=clean_environment(), capture_output=True, text=True, timeout=60, check=False
+        )
+
+    return run
+
+
+Run = Callable[..., subprocess.CompletedProcess[str]]
+
+
+def test_processes_give_the_same_results_in_order(run_file: Run, tmp_path: Path) -> None:
+    alone, shared = run_file(), run_file("--workers", "2")
+    assert alone.returncode == shared.returncode == 3
+    assert len(normalized(alone.stdout)) == 40
+    assert normalized(shared.stdout) == normalized(alone.stdout)
+    csv = run_file("--workers", "2", "--format", "csv", "--results", str(tmp_path / "r.csv"))
+    assert (csv.returncode, csv.stdout, csv.stderr) == (3, "", "")
+    assert len((tmp_path / "r.csv").read_text().splitlines()) == 41
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+def test_a_killed_batch_resumes_after_its_last_result(
+    market_file: str, orders_file: Path, tmp_path: Path, form: str
+) -> None:
+    results = tmp_path / "results"
+    source = ("--market", market_file, "--batch", str(orders_file))
+    options = ("route", "testnet", *source, "--format", form, "--results", str(results))
+    assert run_swapcli(*options).exit_code == 3
+    whole = results.read_bytes()
+    ids = [line.split(b",")[0] for line in whole.splitlines()]
+    for size in (0, 3, len(whole) // 2, len(whole) - 1, len(whole)):
+        results.write_bytes(whole[:size])
+        assert run_swapcli(*options, "--resume").stderr == ""
+        assert [line.split(b",")[0] for line in results.read_bytes().splitlines()] == ids
+        assert results.read_bytes()[: whole.rfind(b"\n", 0, size) + 1] == whole[: whole.rfind(b"\n", 0, size) + 1]
+
+
+def test_a_worker_that_is_killed_is_said_so(market_file: str, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    command = [sys.executable, "-m", "swapcli", "route", "testnet", "--market", market_file, "--batch", "-", "--json"]
+    with subprocess.Popen(
+        [*command, "--workers", "2", "--results", str(results)],
+        env=clean_environment(),
+        stdin=subprocess.PIPE,
+        stderr=subprocess.PIPE,
+    ) as process:
+        assert process.stdin
+        assert process.stderr
+        process.stdin.write(f"{json.dumps(order(1))}\n".encode())
+        process.stdin.flush()
+        wait_until(lambda: results.exists() and results.read_bytes().endswith(b"\n"))
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        assert len(children) == 2
+        os.kill(int(children[0]), signal.SIGKILL)
+        process.stdin.write(f"{json.dumps(order(2))}\n".encode())
+        process.stdin.close()
+        error = json.loads(process.stderr.read())
+        assert (error["code"], process.wait()) == ("IO_ERROR", exit_codes.IO_ERROR)
+    wait_until(lambda: not Path(f"/proc/{children[1]}").exists())
+
+
+def test_workers_end_with_a_killed_parent(market_file: str) -> None:
+    command = [sys.executable, "-m", "swapcli", "route", "testnet", "--market", market_file, "--batch", "-"]
+    with subprocess.Popen(
+        [*command, "--workers", "2"], env=clean_environment(), stdin=subprocess.PIPE, stdout=subprocess.PIPE
+    ) as process:
+        assert process.stdin
+        assert process.stdout
+        process.stdin.write(f"{json.dumps(order(1))}\n".encode())
+        process.stdin.flush()
+        assert json.loads(process.stdout.readline())["id"] == 1
+        children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
+        process.kill()
+    assert len(children) == 2
+    wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
+
+
+def wait_until(condition: Callable[[], bool]) -> None:
+    deadline = time.monotonic() + 20
+    while not condition():
+        assert time.monotonic() < deadline
+        time.sleep(0.02)
+
+
+@pytest.mark.parametrize(
+    ("options", "message"),
+    [
+        (("--workers", "0"), "a whole number from 1 to 256"),
+        (("--workers", "two"), "a whole number from 1 to 256"),
+        (("--resume",), "--results"),
+        (("--resume", "--results", "r", "--get", "id"), "not one field"),
+        (("--results", "/dev/null/r"), "cannot write"),
+    ],
+)
+def test_wrong_batch_options_are_refused(batch: Callable[..., CommandResult], options: Any, message: str) -> None:
+    ran = batch(order(1), options=(*options, "--json") if "--get" not in options else options)
+    assert ran.exit_code == 2
+    assert ran.stdout == ""
+    assert message in ran.stderr
+
+
+@pytest.mark.parametrize("option", [("--workers", "2"), ("--results", "r"), ("--resume",)])
+def test_batch_options_need_a_batch(option: tuple[str, ...]) -> None:
+    ran = run_swapcli("route", "base", "ETH", "USDC", "1", *option, "--json")
+    assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
+
+
+@pytest.mark.parametrize(
+    ("content", "problem"),
+    [
+        ('{"id": 1, "result": {}}\n{"id": 9, "result": {}}\n', "is of order 9, but that order of the batch is 2"),
+        ('{"id": 1, "result": {}}\n{"id": 2, "result": {}}\n{"id": 3, "result": {}}\n', "the batch is shorter"),
+        ("nonsense\n", "no results of a batch"),
+    ],
+)
+def test_results_of_another_batch_are_left_alone(
+    batch: Callable[..., CommandResult], tmp_path: Path, content: str, problem: str
+) -> None:
+    results = tmp_path / "results"
+    results.write_text(content)
+    ran = batch(order(1), order(2), options=("--results", str(results), "--resume", "--json"))
+    assert ran.exit_code == 2
+    assert problem in ran.error["message"]
+    assert results.read_text() == content
+    again = batch(order(1), options=("--results", str(results), "--json"))
+    assert "not empty" in again.error["message"]

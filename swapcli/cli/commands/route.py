@@ -2,12 +2,12 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import exit_codes, options
-from swapcli.cli.files import STDIN, read_lines, write_atomically
-from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
+from swapcli.cli.batch_options import BatchOptions
+from swapcli.cli.files import write_atomically
+from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import (
     OUTPUT,
     OrderOptions,
@@ -17,7 +17,7 @@ from swapcli.cli.options import (
     option,
     with_option_groups,
 )
-from swapcli.cli.output import COMMON_FORMATS, LIST_FORMATS, Output, OutputFormat
+from swapcli.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.cli.picture_options import PictureOptions
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
 from swapcli.cli.session import Session, open_session
@@ -60,10 +60,7 @@ def route(
         option("--from", "Sender or its ENS name, for an AMOUNT of all or 50%.", options.ROUTING, "ADDRESS"),
     ] = None,
     source: SourceOptions,
-    batch: Annotated[
-        str | None,
-        option("--batch", "Quote the orders in this file; - is stdin.", options.SOURCE, "FILE"),
-    ] = None,
+    batch: BatchOptions,
     watch: Annotated[
         str | None,
         option("--watch", "Quote at every block, or every so many SECONDS, until Ctrl-C.", OUTPUT, "[SECONDS]"),
@@ -80,8 +77,9 @@ def route(
       swapcli route base ETH USDC 50 --view tree --svg route.svg
 
     A batch file has one JSON order per line, {"id", "token_in", "token_out", "amount_in"}, with amounts in the token's
-    smallest unit. The output is one line {"id", "result"} per order; --format csv prints the main figures. A malformed
-    line stops the batch; the error gives its number. The exit status is the lowest one other than 0 of all orders.
+    smallest unit. The output is one line {"id", "result"} per order, in their order; --format csv prints the main
+    figures. A malformed line stops the batch; the error gives its number. The exit status is the lowest one other than
+    0 of all orders. An interrupted batch with --results goes on where it was with --resume.
 
     --watch draws each quote over the last one, with the change since the first; into a pipe it writes one JSON object
     per line. It needs a node, a service or a store that swapcli sync --watch follows. It waits for at least the time of
@@ -92,21 +90,25 @@ def route(
         order.flags | source.flags,
         rpc_url=source.rpc_url,
         offline=source.offline,
-        formats=COMMON_FORMATS if batch is None else LIST_FORMATS,
+        formats=COMMON_FORMATS if batch.batch is None else LIST_FORMATS,
     )
     network, words = split_words(session, (network, token_in, token_out, amount))
+    if batch.batch is None:
+        batch.check_absent()
     if watch is not None:
         words = require_order(words)
-        _check_watch_alone(words, batch, sender, picture, session)
+        _check_watch_alone(words, batch.batch, sender, picture, session)
         return _watch(open_quote_context(session, network, order, source), words, watch, picture, output)
-    if batch is None:
+    if batch.batch is None:
         words = require_order(words, hint=", or --batch")
         picture.check(session.output)
         return _route_one(open_quote_context(session, network, order, source), words, sender, picture)
     if any(picture):
         raise InvalidOption("--batch prints JSON and excludes views and pictures")
-    _check_batch_alone(words, output, batch, session)
-    return _route_batch(open_quote_context(session, network, order, source), batch)
+    batch.check(words, output, session.settings.market)
+    from swapcli.cli.order_batch import route_batch
+
+    return route_batch(lambda: open_quote_context(session, network, order, source), batch)
 
 
 def _check_watch_alone(
@@ -139,16 +141,6 @@ def _watch(context: QuoteContext, words: list[str], watch: str, picture: Picture
     else:
         display = WatchScreen(printed, picture.shape, pace)
     return watch_quotes(context, order, display, interval_s, every_block=seconds is None)
-
-
-def _check_batch_alone(order: list[str], output: OutputOptions, batch: str, session: Session) -> None:
-    """Raise an error if the command line has options that do not fit --batch."""
-    if order:
-        raise UsageError("--batch reads the orders from a file: give only NETWORK")
-    if output.plain or output.table or output.format in (OutputFormat.PLAIN, OutputFormat.TABLE):
-        raise InvalidOption("--batch prints JSON or CSV and excludes --plain and --table")
-    if batch == STDIN == str(session.settings.market):
-        raise InvalidOption("--batch and --market cannot both read stdin")
 
 
 def _route_one(context: QuoteContext, words: list[str], sender: str | None, picture: PictureOptions) -> int:
@@ -187,26 +179,3 @@ def _draw_mermaid(answer: QuoteResult) -> str:
     from swapcli.pictures.route_flow import build_route_flow
 
     return render_mermaid(build_route_flow(answer))
-
-
-def _line_printer(output: Output) -> Callable[[Mapping[str, object]], None]:
-    """Return the function that prints an order of a batch with its result, as JSON or CSV."""
-    if output.format is not OutputFormat.CSV:
-        return output.print_line
-    from swapcli.cli.order_batch import CSV_COLUMNS, format_csv_line
-    from swapcli.cli.render.csv_text import csv_lines
-
-    print(csv_lines(CSV_COLUMNS, ()))
-    return lambda document: print(format_csv_line(document), flush=True)
-
-
-def _route_batch(context: QuoteContext, batch: str) -> int:
-    from swapcli.cli.order_batch import BatchOrder, run_batch
-
-    def result(entry: BatchOrder) -> dict[str, object]:
-        token_in, token_out = context.market.token(entry.token_in), context.market.token(entry.token_out)
-        return context.quote(context.options.build_order(token_in, token_out, entry.amount)).to_dict()
-
-    status = run_batch(read_lines(batch), result, _line_printer(context.session.output))
-    context.session.output.flush_notes()
-    return status

@@ -1,0 +1,85 @@
+"""Answers the orders of a batch in several processes, in the order of the batch."""
+
+from __future__ import annotations
+
+import os
+import signal
+import sys
+from collections.abc import Callable, Iterable, Iterator
+from concurrent.futures import Future, ProcessPoolExecutor
+from concurrent.futures.process import BrokenProcessPool
+from multiprocessing import get_context, parent_process
+from queue import Queue
+from threading import Thread
+from typing import Any, Final, TypeVar
+
+from swapcli.errors import InputOutputError, InvalidOption
+
+T = TypeVar("T")
+R = TypeVar("R")
+
+_ORDERS_AHEAD: Final = 64
+"""Orders a process that may wait for an earlier one, so that one slow order delays no process."""
+
+_answer: Callable[[Any], Any] | None = None
+"""The function of this process, once it is a worker."""
+
+
+def answer_in_processes(
+    orders: Iterable[T], worker_count: int, open_answer: Callable[[], Callable[[T], R]]
+) -> Iterator[R]:
+    """Yield the answer of each order, in order, as soon as it is ready. Orders are read while others are answered.
+
+    Each process calls `open_answer` once. Raises what `orders` raises, after the answers of the orders before; and
+    `InvalidOption` where processes cannot be forked, `InputOutputError` if one has died.
+    """
+    try:
+        context = get_context("fork")
+    except ValueError:
+        raise InvalidOption("--workers needs a system whose processes can be forked", hint="leave it out") from None
+    sys.stdout.flush()  # else each worker would print it again
+    pool = ProcessPoolExecutor(worker_count, context, initializer=_start_worker, initargs=(open_answer,))
+    try:
+        pool.submit(int).result()  # forks the workers, before there are threads
+        ahead: Queue[Future[R] | BaseException | None] = Queue(worker_count * _ORDERS_AHEAD)
+        Thread(target=_submit_all, args=(orders, pool, ahead), daemon=True).start()
+        while (item := ahead.get()) is not None:
+            if isinstance(item, BaseException):
+                raise item
+            yield item.result()
+    except BrokenProcessPool:
+        raise InputOutputError(
+            "a worker process has died, perhaps for want of memory", hint="use fewer --workers, and --resume"
+        ) from None
+    finally:
+        pool.shutdown(wait=False, cancel_futures=True)
+
+
+def _submit_all(orders: Iterable[T], pool: ProcessPoolExecutor, ahead: Queue[Future[R] | BaseException | None]) -> None:
+    try:
+        for order in orders:
+            ahead.put(pool.submit(_answer_order, order))
+    except BaseException as error:  # raised again by the thread that prints
+        ahead.put(error)
+    else:
+        ahead.put(None)
+
+
+def _start_worker(open_answer: Callable[[], Callable[[Any], Any]]) -> None:
+    global _answer  # noqa: PLW0603 (the state of a process)
+    signal.signal(signal.SIGINT, signal.SIG_IGN)  # the parent ends its workers
+    Thread(target=_end_with_parent, daemon=True).start()
+    _answer = open_answer()
+
+
+def _end_with_parent() -> None:
+    """End this process when its parent has died, which a worker that waits for an order would not see."""
+    parent = parent_process()
+    assert parent
+    parent.join()
+    os._exit(1)
+
+
+def _answer_order(order: Any) -> Any:
+    assert _answer
+    return _answer(order)
