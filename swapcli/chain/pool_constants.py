@@ -55,9 +55,13 @@ class EkuboConstants(NamedTuple):
 
 
 class FactoryConstants(NamedTuple):
-    """Of a pair whose fee its factory knows."""
+    """Of a pair whose fee its factory knows.
+
+    `likely_factory` is the only one that the network names for the protocol.
+    """
 
     factory: str = ""
+    likely_factory: str = ""
 
 
 class BalancerV2Constants(NamedTuple):

@@ -5,7 +5,7 @@ from __future__ import annotations
 from typing import NamedTuple
 
 from swapcli.chain.contract_kinds import KINDS, ContractKind, contract_kinds, kinds_of_family
-from swapcli.chain.pool_constants import C, LastBins, LastTicks, PoolConstants
+from swapcli.chain.pool_constants import C, FactoryConstants, LastBins, LastTicks, PoolConstants
 from swapcli.model.network import Kind, Network
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated import Concentrated
@@ -64,7 +64,22 @@ def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
     kind = _kind_of_pool(pool, network)
     if kind is None:
         return None
-    return PoolRef(pool.address, pool.protocol, pool.family, kind, pool.tokens, pool.decimals, pool.fee_ppm)
+    ref = PoolRef(pool.address, pool.protocol, pool.family, kind, pool.tokens, pool.decimals, pool.fee_ppm)
+    if KINDS[kind].constants is not FactoryConstants:
+        return ref
+    return ref._replace(constants=FactoryConstants(likely_factory=_only_factory(pool.protocol, kind, network)))
+
+
+def _only_factory(protocol: str, kind: ContractKind, network: Network) -> str:
+    """Return the factory that a network names for a protocol; empty if it names none or several."""
+    named = {
+        address
+        for deployment in network.deployments
+        if protocol in deployment.protocols
+        for role, address in deployment.addresses.items()
+        if role in KINDS[kind].roles
+    }
+    return named.pop() if len(named) == 1 else ""
 
 
 def _kind_of_pool(pool: Pool, network: Network) -> ContractKind | None:

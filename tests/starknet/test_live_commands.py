@@ -91,6 +91,20 @@ def test_a_live_quote_is_what_the_chain_pays(scene: Scene) -> None:
     assert scene.amount_out() > scene.amount_out(*ONLY_EKUBO)
 
 
+def test_a_live_quote_takes_three_exchanges(scene: Scene) -> None:
+    """The head of the chain, the pools of the known route, and those that may be better, at up to 200 calls a batch."""
+    scene.json("sync", "starknet")
+    for sold in (0, 5 * 10**21):
+        swap_on_chain(scene.chain, sold, token1=False)
+        scene.chain.mine()
+        scene.node.posts.clear()
+        scene.amount_out()
+        head, first, *others = scene.node.posts
+        assert head == 2
+        assert first < 200
+        assert others[:-1] == [200] * len(others[:-1])
+
+
 def test_a_later_sync_reads_what_events_name(scene: Scene) -> None:
     scene.json("sync", "starknet")
     swap_on_chain(scene.chain, 5 * 10**21, token1=False)

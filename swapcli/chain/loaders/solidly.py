@@ -2,9 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
+
 from swapcli.chain.call_encoding import encode_call, read_address, read_word, read_words
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.loaders.pair_factory import read_with_factory
 from swapcli.chain.loaders.uniswap_v2 import read_tokens, token_calls
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall
@@ -22,11 +25,12 @@ _FEE_DENOMINATOR = 10_000
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; two if the factory is not known."""
-    factory = ref.constants_as(FactoryConstants).factory
-    if not factory:
-        (answer,) = yield [ContractCall(ref.address, encode_call(_FACTORY))]
-        factory = read_address(answer, _FACTORY)
+    """Read a pool in one round; two if the factory is another than the network names."""
+    ask = ContractCall(ref.address, encode_call(_FACTORY))
+    return (yield from read_with_factory(ref, ask, partial(read_address, name=_FACTORY), partial(_read, ref)))
+
+
+def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
     stable = ref.family == SolidlyStable.family
     reserves, fee = yield [
         ContractCall(ref.address, encode_call(_RESERVES)),

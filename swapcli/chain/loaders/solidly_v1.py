@@ -6,12 +6,14 @@ state, and a pair that quotes otherwise than the maths of the family is left out
 
 from __future__ import annotations
 
+from functools import partial
+
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.loaders.pair_factory import read_with_factory
 from swapcli.chain.loaders.solidly import read_constants
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import ContractCall, ReturnData
-from swapcli.chain.pool_constants import FactoryConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
@@ -29,11 +31,12 @@ __all__ = ["load", "read_constants"]
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; two if the factory is not known."""
-    factory = ref.constants_as(FactoryConstants).factory
-    if not factory:
-        (answer,) = yield [ContractCall(ref.address, encode_call(_FACTORY))]
-        factory = read_address(answer, _FACTORY)
+    """Read a pool in one round; two if the factory is another than the network names."""
+    ask = ContractCall(ref.address, encode_call(_FACTORY))
+    return (yield from read_with_factory(ref, ask, partial(read_address, name=_FACTORY), partial(_read, ref)))
+
+
+def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
     is_stable = ref.family == SolidlyStable.family
     amounts = [10**places for places in ref.decimals]
     reserves, real_fee, base_fee, *quotes = yield [

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from functools import partial
 from typing import Final
 
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.loaders.pair_factory import read_with_factory
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.pool_constants import FactoryConstants
 from swapcli.chain.pool_ref import PoolRef
@@ -36,11 +38,12 @@ _WHOLE_FEE: Final = 10_000
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
-    """Read a pool in one round; two if the factory is not known."""
-    factory = ref.constants_as(FactoryConstants).factory
-    if not factory:
-        (answer,) = yield [starknet_call(ref.address, _FACTORY)]
-        factory = read_felt_address(answer, _FACTORY)
+    """Read a pool in one round; two if the factory is another than the network names."""
+    ask = starknet_call(ref.address, _FACTORY)
+    return (yield from read_with_factory(ref, ask, partial(read_felt_address, function=_FACTORY), partial(_read, ref)))
+
+
+def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
     snapshot, fee = yield [starknet_call(ref.address, _SNAPSHOT), starknet_call(factory, _FEE, int(ref.address, 16))]
     felts = read_felts(snapshot, _SNAPSHOT_FELTS, _SNAPSHOT)
     reserves = [join_u256(felts[at : at + 2], _SNAPSHOT) for at in (_RESERVES_AT, _RESERVES_AT + 2)]
