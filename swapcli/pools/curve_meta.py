@@ -22,7 +22,7 @@ from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.hull_curve import ZeroCurve
 from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.sampled_curve import QuotedSale, SampledCurve
-from swapcli.pools.stableswap import StableSwap
+from swapcli.pools.stableswap import NG, StableSwap
 from swapcli.pools.stableswap_liquidity import LiquidPool
 from swapcli.pools.stableswap_math import PACKED_BITS, scale_to_18_decimals
 from swapcli.pools.state_fields import StateFields
@@ -135,6 +135,8 @@ class CurveMeta(Pool):
         rates = fields.uints("rates", 1, PACKED_BITS)
         own_identity = identity._replace(tokens=identity.tokens[:_COINS], decimals=identity.decimals[:_COINS])
         own = StableSwap.from_state(own_identity, {**state, "rates": [*rates, WAD]})
+        if own.variant != NG:
+            raise InvalidPoolState("variant", f'a metapool is "{NG}", not "{own.variant}"')
         base = fields.nested("base")
         base_identity = PoolIdentity(
             fields.read("base_pool", parse_hex, 20),
@@ -147,6 +149,8 @@ class CurveMeta(Pool):
             pool = StableSwap.from_state(base_identity, base.values)
         except InvalidPoolState as error:
             raise InvalidPoolState(f"base.{error.field}", error.problem) from None
+        if pool.variant != NG:
+            raise InvalidPoolState("base.variant", f'the base pool of a metapool is "{NG}", not "{pool.variant}"')
         return cls(*identity, own, LiquidPool(pool, fields.uint("lp_supply", PACKED_BITS)))
 
     def _sampled_inputs(self, i: int, j: int) -> list[int]:

@@ -1,4 +1,4 @@
-"""Curve's StableSwap pools of two to eight coins, step by step as the StableSwap-NG contract computes them.
+"""Curve's StableSwap pools of two to eight coins, step by step as their contracts compute them.
 
 Balances are multiplied by their rates to a common 18 decimals. Two integer Newton iterations, each stopped at a step of
 at most one unit, give the invariant D and the new balance y of the bought coin. The fee comes off the output and, with
@@ -7,7 +7,12 @@ admin fee. The contract pays zero for an input that is too small; a router canno
 
 `amp` is A without the contract's precision factor of 100; in a ramp between two values, `amp_hundredths` are the digits
 that the factor adds at the block's time. The contract's own views drop them, its swaps do not.
-Older pools, which divide by n inside the product of the invariant, may differ from this by a unit.
+
+`variant` says which contract that is: StableSwap-NG's ("ng", also of a state without the field), or a plain pool of the
+factory before it, without ("plain") or with ("plain_ema") an oracle of its price. Plain pools have a constant fee and
+two to four coins; those with an oracle have two. With three or four coins they divide the invariant's product by n with
+each factor, with two coins after both factors, as NG does. Without an oracle no price makes a swap revert, and the
+older oracle reverts at other prices than NG's. The rest of an exchange is the same as NG's.
 """
 
 from __future__ import annotations
@@ -21,13 +26,14 @@ from swapcli.model.pool import Pool, PoolIdentity, RateCurve, SharedState
 from swapcli.model.units import PPM, WAD
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.hull_curve import ZeroCurve
-from swapcli.pools.identity_checks import check_multi_token
+from swapcli.pools.identity_checks import MAX_TOKENS, check_multi_token
 from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
 from swapcli.pools.stableswap_curve import StableSwapCurve
 from swapcli.pools.stableswap_math import (
     A_PRECISION,
     FEE_DENOMINATOR,
     PACKED_BITS,
+    check_plain_price_oracle,
     check_price_oracle,
     dynamic_fee,
     find_balance,
@@ -43,13 +49,19 @@ FEE_PER_PPM: Final = FEE_DENOMINATOR // PPM
 _MAX_FEE: Final = FEE_DENOMINATOR // 2
 _MAX_AMP: Final = 10**6
 
+NG: Final = "ng"
+PLAIN: Final = "plain"
+PLAIN_EMA: Final = "plain_ema"
+_MAX_COINS: Final = {NG: MAX_TOKENS, PLAIN: 4, PLAIN_EMA: 2}
+"""Of a pool, by variant."""
+
 
 @dataclass(frozen=True, slots=True)
 class StableSwap(Pool):
     """`reserves` in base units without admin fees; `rates` scaled by 10^18, on top of the scaling to 18 decimals.
 
     `offpeg_fee_multiplier` is scaled by 10^10; up to one, as 0 is, the fee is constant. `amp` and
-    `amp_hundredths` change with time if `is_ramping`.
+    `amp_hundredths` change with time if `is_ramping`. `variant` selects the contract.
     """
 
     reserves: tuple[int, ...]
@@ -58,6 +70,7 @@ class StableSwap(Pool):
     offpeg_fee_multiplier: int = 0
     amp_hundredths: int = 0
     is_ramping: bool = False
+    variant: str = NG
 
     family: ClassVar[str] = "stableswap"
     swap_gas: ClassVar[int] = 105_000
@@ -98,7 +111,7 @@ class StableSwap(Pool):
         rates = self.contract_rates()
         try:
             balances = scale_to_18_decimals(self.reserves, rates)
-            d = invariant(balances, self.precise_amp) if all(balances) else 0
+            d = self._invariant(balances) if all(balances) else 0
         except SwapReverts:
             d = 0
         if not d:
@@ -126,17 +139,22 @@ class StableSwap(Pool):
             state["is_ramping"] = True
         if self.offpeg_fee_multiplier:
             state["offpeg_fee_multiplier"] = str(self.offpeg_fee_multiplier)
+        if self.variant != NG:
+            state["variant"] = self.variant
         return state
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `reserves`, which may be zero, `amp`, `rates`, and optional fields.
 
-        These are `offpeg_fee_multiplier`, `amp_hundredths` and `is_ramping`.
+        These are `offpeg_fee_multiplier`, `amp_hundredths`, `is_ramping` and `variant`.
         """
         check_multi_token(identity)
         fields = StateFields(state)
         count = len(identity.tokens)
+        variant = fields.choice("variant", tuple(_MAX_COINS), default=NG)
+        if count > _MAX_COINS[variant]:
+            raise InvalidPoolState("variant", f'a pool of {count} coins cannot be "{variant}"')
         fee = identity.fee_ppm * FEE_PER_PPM
         if fee > _MAX_FEE:
             raise InvalidPoolState("fee_ppm", f"expected at most half of the output, not {identity.fee_ppm}")
@@ -145,6 +163,8 @@ class StableSwap(Pool):
         if not all(rates):
             raise InvalidPoolState("rates", "a rate is zero")
         multiplier = fields.optional_uint("offpeg_fee_multiplier", 64) or 0
+        if multiplier and variant != NG:
+            raise InvalidPoolState("offpeg_fee_multiplier", f'the fee of a pool that is "{variant}" is constant')
         if multiplier * fee > _MAX_FEE * FEE_DENOMINATOR:
             raise InvalidPoolState("offpeg_fee_multiplier", f"lifts the fee above half of the output, got {multiplier}")
         return cls(
@@ -155,6 +175,7 @@ class StableSwap(Pool):
             multiplier,
             fields.integer("amp_hundredths", 0, A_PRECISION - 1) if fields.has("amp_hundredths") else 0,
             fields.boolean("is_ramping"),
+            variant,
         )
 
     @property
@@ -170,10 +191,14 @@ class StableSwap(Pool):
         """Return the fee, scaled by 10^10, at scaled balances; of a swap unless another basic `fee` is given."""
         return dynamic_fee(self.fee_ppm * FEE_PER_PPM if fee is None else fee, self.offpeg_fee_multiplier, x, y)
 
+    def _invariant(self, balances: Sequence[int]) -> int:
+        """Return D of positive scaled balances."""
+        return invariant(balances, self.precise_amp, self.variant != NG and len(balances) > 2)
+
     def _exchange(self, balances: Sequence[int], i: int, j: int, x: int, rate_out: int) -> tuple[int, int]:
         """Return (amount_out, admin_fee) in base units when the i-th scaled balance becomes `x`."""
         amp = self.precise_amp
-        d = invariant(balances, amp)
+        d = self._invariant(balances)
         after = list(balances)
         after[i] = x
         after[j] = y = find_balance(after, j, amp, d)
@@ -181,7 +206,10 @@ class StableSwap(Pool):
         if gross < 0:
             raise SwapReverts(f"pool {self.key}: the output is less than the contract's rounding")
         fee = gross * self.fee_at((balances[i] + x) // 2, (balances[j] + y) // 2) // FEE_DENOMINATOR
-        check_price_oracle(after, amp, d)
+        if self.variant == NG:
+            check_price_oracle(after, amp, d)
+        elif self.variant == PLAIN_EMA:
+            check_plain_price_oracle(after, amp, d)
         return (gross - fee) * WAD // rate_out, fee // 2 * WAD // rate_out
 
 

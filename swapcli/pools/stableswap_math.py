@@ -1,4 +1,7 @@
-"""Integer maths of Curve's StableSwap-NG contracts, shared by swaps, deposits and withdrawals."""
+"""Integer maths of Curve's StableSwap contracts, shared by swaps, deposits and withdrawals.
+
+They are StableSwap-NG's unless a function says otherwise.
+"""
 
 from __future__ import annotations
 
@@ -25,19 +28,20 @@ def dynamic_fee(fee: int, multiplier: int, x: int, y: int) -> int:
     return multiplier * fee // (closeness + FEE_DENOMINATOR)
 
 
-def invariant(balances: Sequence[int], amp: int) -> int:
+def invariant(balances: Sequence[int], amp: int, divides_each_factor: bool = False) -> int:
     """Return the contract's `get_D`: the D with A n S + D = A n D + D^(n+1) / (n^n * product).
 
-    `amp` is 100 A; `balances` are positive."""
+    `amp` is 100 A; `balances` are positive. D^(n+1) is divided by n^n once, or with `divides_each_factor` by n with
+    each balance, which rounds otherwise."""
     n, total = len(balances), sum(balances)
     ann = amp * n
-    n_to_n: int = n**n
+    factor, rest = (n, 1) if divides_each_factor else (1, n**n)
     d = total
     for _ in range(_MAX_NEWTON_STEPS):
         d_p = d
         for balance in balances:
-            d_p = require_uint256(d_p * d) // balance
-        d_p //= n_to_n
+            d_p = require_uint256(d_p * d) // (balance * factor)
+        d_p //= rest
         before = d
         numerator = require_uint256((ann * total // A_PRECISION + d_p * n) * d)
         d = numerator // ((ann - A_PRECISION) * d // A_PRECISION + (n + 1) * d_p)
@@ -84,6 +88,23 @@ def check_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
     require_uint256(ratio * first)
     if d >> PACKED_BITS:
         raise SwapReverts("the invariant is too large for the contract's oracle")
+
+
+def check_plain_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
+    """Raise `SwapReverts` if the oracle of a pool of two coins from before StableSwap-NG would revert.
+
+    It stores the price itself, which NG limits, in 128 bits."""
+    n = len(balances)
+    ratio = d // n**n
+    for balance in balances:
+        if not balance:
+            raise SwapReverts("the bought coin would run out")
+        ratio = require_uint256(ratio * d) // balance
+    first, second = balances
+    amplified = require_uint256(amp * n * first) // A_PRECISION
+    price = require_uint256(WAD * (amplified + require_uint256(ratio * first) // second)) // (amplified + ratio)
+    if price >> PACKED_BITS:
+        raise SwapReverts("the price is too high for the contract's oracle")
 
 
 def scale_to_18_decimals(reserves: Sequence[int], rates: Sequence[int]) -> list[int]:

@@ -148,6 +148,7 @@ contract Provider {
 /// Modelled: a pool of Curve's kind, since no package has the bytecode of one. Two or more coins, a constant fee, the
 /// arithmetic of StableSwap-NG as published; admin fees are kept out of `balances`.
 contract StableSwap {
+    string public constant version = "v7.0.0";
     address[] public coins;
     uint256[] public balances;
     uint256 public immutable A;

@@ -51,13 +51,17 @@ def solidly_stable_pools(draw: st.DrawFn) -> SolidlyStable:
 
 @st.composite
 def stableswap_pools(draw: st.DrawFn, off_peg: bool = True) -> StableSwap:
-    n = draw(st.integers(2, 8))
+    variant, most = draw(st.sampled_from([("ng", 8), ("ng", 8), ("plain", 4), ("plain_ema", 2)]))
+    n = draw(st.integers(2, most))
     places = draw(st.tuples(*[decimals] * n))
     rates = tuple(draw(st.one_of(st.just(ONE), st.integers(ONE // 2, 2 * ONE))) for _ in range(n))
     amp = draw(st.sampled_from([1, 10, 100, 500, 2_000, 20_000, 1_000_000]))
-    multiplier = draw(st.sampled_from([0, 10**10, 2 * 10**10, 5 * 10**10, 50 * 10**10])) if off_peg else 0
-    reserves = draw(depths(places, 2.0))
-    return StableSwap(ADDRESS, "test", TOKENS[:n], places, draw(fees_ppm), reserves, amp, rates, multiplier)
+    has_multiplier = off_peg and variant == "ng"
+    multiplier = draw(st.sampled_from([0, 10**10, 2 * 10**10, 5 * 10**10, 50 * 10**10])) if has_multiplier else 0
+    pool = StableSwap(
+        ADDRESS, "test", TOKENS[:n], places, draw(fees_ppm), draw(depths(places, 2.0)), amp, rates, multiplier
+    )
+    return replace(pool, variant=variant)
 
 
 @st.composite

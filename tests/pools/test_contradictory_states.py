@@ -67,12 +67,17 @@ def first_recorded(name: str, as_recorded: Callable[[dict[str, Any], dict[str, A
     return as_recorded(recorded, recorded["steps"][0])
 
 
+def plain_stableswap() -> Pool:
+    pool = build_stableswap(1, PAIR, [1.0, 1.0], 1e6, 100, 100)
+    return family("stableswap").from_state(identity_of(pool), {**pool.state(), "variant": "plain"})
+
+
 PAIR: Final = build_token(0), build_token(1)
 VALID: Final[Mapping[str, Callable[[], Pool]]] = {
     "constant_product": lambda: build_constant_product(1, *PAIR, 10**24, 10**24),
     "concentrated": lambda: build_concentrated(1, *PAIR, 10**24, 1.0, 600),
     "solidly_stable": lambda: build_solidly_stable(1, *PAIR, 1e6, 0.99, 100),
-    "stableswap": lambda: build_stableswap(1, PAIR, [1.0, 1.0], 1e6, 100, 100),
+    "stableswap": plain_stableswap,
     "weighted": lambda: build_weighted(1, PAIR, [1.0, 1.0], 1e6, [20, 80], 100),
     "cryptoswap": lambda: first_recorded("tricrypto", recorded_cryptoswap),
     "curve_meta": liquid_pool,

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from collections import Counter
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -18,10 +19,12 @@ from swapcli.pools import family
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.stableswap_math import invariant
 from tests.pools.random_pools import ADDRESS, TOKENS, parts, stableswap_pools
+from tests.pools.recorded import read_vectors
 
 A, B, C = TOKENS[:3]
 WAD = 10**18
 IDENTITY = PoolIdentity(ADDRESS, "test", (A, B), (18, 6), 100)
+THREE, FIVE = (IDENTITY._replace(tokens=TOKENS[:n], decimals=(18,) * n) for n in (3, 5))
 STATE = {"reserves": [str(10**24), str(10**12)], "amp": 200, "rates": [str(WAD), str(WAD)]}
 VECTORS = Path(__file__).parent / "vectors"
 
@@ -66,6 +69,40 @@ def as_recorded(recorded: dict[str, Any]) -> StableSwap:
         "offpeg_fee_multiplier": recorded["offpeg_fee_multiplier_1e10"],
     }
     return StableSwap.from_state(identity, state)
+
+
+def test_plain_pools_exchange_as_their_contracts_do() -> None:
+    outcomes, other_than_ng = Counter[str](), Counter[int]()
+    for recorded in read_vectors("stableswap_plain")["pools"]:
+        pool = plain_pool(recorded)
+        for step in recorded["steps"]:
+            sold, bought, amount_in = pool.tokens[step["i"]], pool.tokens[step["j"]], int(step["amount_in"])
+            reserves = tuple(map(int, step["reserves"]))
+            expected = None if step["amount_out"] is None else (int(step["amount_out"]), reserves)
+            other_than_ng[len(pool.tokens)] += (
+                outcome_of(replace(pool, variant="ng"), sold, bought, amount_in) != expected
+            )
+            assert outcome_of(pool, sold, bought, amount_in) == expected
+            outcomes[f"{pool.variant} {'reverts' if expected is None else 'pays'}"] += 1
+            pool = replace(pool, reserves=reserves)
+    assert outcomes == {"plain pays": 551, "plain reverts": 169, "plain_ema pays": 152, "plain_ema reverts": 88}
+    assert min(other_than_ng[coins] for coins in (2, 3, 4)) > 0
+
+
+def plain_pool(recorded: dict[str, Any]) -> StableSwap:
+    decimals = tuple(recorded["decimals"])
+    identity = PoolIdentity(ADDRESS, "test", TOKENS[: len(decimals)], decimals, recorded["fee_ppm"])
+    rates = [WAD] * len(decimals)
+    state = {key: recorded[key] for key in ("reserves", "amp", "variant")} | {"rates": rates}
+    return StableSwap.from_state(identity, state)
+
+
+def outcome_of(pool: StableSwap, sold: str, bought: str, amount_in: int) -> tuple[int, tuple[int, ...]] | None:
+    try:
+        amount_out, after = pool.swap(sold, bought, amount_in)
+    except PoolError:
+        return None
+    return amount_out, after.reserves
 
 
 def test_the_recorded_exchanges_cover_what_changes_the_maths() -> None:
@@ -233,6 +270,10 @@ def test_other_tokens_are_not_traded() -> None:
         ("is_ramping", IDENTITY, {"is_ramping": 1}),
         ("offpeg_fee_multiplier", IDENTITY, {"offpeg_fee_multiplier": "-1"}),
         ("offpeg_fee_multiplier", IDENTITY, {"offpeg_fee_multiplier": str(5001 * 10**10)}),
+        ("offpeg_fee_multiplier", IDENTITY, {"offpeg_fee_multiplier": "1", "variant": "plain"}),
+        ("variant", IDENTITY, {"variant": "v5.0.0"}),
+        ("variant", THREE, {"reserves": [1] * 3, "rates": [WAD] * 3, "variant": "plain_ema"}),
+        ("variant", FIVE, {"reserves": [1] * 5, "rates": [WAD] * 5, "variant": "plain"}),
         ("fee_ppm", IDENTITY._replace(fee_ppm=500_001), {}),
         ("decimals", IDENTITY._replace(decimals=(18, 19)), {}),
         ("tokens", IDENTITY._replace(tokens=(A, A)), {}),

@@ -1,6 +1,8 @@
-"""Curve's StableSwap pools with StableSwap-NG's functions; older pools lack some, which then have default values.
+"""Curve's pools of StableSwap-NG, and plain pools of the factory before it, which lack some functions.
 
-The family's maths are StableSwap-NG's: pools from before it may differ from them by a unit.
+`version()` distinguishes the two, and `ma_exp_time()` shows which plain pools have an oracle of their price. A pool of
+another version may round otherwise, so it is left out. So are plain pools with rates from oracles, whose contracts this
+family was not compared with, and pools of the native coin, which a swap would pay with the transaction.
 """
 
 from __future__ import annotations
@@ -19,6 +21,7 @@ from swapcli.model.pool import Pool
 from swapcli.pools.curve_meta import CurveMeta
 from swapcli.pools.identity_checks import MAX_TOKENS
 from swapcli.pools.reserves import MAX_DECIMALS, to_18_decimals
+from swapcli.pools.stableswap import NG, PLAIN, PLAIN_EMA
 
 _COIN = "coins(uint256)"
 _IS_META = "is_meta(address)"
@@ -28,12 +31,18 @@ _FEE = "fee()"
 _BASE_POOL = "BASE_POOL()"
 _VERSION = "version()"
 _SUPPLY = "totalSupply()"
-_META_VERSION = "v7.0.0"
-"""Of metapools and their base pools whose deposits and withdrawals are known."""
+_NG_VERSION = "v7.0.0"
+"""Of StableSwap-NG, and so of metapools and their base pools whose deposits and withdrawals are known."""
+_PLAIN_VERSIONS = ("v5.0.0", "v6.0.0")
+"""Of plain pools of the factory before it, since 2022; some of either version have an oracle of their price."""
+_ORACLE_TIME = "ma_exp_time()"
+_RATE_ORACLE = "oracle(uint256)"
+_NATIVE_COIN = "0x" + "ee" * 20
 _META_COINS = 2
 _NAMES = ("A()", _FEE)
 _NEWER_NAMES = ("A_precise()", "future_A()", "offpeg_fee_multiplier()", _RATES)
 """Functions that some older pools lack."""
+_RATES_AT = len(_NAMES) + _NEWER_NAMES.index(_RATES)
 _FEE_DENOMINATOR = 10**10
 _A_PRECISION = 100
 _WAD = 10**18
@@ -43,8 +52,13 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round; two if it is a metapool and its base pool is not known."""
     if ref.family == CurveMeta.family:
         return (yield from _load_meta(ref))
-    answers = yield _state_calls(ref.address, len(ref.tokens))
-    state = _parse_state(answers, ref.decimals)
+    version, oracle_time, rate_oracle, *answers = yield [
+        *(ContractCall(ref.address, encode_call(name), may_revert=True) for name in (_VERSION, _ORACLE_TIME)),
+        ContractCall(ref.address, encode_call(_RATE_ORACLE, 0), may_revert=True),
+        *_state_calls(ref.address, len(ref.tokens)),
+    ]
+    variant = _variant(version, oracle_time, has_rates=bool(rate_oracle or answers[_RATES_AT]))
+    state = _parse_state(answers, ref.decimals) | {"variant": variant}
     return build_pool(ref, fee_in_ppm(read_word(answers[1], _FEE), _FEE_DENOMINATOR, _FEE), state)
 
 
@@ -129,14 +143,33 @@ def _coins(answers: Sequence[ReturnData]) -> tuple[str, ...]:
     found = tuple(read_address(coin, _COIN) for coin in takewhile(bool, answers))
     if len(found) < 2:
         raise invalid_response(_COIN, "the pool has no list of its coins")
+    if _NATIVE_COIN in found:
+        raise invalid_response(_COIN, "pools of the native coin are not supported")
     return found
+
+
+def _variant(version: ReturnData, oracle_time: ReturnData, *, has_rates: bool) -> str:
+    """Return the variant of the family. Raises `InvalidUpstreamResponse` for a pool whose maths are not known."""
+    known = read_text(version, _VERSION) if version else "none"
+    if known == _NG_VERSION:
+        return NG
+    if known not in _PLAIN_VERSIONS:
+        supported = ", ".join((*_PLAIN_VERSIONS, _NG_VERSION))
+        raise invalid_response(_VERSION, f"a pool of version {known}, only {supported} are supported")
+    if has_rates:
+        raise invalid_response(_VERSION, f"a pool of version {known} with rates from oracles is not supported")
+    if not oracle_time:
+        return PLAIN
+    if not read_word(oracle_time, _ORACLE_TIME):
+        raise invalid_response(_ORACLE_TIME, "is zero, so that swaps revert")
+    return PLAIN_EMA
 
 
 def _check_version(version: ReturnData, role: str) -> None:
     """Refuse metapools and base pools whose deposits and withdrawals have other fees than StableSwap-NG's."""
     known = read_text(version, _VERSION) if version else "none"
-    if known != _META_VERSION:
-        raise invalid_response(_VERSION, f"a {role} of version {known}, only {_META_VERSION} is supported")
+    if known != _NG_VERSION:
+        raise invalid_response(_VERSION, f"a {role} of version {known}, only {_NG_VERSION} is supported")
 
 
 def _amp(amp: int, precise: ReturnData, goal: ReturnData) -> dict[str, object]:

@@ -46,6 +46,7 @@ def curve() -> Contract:
     say(pool, "future_A()", 20_000)
     say(pool, "fee()", 4_000_000)
     say(pool, "offpeg_fee_multiplier()", 2 * 10**10)
+    say_version(pool, "v7.0.0")
     say(pool, "balances(uint256)", 1_000)
     pool.send("say", "stored_rates()", encode(["uint256[]"], [[10**30, 11 * 10**17]]))
     return pool
@@ -53,6 +54,10 @@ def curve() -> Contract:
 
 def say(pool: Contract, signature: str, value: int) -> None:
     pool.send("say", signature, value.to_bytes(32))
+
+
+def say_version(pool: Contract, version: str) -> None:
+    pool.send("say", "version()", encode(["string"], [version]))
 
 
 def read_curve(pool: Contract) -> Pool | SkippedItem:
@@ -64,6 +69,51 @@ def test_stableswap_ng_rates_and_fees_use_the_family_units(curve: Contract) -> N
     assert read_curve(curve) == StableSwap(
         curve.address, "curve", COINS, (6, 18), 400, (1_000, 1_000), 200, (WAD, 11 * 10**17), 2 * 10**10
     )
+
+
+PLAIN_VERSIONS = [("v5.0.0", "plain"), ("v5.0.0", "plain_ema"), ("v6.0.0", "plain_ema")]
+
+
+@pytest.fixture
+def plain() -> Contract:
+    """Deploy a contract that answers as a plain pool of the factory before StableSwap-NG."""
+    pool = Chain().deploy(sources()["OddToken"])
+    for signature, value in (("A()", 200), ("A_precise()", 20_000), ("future_A()", 20_000), ("fee()", 4_000_000)):
+        say(pool, signature, value)
+    say(pool, "balances(uint256)", 1_000)
+    say_version(pool, "v5.0.0")
+    return pool
+
+
+@pytest.mark.parametrize(("version", "variant"), PLAIN_VERSIONS)
+def test_plain_pools_are_distinguished_by_their_answers(plain: Contract, version: str, variant: str) -> None:
+    say_version(plain, version)
+    if variant == "plain_ema":
+        say(plain, "ma_exp_time()", 866)
+    known = StableSwap(plain.address, "curve", COINS, (6, 18), 400, (1_000, 1_000), 200, (WAD, WAD), variant=variant)
+    assert read_curve(plain) == known
+
+
+@pytest.mark.parametrize(
+    ("signature", "answer", "reason"),
+    [
+        (
+            "version()",
+            encode(["string"], ["v4.0.0"]),
+            "version(): a pool of version v4.0.0, only v5.0.0, v6.0.0, v7.0.0",
+        ),
+        ("version()", b"", "version(): a pool of version none, only"),
+        ("oracle(uint256)", bytes(32), "version(): a pool of version v5.0.0 with rates from oracles is not supported"),
+        ("stored_rates()", encode(["uint256[2]"], [[10**30, WAD]]), "version(): a pool of version v5.0.0 with rates"),
+        ("ma_exp_time()", bytes(32), "ma_exp_time(): is zero, so that swaps revert"),
+        ("offpeg_fee_multiplier()", (2 * 10**10).to_bytes(32), "offpeg_fee_multiplier: the fee of"),
+    ],
+)
+def test_unsupported_older_pools_are_skipped(plain: Contract, signature: str, answer: bytes, reason: str) -> None:
+    plain.send("say", signature, answer)
+    found = read_curve(plain)
+    assert isinstance(found, SkippedItem)
+    assert found.reason.startswith(reason)
 
 
 def test_a_ramp_of_the_amplification_is_read_as_of_the_block(curve: Contract) -> None:

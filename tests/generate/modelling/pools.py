@@ -145,7 +145,8 @@ def _state_fields(setting: _PoolInputs) -> dict[str, object]:
         case "solidly_stable":
             return shapes.solidly_stable_state(price, unit_values, row.depth_usd, setting.decimals)
         case "stableswap":
-            return shapes.stableswap_state(unit_values, row.depth_usd, setting.decimals, row.amp, row.fee_ppm, random)
+            state = shapes.stableswap_state(unit_values, row.depth_usd, setting.decimals, row.amp, row.fee_ppm, random)
+            return state | ({"variant": row.variant} if row.variant else {})
         case "concentrated":
             ladder = concentrated_state(
                 price, unit_values, row.depth_usd, row.fee_ppm, row.tick_spacing, setting.is_pegged, random

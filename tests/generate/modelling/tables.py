@@ -11,7 +11,7 @@ One TOML file per network in `tables/`:
 
 The tick spacing is 0 where a family has none. In a Uniswap V4 row the native token's symbol stands for the native
 currency. Options: `address` where the real one is known and cannot be derived, `amp` of a stableswap pool,
-`weights` of a weighted one in percent.
+`variant` of one from before StableSwap-NG, `weights` of a weighted one in percent.
 """
 
 from __future__ import annotations
@@ -38,6 +38,7 @@ class PoolRow:
     depth_usd: int
     address: str | None = None
     amp: int = 0
+    variant: str = ""
     weights: tuple[int, ...] = ()
 
 
