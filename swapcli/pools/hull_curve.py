@@ -5,6 +5,8 @@ hull: a chord of one rate, tilted by 10^-7 so that the amount still is a functio
 trade at any price sees; a swap that ends inside the chord gives a little less.
 
 A rate has no closed-form inverse; Newton steps on a nearly linear function of it (`_linearize_rate`) find the trade.
+The first search between two trades makes a polynomial of `trade_pieces`, which answers it and all later ones. Pieces
+are those of a fixed grid, so that no answer depends on earlier ones.
 """
 
 from __future__ import annotations
@@ -13,6 +15,16 @@ from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from math import exp, inf, log
 from typing import Final, NamedTuple, TypeVar
+
+from swapcli.pools.trade_pieces import (
+    MAX_HALVINGS,
+    PIECE_LENGTH,
+    CurvePoint,
+    Piece,
+    PieceTable,
+    evaluate_piece,
+    fit_piece,
+)
 
 MAX_LOG_DEPTH: Final = 200.0
 """Trades end where e^-200 of the bought balance is left: far below one unit of any token."""
@@ -102,7 +114,19 @@ class HullCurve(ABC):
     A subclass sets its state before it calls `_prepare`. `place` is what it needs to know of the state after a trade.
     """
 
-    __slots__ = ("_chord", "_end", "_max_t", "_start", "_unit_in", "_unit_out", "_unit_rate", "capacity", "start_rate")
+    __slots__ = (
+        "_chord",
+        "_end",
+        "_max_t",
+        "_piece",
+        "_pieces",
+        "_start",
+        "_unit_in",
+        "_unit_out",
+        "_unit_rate",
+        "capacity",
+        "start_rate",
+    )
 
     @abstractmethod
     def _trade_by_input(self, sold: float) -> tuple[float, float]:
@@ -129,6 +153,8 @@ class HullCurve(ABC):
 
         `rising` are trades t, in order, between which the rate may rise; trades end at `max_t`.
         """
+        self._piece: Piece | None = None
+        self._pieces = PieceTable()
         self._unit_in, self._unit_out = units
         self._unit_rate = self._unit_out / self._unit_in
         self._max_t = max_t
@@ -150,22 +176,69 @@ class HullCurve(ABC):
         """Return (amount_in, amount_out, slope); see `RateCurve`."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
-        rate = max(rate / self._unit_rate, _MIN_RATE)
+        piece = self._piece
+        if piece is None or not piece[0] <= rate <= piece[1]:
+            piece = self._pieces.find(rate)
+            if piece is None:
+                return self._trade_without_piece(rate)
+            self._piece = piece
+        return evaluate_piece(piece, rate)
+
+    def _trade_without_piece(self, base_rate: float) -> tuple[float, float, float]:
+        rate = max(base_rate / self._unit_rate, _MIN_RATE)
         if self._end is not None and rate <= self._end[0]:
             return self.capacity, self._end[1] * self._unit_out, 0.0
         chord = self._chord
-        if chord is None:
-            sold, bought, slope = self._solve(rate, self._start, self._max_t)
-        elif rate >= chord.rate:
-            sold, bought, slope = self._solve(rate, self._start, chord.end_t)
-        else:
+        start, max_t = self._start, self._max_t
+        low, high = (self._end[0] if self._end is not None else 0.0), inf
+        if chord is not None:
             part = log(chord.rate / rate) / _CHORD_TILT
-            if part >= 1.0:
-                sold, bought, slope = self._solve(rate, chord.restart, self._max_t)
+            if rate >= chord.rate:
+                max_t, low = chord.end_t, chord.rate
+            elif part >= 1.0:
+                start, high = chord.restart, chord.rate * exp(-_CHORD_TILT)
             else:
                 slope, gain = chord.high[0] - chord.low[0], chord.high[1] - chord.low[1]
                 sold, bought, slope = chord.low[0] + part * slope, chord.low[1] + part * gain, slope / _CHORD_TILT
+                return sold * self._unit_in, bought * self._unit_out, slope * self._unit_in
+        sold, bought, slope, t = self._solve(rate, start, max_t)
+        piece = self._make_piece(t, start.t, max_t)
+        if piece is not None:
+            top = min(piece.high, high * self._unit_rate, self.start_rate)
+            piece = piece._replace(low=max(piece.low, low * self._unit_rate), high=top)
+            if piece.low <= base_rate <= piece.high:
+                self._pieces.add(piece)
+                return evaluate_piece(piece, base_rate)
         return sold * self._unit_in, bought * self._unit_out, slope * self._unit_in
+
+    def _make_piece(self, t: float, first_t: float, last_t: float) -> Piece | None:
+        """Return the longest accurate piece with the trade t of those that halve a fixed grid from `first_t` on."""
+        length = PIECE_LENGTH
+        points: dict[float, CurvePoint] = {}
+        for halvings in range(MAX_HALVINGS + 1):
+            number = int((t - first_t) / length)
+            key = first_t, halvings, number
+            if key not in self._pieces.rejected:
+                low = first_t + number * length
+                high = min(low + length, last_t)
+                trades = []
+                for each in (low, 0.5 * (low + high), high):
+                    if each not in points:
+                        points[each] = self._point(each)
+                    trades.append(points[each])
+                piece = fit_piece(*trades)
+                if piece is not None:
+                    return piece
+                self._pieces.rejected.add(key)
+            length *= 0.5
+        return None
+
+    def _point(self, t: float) -> CurvePoint:
+        """Return the trade t in base units."""
+        sold, gross, place = self._trade_by_log_depth(t)
+        rate, slope, _ = self._marginal(sold, gross, place)
+        bought = self._subtract_fee(sold, gross, place)
+        return CurvePoint(rate * self._unit_rate, sold * self._unit_in, bought * self._unit_out, slope * self._unit_in)
 
     def amount_out(self, amount_in: float) -> float:
         """Return the output for `amount_in`."""
@@ -189,8 +262,8 @@ class HullCurve(ABC):
             return chord.rate * exp(-part * _CHORD_TILT) * self._unit_rate
         return max(self._marginal(sold, *self._trade_by_input(sold))[0], 0.0) * self._unit_rate
 
-    def _solve(self, rate: float, start: _StartPoint, max_t: float) -> tuple[float, float, float]:
-        """Return (sold, bought, slope) of the trade from `start` to at most `max_t` that ends at the rate `rate`."""
+    def _solve(self, rate: float, start: _StartPoint, max_t: float) -> tuple[float, float, float, float]:
+        """Return (sold, bought, slope, t) of the trade from `start` to at most `max_t` that ends at the rate `rate`."""
         goal = self._linearize_rate(rate)[0]
         low, high = start.t, max_t
         t = start.t + (goal - start.linearized_rate) * start.step_scale
@@ -216,7 +289,7 @@ class HullCurve(ABC):
                 break
             t = t + step if step * before >= -0.5 * before * before else inf  # the steps alternate: halve the bracket
         rest = miss * slope if abs(miss) < 1e-3 else 0.0  # the last step needs no evaluation
-        return sold + rest, self._subtract_fee(sold, gross, place) + rate * rest, slope
+        return sold + rest, self._subtract_fee(sold, gross, place) + rate * rest, slope, t
 
     def _start_point_at(self, t: float) -> _StartPoint:
         sold, gross, place = self._trade_by_log_depth(t)
