@@ -8,13 +8,14 @@ A quote takes a few milliseconds, and Python takes longer than that to import a 
   collecting them would take a fifth of the time. Commands that run for long call `enable_garbage_collection`.
 * The process ends with `os._exit`. Otherwise the interpreter would first destroy all modules and objects, one by one.
   `swapcli.cli.app.run` has flushed the streams by then, and every command closes what it opened.
-* Only the module of the command that runs is imported (`load_app`, used by `swapcli.cli.lazy_group`). A command imports
-  inside its functions what only some of its runs need: tables, the web server, the client, simulation.
+* A command line without mistakes and without --help is parsed without Typer (`swapcli.cli.command_app`).
+* Only the module of the command that runs is imported (`load_app`). A command imports inside its functions what only
+  some of its runs need: tables, the web server, the client, simulation.
 * Modules that only annotations name are imported under `TYPE_CHECKING`.
 * Modules of the standard library that others import and hardly ever use are loaded on first use (`_defer_imports`).
-* Typer is imported without `uuid` (`_import_typer`).
-* Modules of commands with options have no `from __future__ import annotations`: Typer would evaluate each annotation
-  twice from its text, which is a fiftieth of the start.
+* Typer is imported without `uuid` (`import_typer`).
+* Modules of commands have no `from __future__ import annotations`: the options are in the annotations of functions, and
+  would have to be evaluated from their text.
 * Records on the path of a quote are NamedTuples: `dataclass` generates and compiles code when a class is created.
 
 `tests/test_startup.py` lists the modules that a one-shot command may not import.
@@ -30,9 +31,9 @@ TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
     from typing import Any, Never
 
-    from typer import Typer
+    from swapcli.cli.command_app import CommandApp
 
-_DEFERRED = ("platform", "subprocess", "tokenize", "textwrap", "tempfile", "ipaddress", "bz2", "lzma")
+_DEFERRED = ("platform", "subprocess", "tokenize", "textwrap", "tempfile", "ipaddress", "bz2", "lzma", "inspect")
 """Modules that libraries import at once, and need only in functions that a quote does not call."""
 
 
@@ -50,7 +51,6 @@ def main() -> None:
     gc.disable()
     _defer_imports()
     try:
-        _import_typer()
         from swapcli.cli.app import run
 
         status = run(sys.argv[1:])
@@ -85,7 +85,7 @@ def _defer_imports() -> None:
     sys.modules["platform"].__dict__.setdefault("architecture", lambda: ("", ""))
 
 
-def _import_typer() -> None:
+def import_typer() -> None:
     """Import Typer without `uuid`, which asks `platform` at once what it runs on.
 
     Typer only compares the types of options with `uuid.UUID`, and no option here has that type.
@@ -142,9 +142,9 @@ def enable_garbage_collection() -> None:
         gc.enable()
 
 
-def load_app(module: str) -> Typer:
-    """Import the module of a command and return its Typer application."""
+def load_app(module: str) -> CommandApp:
+    """Import the module of a command, or of a group of commands, and return its records."""
     from importlib import import_module
 
-    app: Typer = import_module(module).app
+    app: CommandApp = import_module(module).app
     return app

@@ -22,7 +22,7 @@ MOST_MORE = {"calldata": 26, "execute": 27}
 
 BANNED = {
     "web3", "ens", "eth_abi", "eth_utils", "eth_account", "pydantic", "httpx", "starlette", "uvicorn", "numpy", "scipy",
-    "rich", "yaml", "msgspec", "asyncio", "unittest", "decimal",
+    "rich", "yaml", "msgspec", "asyncio", "unittest", "decimal", "typer",
 }  # fmt: skip
 LASTING = {"web3", "websockets", "aiohttp", "eth_abi", "eth_utils", "eth_account"}
 """Libraries of lasting connections."""
@@ -126,7 +126,7 @@ def test_a_payload_starts_no_process_and_skips_uuid() -> None:
         "import json, sys, swapcli.startup as startup\n"
         "events = set()\n"
         "sys.addaudithook(lambda event, _: events.add(event))\n"
-        "startup._defer_imports(); startup._import_typer()\n"
+        "startup._defer_imports(); startup.import_typer()\n"
         "from swapcli.cli.app import run\n"
         f"assert run({list(ONE_SHOT['calldata'])!r}) == 0\n"
         "loaded = {'_posixsubprocess', '_random', '_uuid', 'Crypto'} & set(sys.modules)\n"
@@ -216,7 +216,7 @@ def test_deferred_modules_are_loaded_on_first_use() -> None:
         "print(json.dumps(result), file=sys.stderr)\n"
     )
     ran = subprocess.run([sys.executable, "-I", "-c", script], capture_output=True, text=True, check=True)
-    assert json.loads(ran.stderr) == ["5\n", 8, 8, False]
+    assert json.loads(ran.stderr) == ["5\n", 9, 9, False]
 
 
 def test_the_version_loads_nothing_at_all() -> None:

@@ -1,131 +1,75 @@
-"""`swapcli`: the root of the command tree. It turns errors into messages and exit statuses."""
+"""Run a command line: errors become messages and exit statuses here.
+
+Results go to stdout, messages to stderr.
+"""
 
 from __future__ import annotations
 
 import codecs
 import os
 import sys
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from contextlib import suppress
 from io import TextIOWrapper
-from typing import TYPE_CHECKING, Annotated, Any
+from types import MappingProxyType
+from typing import Any
 
-import typer
-
-from swapcli import __version__
 from swapcli.cli import exit_codes
-from swapcli.cli.lazy_group import CommandEntry, LazyGroup, new_app
-from swapcli.cli.overview import ALIASES, PANELS, overview
+from swapcli.cli.command_app import UsageError, parse_plain
+from swapcli.cli.overview import ALIASES, command_module, command_names
 from swapcli.cli.similar_characters import SIMILAR, replace_with_similar
-
-if TYPE_CHECKING:
-    from typer._click import Context
+from swapcli.startup import import_typer, load_app
 
 PROGRAM = "swapcli"
 
 
-class Root(LazyGroup):
-    """All commands, in the order of the overview.
-
-    Results go to stdout, messages to stderr. Every error becomes a message and an exit status here, for the process and
-    for `typer.testing.CliRunner` alike.
-    """
-
-    entries = {  # noqa: RUF012 (the base class declares it)
-        name: CommandEntry(f"swapcli.cli.commands.{name}", panel, summary)
-        for panel, commands in PANELS.items()
-        for name, summary in commands.items()
-    }
-
-    aliases = ALIASES
-
-    def get_help(self, ctx: Context) -> str:
-        """Return the overview."""
-        from swapcli.cli.terminal import terminal_width
-
-        return overview(ctx.terminal_width or terminal_width(sys.stdout))
-
-    def main(
-        self,
-        args: Sequence[str] | None = None,
-        prog_name: str | None = None,
-        complete_var: str | None = None,
-        standalone_mode: bool = True,
-        windows_expand_args: bool = True,
-        **extra: Any,
-    ) -> Any:
-        """Run a command line and exit with its status; without `standalone_mode`, return the status.
-
-        Replaces Typer's own handling of errors, which knows neither JSON messages nor our exit statuses.
-        """
-        del prog_name, complete_var, windows_expand_args
-        status = self._run(sys.argv[1:] if args is None else list(args), extra)
-        if standalone_mode:
-            sys.exit(status)
-        return status
-
-    def _run(self, arguments: list[str], extra: dict[str, Any]) -> int:
-        """Return the exit status after everything was written; failures to write are errors too."""
-        _prepare_streams()
-        try:
-            status = self._invoke(arguments, extra)
-            sys.stdout.flush()
-            return status
-        except BrokenPipeError:  # the reader has seen enough, as in `swapcli tokens base | head`
-            _discard_stdout()
-            return exit_codes.OK
-        except (OSError, KeyboardInterrupt) as error:
-            _discard_stdout()
-            return _report(error, arguments)
-
-    def _invoke(self, arguments: list[str], extra: dict[str, Any]) -> int:
-        try:
-            # A copy: Typer removes what it parses, and `_report` looks at the options again.
-            with self.make_context(PROGRAM, list(arguments), **extra) as context:
-                status = self.invoke(context)
-            return status if isinstance(status, int) else exit_codes.OK
-        except typer.Exit as error:
-            return error.exit_code
-        except OSError:
-            raise
-        except Exception as error:
-            return _report(error, arguments)
-
-
-app = new_app(cls=Root)
-
-
-def _print_version(is_requested: bool) -> None:
-    if is_requested:
-        print(f"{PROGRAM} {__version__}")
-        raise typer.Exit
-
-
-@app.callback(invoke_without_command=True)
-def root(
-    context: typer.Context,
-    version: Annotated[
-        bool, typer.Option("--version", "-V", callback=_print_version, is_eager=True, help="Print the version.")
-    ] = False,
-    debug: Annotated[bool, typer.Option("--debug", help="Print a traceback for internal errors.")] = False,
-) -> None:
-    """Find the best way to swap one token for another over liquidity pools, exact to the unit.
-
-    \b
-    Example: swapcli route base ETH USDC 1.5
-    """
-    del version, debug
-    if context.invoked_subcommand is None:
-        print(context.get_help())
-
-
-def run(arguments: Sequence[str]) -> int:
+def run(arguments: Sequence[str], context_settings: Mapping[str, Any] = MappingProxyType({})) -> int:
     """Run a command line, without the name of the program, and return its exit status.
 
-    Raises nothing, and leaves nothing to flush.
+    Raises nothing, and leaves nothing to flush. `context_settings` are for Typer's context.
     """
-    status: int = app(arguments, standalone_mode=False)
-    return status
+    _prepare_streams()
+    try:
+        status = _invoke(arguments, context_settings)
+        sys.stdout.flush()
+        return status
+    except BrokenPipeError:  # the reader has seen enough, as in `swapcli tokens base | head`
+        _discard_stdout()
+        return exit_codes.OK
+    except (OSError, KeyboardInterrupt) as error:
+        _discard_stdout()
+        return _report(error, arguments)
+
+
+def _invoke(arguments: Sequence[str], context_settings: Mapping[str, Any]) -> int:
+    try:
+        status = _run_plain(arguments)
+        if status is not None:
+            return status
+        import_typer()
+        from swapcli.cli.root import invoke
+
+        return invoke(arguments, context_settings)
+    except OSError:
+        raise
+    except Exception as error:
+        return _report(error, arguments)
+
+
+def _run_plain(arguments: Sequence[str]) -> int | None:
+    """Run a plain command line (`swapcli.cli.command_app`) and return its exit status; None if it is not plain."""
+    name = arguments[0] if arguments else ""
+    original = ALIASES.get(name, name)
+    command = load_app(command_module(original)).only_command if original in command_names() else None
+    values = command and parse_plain(command, arguments[1:])
+    if not command or values is None:
+        return None
+    try:
+        status = command.call(values)
+    except UsageError as error:
+        error.command_path = f"{PROGRAM} {name}"
+        raise
+    return status if isinstance(status, int) else exit_codes.OK
 
 
 def _report(error: BaseException, arguments: Sequence[str]) -> int:

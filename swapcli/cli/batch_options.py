@@ -5,8 +5,8 @@
 from collections.abc import Sequence
 from typing import Annotated, NamedTuple
 
+from swapcli.cli.command_app import UsageError
 from swapcli.cli.files import STDIN
-from swapcli.cli.lazy_group import UsageError
 from swapcli.cli.options import SOURCE, OutputOptions, option
 from swapcli.cli.output import OutputFormat
 from swapcli.errors import InvalidOption

@@ -5,18 +5,16 @@ from __future__ import annotations
 import json
 import os
 import re
+import sys
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
-from typing import TYPE_CHECKING
-
-import typer
-from typer._click.exceptions import NoSuchOption
+from typing import TYPE_CHECKING, TypeGuard
 
 from swapcli.cli import exit_codes
 from swapcli.cli.color import ALWAYS, NEVER
-from swapcli.cli.lazy_group import UnknownCommand
+from swapcli.cli.command_app import UnknownCommand, UsageError
 from swapcli.cli.output import print_to_stderr
 from swapcli.encoding.closest import closest_names, did_you_mean
 from swapcli.encoding.disk_errors import is_disk_full
@@ -24,6 +22,9 @@ from swapcli.encoding.text import printable, truncate
 from swapcli.errors import SwapcliError
 
 if TYPE_CHECKING:
+    from typer import TyperException
+    from typer._click.exceptions import NoSuchOption
+
     from swapcli.api.document_types import ErrorJson
 
 _TYPER_WORDS = ("Invalid value", "Missing ", "Option ", "No such ")
@@ -46,8 +47,10 @@ def report_of(error: BaseException, *, debug: bool = False) -> ErrorReport:
     """Return the report of any error; `debug` adds the traceback of an internal error."""
     if isinstance(error, SwapcliError):
         return ErrorReport(error.code, error.message, exit_codes.status_of(error), error.hint, error.details)
-    if isinstance(error, typer.TyperException):
+    if isinstance(error, UsageError):
         return _usage_report(error)
+    if _is_of_typer(error):
+        return _typer_report(error)
     if isinstance(error, KeyboardInterrupt):
         return ErrorReport("INTERRUPTED", "interrupted", exit_codes.INTERRUPTED)
     if isinstance(error, OSError):
@@ -102,20 +105,38 @@ def _io_report(error: OSError) -> ErrorReport:
     return ErrorReport("IO_ERROR", f"cannot read or write{file}: {error.strerror or error}", exit_codes.IO_ERROR, hint)
 
 
-def _usage_report(error: typer.TyperException) -> ErrorReport:
-    if _NEGATIVE_NUMBER(getattr(error, "option_name", "")):
-        return ErrorReport("USAGE", "amounts are written without a sign", exit_codes.USAGE, hint='for example "1.5"')
-    context = getattr(error, "ctx", None)
-    message, closest = _usage_message(error), []
-    if isinstance(error, UnknownCommand):
-        closest = closest_names(error.name, error.known)
-    elif isinstance(error, NoSuchOption):
-        message, closest = f'no option "{printable(error.option_name)}"', _closest_options(error)
-    hint = did_you_mean(closest) or f"see {context.command_path if context else 'swapcli'} --help"
+def _is_of_typer(error: BaseException) -> TypeGuard[TyperException]:
+    """Return whether Typer refused a command line. Without Typer loaded it did not, and is not loaded for that."""
+    if "typer" not in sys.modules:
+        return False
+    from typer import TyperException
+
+    return isinstance(error, TyperException)
+
+
+def _usage_report(error: UsageError) -> ErrorReport:
+    closest = closest_names(error.name, error.known) if isinstance(error, UnknownCommand) else []
+    return _report_with_closest(error.message, closest, error.command_path)
+
+
+def _report_with_closest(message: str, closest: list[str], command_path: str | None) -> ErrorReport:
+    hint = did_you_mean(closest) or f"see {command_path or 'swapcli'} --help"
     return ErrorReport("USAGE", message, exit_codes.USAGE, hint, {"closest": closest} if closest else {})
 
 
-def _usage_message(error: typer.TyperException) -> str:
+def _typer_report(error: TyperException) -> ErrorReport:
+    from typer._click.exceptions import NoSuchOption
+
+    if _NEGATIVE_NUMBER(getattr(error, "option_name", "")):
+        return ErrorReport("USAGE", "amounts are written without a sign", exit_codes.USAGE, hint='for example "1.5"')
+    context = getattr(error, "ctx", None)
+    message, closest = _typer_message(error), []
+    if isinstance(error, NoSuchOption):
+        message, closest = f'no option "{printable(error.option_name)}"', _closest_options(error)
+    return _report_with_closest(message, closest, context.command_path if context else None)
+
+
+def _typer_message(error: TyperException) -> str:
     """Return the message of Typer in the words of the other errors."""
     message = error.format_message()
     if extra := _EXTRA_ARGUMENTS(message):

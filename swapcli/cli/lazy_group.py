@@ -1,18 +1,32 @@
-"""Typer groups and commands: commands imported when they are called, panels on help pages, suggestions for mistypings.
+"""Typer's groups and commands: imported when they are called, panels on help pages, suggestions for mistypings.
+
+`build_typer` makes Typer's application of a module from its `CommandApp`.
 
 Typer has neither lazy groups nor panels in plain text, and it cuts the summaries of commands.
 """
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Callable, Mapping
+from functools import update_wrapper
+from inspect import Parameter as SignatureParameter
+from inspect import Signature
 from types import MappingProxyType
-from typing import TYPE_CHECKING, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
 from typer.main import get_command
 
+from swapcli.cli.command_app import (
+    ArgumentText,
+    CommandApp,
+    CommandParameter,
+    OptionText,
+    RegisteredCommand,
+    UnknownCommand,
+    UsageError,
+)
 from swapcli.startup import load_app
 
 if TYPE_CHECKING:
@@ -31,7 +45,19 @@ class CommandEntry(NamedTuple):
 
 
 class PanelCommand(TyperCommand):
-    """A command whose help page shows its options in panels."""
+    """A command whose help page shows its options in panels. `prepare` changes the words of its command line."""
+
+    prepare: Callable[[list[str]], list[str]] | None = None
+
+    def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
+        return super().parse_args(ctx, self.prepare(args) if self.prepare else args)
+
+    def invoke(self, ctx: Context) -> Any:
+        try:
+            return super().invoke(ctx)
+        except UsageError as error:
+            error.command_path = ctx.command_path
+            raise
 
     def format_options(self, ctx: Context, formatter: HelpFormatter) -> None:
         panels: dict[str, list[tuple[str, str]]] = {}
@@ -53,29 +79,12 @@ def _panel(parameter: Parameter) -> str:
     return getattr(parameter, "rich_help_panel", None) or default
 
 
-class UsageError(typer.BadParameter):
-    """Arguments that do not go together. Unlike its base it shows the message alone, without an option's name."""
-
-    def format_message(self) -> str:
-        return self.message
-
-
-class UnknownCommand(UsageError):
-    """A command that the group does not have; `known` are those that it has."""
-
-    def __init__(self, name: str, known: Iterable[str], context: Context) -> None:
-        from swapcli.encoding.text import printable, truncate
-
-        super().__init__(f'no command "{printable(truncate(name, 40))}"', context)
-        self.name, self.known = name, tuple(known)
-
-
 class Group(TyperGroup):
     """A group that lists its commands with whole summaries."""
 
     def resolve_command(self, ctx: Context, args: list[str]) -> tuple[str | None, Command | None, list[str]]:
         if args[0] not in self.commands and not args[0].startswith("-"):
-            raise UnknownCommand(args[0], self.list_commands(ctx), ctx)
+            raise UnknownCommand(args[0], self.list_commands(ctx), ctx.command_path)
         return super().resolve_command(ctx, args)
 
     def format_commands(self, ctx: Context, formatter: HelpFormatter) -> None:
@@ -106,12 +115,24 @@ class LazyGroup(Group):
 
 def load_command(name: str, entry: CommandEntry) -> Command:
     """Import a command and return it."""
-    command = get_command(load_app(entry.module))
+    command = get_command(build_typer(load_app(entry.module)))
     command.name = name
     return command
 
 
-def new_app(summary: str | None = None, cls: type[TyperGroup] | None = None) -> typer.Typer:
+def build_typer(app: CommandApp) -> typer.Typer:
+    """Return Typer's application of a module with commands."""
+    built = new_typer(app.summary)
+    if app.summary is not None:
+        built.callback()(lambda: None)  # with it, a group of one command is a group
+    for command in app.commands:
+        prepare = command.prepare and staticmethod(command.prepare)
+        cls = type(PanelCommand.__name__, (PanelCommand,), {"prepare": prepare})
+        built.command(command.name, cls=cls)(_function_for_typer(command))
+    return built
+
+
+def new_typer(summary: str | None = None, cls: type[TyperGroup] | None = None) -> typer.Typer:
     """Return a Typer application with the settings that all commands share."""
     return typer.Typer(
         cls=cls or Group,
@@ -120,4 +141,34 @@ def new_app(summary: str | None = None, cls: type[TyperGroup] | None = None) -> 
         add_completion=False,
         rich_markup_mode=None,
         pretty_exceptions_enable=False,
+    )
+
+
+def _function_for_typer(command: RegisteredCommand) -> Callable[..., Any]:
+    """Return the function of a command with the signature that Typer reads."""
+
+    def call(**values: Any) -> Any:
+        return command.call(values)
+
+    update_wrapper(call, command.function)
+    parameters = [_parameter_for_typer(each) for each in command.parameters()]
+    call.__signature__ = Signature(parameters)  # type: ignore[attr-defined]
+    return call
+
+
+def _parameter_for_typer(parameter: CommandParameter) -> SignatureParameter:
+    note = parameter.annotation.__metadata__[0]
+    described: Any
+    if isinstance(note, OptionText):
+        described = typer.Option(
+            note.name, help=note.text, rich_help_panel=note.panel, metavar=note.metavar, show_default=False
+        )
+    else:
+        assert isinstance(note, ArgumentText)
+        described = typer.Argument(metavar=note.metavar, help=note.text, show_default=False)
+    return SignatureParameter(
+        parameter.name,
+        SignatureParameter.KEYWORD_ONLY,
+        default=SignatureParameter.empty if parameter.default is ... else parameter.default,
+        annotation=Annotated[parameter.annotation.__origin__, described],
     )

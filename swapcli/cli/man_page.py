@@ -31,7 +31,8 @@ def man_page() -> str:
     """Return the manual page."""
     from typer.main import get_command
 
-    from swapcli.cli.app import PROGRAM, Root, app
+    from swapcli.cli.app import PROGRAM
+    from swapcli.cli.root import Root, app
 
     root = get_command(app)
     context = _context(root, PROGRAM)

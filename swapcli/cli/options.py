@@ -6,34 +6,29 @@ variable and a line of the settings file mean the same.
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from collections.abc import Callable, Iterable, Iterator
-from functools import update_wrapper
-from inspect import Parameter, signature
-from typing import Annotated, Any, NamedTuple, TypeVar
+from collections.abc import Iterable
+from typing import Annotated, NamedTuple
 
-import typer
-
+from swapcli.cli.command_app import ArgumentText, OptionText
 from swapcli.config.source_readers import flag
 from swapcli.model.block_tag import BLOCK_TAGS
 from swapcli.model.network import DIALECTS
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
 
-T = TypeVar("T")
-
 MAX_IMPACT = "--max-impact"
 ROUTING, ANSWER, INTEGRATOR = "Routing", "Answer", "Integrator (v2 only, needs an API key)"
 SOURCE, OUTPUT, SETTINGS = "Source", "Output", "Settings"
 
 
-def option(name: str, text: str, panel: str, metavar: str | None = None) -> Any:
+def option(name: str, text: str, panel: str, metavar: str | None = None) -> OptionText:
     """Declare an option with its help text and its panel of the help page. A flag has no `metavar`."""
-    return typer.Option(name, help=text, rich_help_panel=panel, metavar=metavar, show_default=False)
+    return OptionText(name, text, panel, metavar)
 
 
-def argument(metavar: str, text: str) -> Any:
+def argument(metavar: str, text: str) -> ArgumentText:
     """Declare a positional argument with its help text."""
-    return typer.Argument(metavar=metavar, help=text, show_default=False)
+    return ArgumentText(metavar, text)
 
 
 NetworkName = Annotated[str, argument("NETWORK", "Network name; `swapcli networks` lists them.")]
@@ -275,32 +270,3 @@ class OutputOptions(NamedTuple):
 def split_lists(values: Iterable[str]) -> list[str]:
     """Split the values of an option that takes comma-separated lists and may be repeated."""
     return [name.strip() for each in values for name in each.split(",") if name.strip()]
-
-
-def with_option_groups(command: Callable[..., T]) -> Callable[..., T]:
-    """Expand each parameter of `command` that is a group of options into the options of the group, for Typer."""
-    original = signature(command, eval_str=True)
-    groups = {name: p.annotation for name, p in original.parameters.items() if _is_group(p.annotation)}
-
-    def call_with_groups(**values: Any) -> T:
-        filled = {name: group(*map(values.pop, group._fields)) for name, group in groups.items()}
-        return command(**filled, **values)
-
-    parameters = [
-        option.replace(kind=Parameter.KEYWORD_ONLY)
-        for parameter in original.parameters.values()
-        for option in (_group_parameters(parameter) if parameter.name in groups else [parameter])
-    ]
-    expanded = original.replace(parameters=parameters)
-    update_wrapper(call_with_groups, command).__signature__ = expanded  # type: ignore[attr-defined]
-    return call_with_groups
-
-
-def _is_group(annotation: Any) -> bool:
-    return isinstance(annotation, type) and issubclass(annotation, tuple)
-
-
-def _group_parameters(group: Parameter) -> Iterator[Parameter]:
-    for name, annotation in group.annotation.__annotations__.items():
-        default = group.annotation._field_defaults[name]
-        yield Parameter(name, Parameter.KEYWORD_ONLY, default=default, annotation=annotation)

@@ -73,6 +73,16 @@ def overview(terminal_width: int) -> str:
     return "\n\n".join("\n".join(block) for block in blocks)
 
 
+def command_names() -> tuple[str, ...]:
+    """Return the names of all commands, in the order of the overview."""
+    return tuple(name for commands in PANELS.values() for name in commands)
+
+
+def command_module(name: str) -> str:
+    """Return the module of a command."""
+    return f"swapcli.cli.commands.{name}"
+
+
 def aliases_of(name: str) -> tuple[str, ...]:
     """Return the other names of a command."""
     return tuple(alias for alias, command in ALIASES.items() if command == name)

@@ -4,8 +4,8 @@
 
 from typing import Annotated, NamedTuple
 
+from swapcli.cli.command_app import UsageError
 from swapcli.cli.files import STDIN as STDOUT
-from swapcli.cli.lazy_group import UsageError
 from swapcli.cli.options import OUTPUT, option
 from swapcli.cli.output import Output, OutputFormat
 from swapcli.cli.render.route_shape import RouteShape

@@ -6,7 +6,7 @@ from collections.abc import Callable, Sequence
 from typing import TYPE_CHECKING, NamedTuple, TypeVar
 
 from swapcli.cli.account_options import RECIPIENT, parse_account_option
-from swapcli.cli.lazy_group import UsageError
+from swapcli.cli.command_app import UsageError
 from swapcli.cli.options import OrderOptions, SourceOptions
 from swapcli.cli.session import Session
 from swapcli.encoding.text import printable

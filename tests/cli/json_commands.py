@@ -7,8 +7,8 @@ from pathlib import Path
 
 import typer
 
-from swapcli.cli.app import app
 from swapcli.cli.lazy_group import LazyGroup
+from swapcli.cli.root import app
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.testnet import write_market_file
 

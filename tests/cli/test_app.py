@@ -17,11 +17,11 @@ from typer.core import TyperOption
 from typer.main import get_command
 
 from swapcli import __version__
-from swapcli.cli.app import Root, app
 from swapcli.cli.commands.networks import app as networks_app
 from swapcli.cli.completion.command_tree import command_nodes
 from swapcli.cli.lazy_group import load_command
 from swapcli.cli.overview import OPTIONS
+from swapcli.cli.root import Root, app
 from swapcli.errors import UpstreamError
 from tests.support.command import run_swapcli
 from tests.support.testnet import write_market_file
@@ -153,8 +153,8 @@ def broken(monkeypatch: pytest.MonkeyPatch) -> list[BaseException]:
     def callback() -> None:
         raise raised[0]
 
-    (command,) = networks_app.registered_commands
-    monkeypatch.setattr(command, "callback", callback)
+    (command,) = networks_app.commands
+    monkeypatch.setattr(networks_app, "commands", [command._replace(function=callback)])
     return raised
 
 

@@ -7,9 +7,9 @@ import json
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from swapcli.cli.app import Root
 from swapcli.cli.completion.command_tree import command_nodes
 from swapcli.cli.exit_codes import MEANING
+from swapcli.cli.root import Root
 from tests.examples import examples
 from tests.support.command import CommandResult, run_swapcli
 from tests.support.testnet import TWIN_A, USDC, WETH

@@ -10,7 +10,7 @@ from typing import Any
 
 from typer.testing import CliRunner
 
-from swapcli.cli.app import app
+from swapcli.cli.root import app
 
 
 @dataclass(frozen=True, slots=True)

@@ -5,14 +5,13 @@
 from typing import Any
 
 from swapcli.cli import exit_codes, options
-from swapcli.cli.lazy_group import PanelCommand, new_app
+from swapcli.cli.command_app import CommandApp
 from swapcli.cli.options import (
     MAX_IMPACT,
     OrderOptions,
     OutputOptions,
     PayloadOptions,
     SourceOptions,
-    with_option_groups,
 )
 from swapcli.cli.output import TRANSACTION_FORMATS
 from swapcli.cli.payload_checker import open_checker
@@ -26,11 +25,10 @@ from swapcli.engine.transaction_requests import RenderedTransaction
 from swapcli.engine.warnings import check_impact, deadline_warnings
 from swapcli.model.quote_figures import QuoteFigures
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def calldata(
     network: options.NetworkNameOrDefault = None,
     token_in: options.TokenIn = None,

@@ -6,8 +6,8 @@ from contextlib import ExitStack, closing
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import exit_codes, options
-from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import SOURCE, LimitOptions, LocalSourceOptions, OutputOptions, option, with_option_groups
+from swapcli.cli.command_app import CommandApp
+from swapcli.cli.options import SOURCE, LimitOptions, LocalSourceOptions, OutputOptions, option
 from swapcli.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.cli.quote_context import open_local_context, require_order, split_words
 from swapcli.cli.session import Session, open_session
@@ -16,11 +16,10 @@ from swapcli.errors import InvalidOption
 if TYPE_CHECKING:
     from swapcli.engine.sources.quote_source import QuoteSource
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def compare(
     network: options.NetworkNameOrDefault = None,
     token_in: options.TokenIn = None,

@@ -1,19 +1,17 @@
 """`swapcli completion`: print a script that completes commands, options and names."""
 
-from __future__ import annotations
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 from typing import Annotated
 
-import typer
-
+from swapcli.cli.command_app import CommandApp, UsageError
 from swapcli.cli.completion.command_tree import SHELLS, completion_script
-from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import argument
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
+@app.command()
 def completion(shell: Annotated[str, argument("SHELL", f"One of {', '.join(SHELLS)}.")]) -> None:
     """Print the completion script of a shell.
 
@@ -24,5 +22,5 @@ def completion(shell: Annotated[str, argument("SHELL", f"One of {', '.join(SHELL
     completion fish | source`. Commands, options, networks, tokens, protocols and the names of keys are completed.
     """
     if shell not in SHELLS:
-        raise typer.BadParameter(f"{shell!r} is not one of {', '.join(SHELLS)}", param_hint="SHELL")
+        raise UsageError(f"invalid value for SHELL: {shell!r} is not one of {', '.join(SHELLS)}")
     print(completion_script(shell), end="")

@@ -1,14 +1,14 @@
 """`swapcli config`: show the settings, and write a settings file to start with."""
 
-from __future__ import annotations
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 import os
 from pathlib import Path
 from typing import Annotated
 
 from swapcli.cli import options
-from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import OutputOptions, option, with_option_groups
+from swapcli.cli.command_app import CommandApp
+from swapcli.cli.options import OutputOptions, option
 from swapcli.cli.output import LIST_FORMATS
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import open_session
@@ -18,11 +18,10 @@ from swapcli.encoding.disk_errors import write_error
 from swapcli.encoding.text import printable
 from swapcli.errors import ConfigError
 
-app = new_app("Show settings and where they come from.")
+app = CommandApp("Show settings and where they come from.")
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def show(*, output: OutputOptions) -> None:
     """Show every setting with its value and origin. Secrets are masked.
 
@@ -40,7 +39,7 @@ def show(*, output: OutputOptions) -> None:
     )
 
 
-@app.command(cls=PanelCommand)
+@app.command()
 def path(config: options.ConfigFile = None) -> None:
     """Print the path of the settings file.
 
@@ -50,7 +49,7 @@ def path(config: options.ConfigFile = None) -> None:
     print(_file(config))
 
 
-@app.command(cls=PanelCommand)
+@app.command()
 def init(
     force: Annotated[bool, option("--force", "Replace an existing file.", options.SETTINGS)] = False,
     config: options.ConfigFile = None,

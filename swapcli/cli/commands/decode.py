@@ -6,9 +6,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli.account_options import RECIPIENT, SENDER, parse_account_option
+from swapcli.cli.command_app import CommandApp, UsageError
 from swapcli.cli.files import STDIN, is_stdin_terminal, read_bounded_file
-from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
-from swapcli.cli.options import ROUTING, OutputOptions, SourceOptions, argument, option, with_option_groups
+from swapcli.cli.options import ROUTING, OutputOptions, SourceOptions, argument, option
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.session import Session, open_session
 from swapcli.config import network_names_from, override_settings
@@ -31,11 +31,10 @@ from swapcli.model.network import INTERFACE_DIALECTS, Network
 if TYPE_CHECKING:
     from swapcli.library.market import Market
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def decode(
     calldata: Annotated[
         str, argument("[CALLDATA]", "Calldata in hex, felts, or the JSON of a transaction; - or none is stdin.")

@@ -6,9 +6,9 @@ import sys
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import exit_codes, options
+from swapcli.cli.command_app import CommandApp, UsageError
 from swapcli.cli.files import STDIN as STDOUT
 from swapcli.cli.files import write_atomically
-from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
 from swapcli.cli.options import (
     OUTPUT,
     ROUTING,
@@ -17,7 +17,6 @@ from swapcli.cli.options import (
     OutputOptions,
     option,
     split_lists,
-    with_option_groups,
 )
 from swapcli.cli.output import LIST_FORMATS, Output, OutputFormat
 from swapcli.cli.picture_options import SvgWidth
@@ -33,11 +32,10 @@ if TYPE_CHECKING:
 
 START_USD = 10
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def depth(
     network: options.NetworkNameOrDefault = None,
     token_in: options.TokenIn = None,

@@ -9,8 +9,8 @@ from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import SLIPPAGE_RANGE
 from swapcli.cli import exit_codes, options
 from swapcli.cli.account_options import RECIPIENT, parse_account_option
+from swapcli.cli.command_app import CommandApp, UsageError
 from swapcli.cli.files import STDIN, is_stdin_terminal, read_file
-from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
 from swapcli.cli.options import (
     MAX_IMPACT,
     OutputOptions,
@@ -18,7 +18,6 @@ from swapcli.cli.options import (
     SourceOptions,
     argument,
     option,
-    with_option_groups,
 )
 from swapcli.cli.output import TRANSACTION_FORMATS
 from swapcli.cli.payload_checker import open_checker
@@ -39,11 +38,10 @@ from swapcli.model.swap_terms import SwapTerms
 
 PIPE = "swapcli route NETWORK TOKEN_IN TOKEN_OUT AMOUNT --json | swapcli execute - --destination ADDRESS"
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def execute(
     file: Annotated[str, argument("[FILE]", "Output of `swapcli route --json`; - or none is stdin.")] = STDIN,
     *,

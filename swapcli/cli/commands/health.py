@@ -6,9 +6,9 @@ from typing import TYPE_CHECKING, Annotated
 
 from swapcli.api.quote_fields import render_state_source
 from swapcli.cli import exit_codes, options
+from swapcli.cli.command_app import CommandApp
 from swapcli.cli.files import STDIN
-from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import OutputOptions, SourceOptions, argument, option, with_option_groups
+from swapcli.cli.options import OutputOptions, SourceOptions, argument, option
 from swapcli.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.cli.session import REMOTE_RETRIES, Session, open_session
 from swapcli.config import network_names_from
@@ -21,11 +21,10 @@ if TYPE_CHECKING:
 
 MAX_RETRIES = 100
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def health(
     networks: Annotated[list[str] | None, argument("[NETWORK]...", "Networks to check.  [default: all]")] = None,
     *,

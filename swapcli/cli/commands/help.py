@@ -1,14 +1,14 @@
 """`swapcli help`: the manual, one topic a page."""
 
-from __future__ import annotations
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 import sys
 from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
 
+from swapcli.cli.command_app import CommandApp
 from swapcli.cli.exit_codes import MEANING
-from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import OUTPUT, argument, option
 from swapcli.cli.terminal import reflow, terminal_width
 from swapcli.encoding.closest import closest_names, did_you_mean
@@ -24,10 +24,10 @@ ORDER = (
 
 ALIASES = MappingProxyType({"config": "settings"})
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
+@app.command()
 def help_(
     topic: Annotated[str | None, argument("[TOPIC]", "Topic to read; all are listed without it.")] = None,
     man: Annotated[bool, option("--man", "Print the manual page, for man -l -.", OUTPUT)] = False,

@@ -6,8 +6,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import options
-from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import OutputOptions, argument, with_option_groups
+from swapcli.cli.command_app import CommandApp
+from swapcli.cli.options import OutputOptions, argument
 from swapcli.cli.output import LIST_FORMATS, OutputFormat, print_note
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import Session, open_session
@@ -20,11 +20,10 @@ if TYPE_CHECKING:
     from swapcli.service.key_file import ApiKey
     from swapcli.service.keys import KeyStore
 
-app = new_app("Create, list and revoke API keys of swapcli serve.")
+app = CommandApp("Create, list and revoke API keys of swapcli serve.")
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def create(
     name: Annotated[str, argument("NAME", "Name of the integrator.")],
     *,
@@ -48,8 +47,7 @@ def create(
     print_note(f"the key is shown only this once; {file} stores its digest, with the id {created.id}")
 
 
-@app.command("list", cls=PanelCommand)
-@with_option_groups
+@app.command("list")
 def list_(*, keys_file: options.KeysFile = None, output: OutputOptions) -> None:
     """List the keys by id and name. The keys themselves are not stored.
 
@@ -60,8 +58,7 @@ def list_(*, keys_file: options.KeysFile = None, output: OutputOptions) -> None:
     _list(session, _store(session.keys_file()).list())
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def revoke(
     key: Annotated[str, argument("ID|NAME", "Id of the key, or name of its integrator.")],
     *,

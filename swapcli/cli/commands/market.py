@@ -5,9 +5,9 @@
 from typing import Annotated
 
 from swapcli.cli import exit_codes, options
+from swapcli.cli.command_app import CommandApp
 from swapcli.cli.files import STDIN, write_atomically
-from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import OutputOptions, argument, option, with_option_groups
+from swapcli.cli.options import OutputOptions, argument, option
 from swapcli.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.cli.render.store_view import build_export_details, build_store_details, build_store_list, store_document
 from swapcli.cli.session import Session, open_session
@@ -21,11 +21,10 @@ from swapcli.model.market import MarketState
 from swapcli.model.state_source import StateSource
 from swapcli.store import StoreSummary, open_store
 
-app = new_app("Import, export and show stored pools.")
+app = CommandApp("Import, export and show stored pools.")
 
 
-@app.command("import", cls=PanelCommand)
-@with_option_groups
+@app.command("import")
 def import_(
     file: Annotated[str, argument("FILE", "Market file; - is stdin.")],
     network: Annotated[str | None, argument("[NETWORK]", "Refuse a file of any other network.")] = None,
@@ -56,8 +55,7 @@ def import_(
         _print_summary(session, f"{market.network.name}, imported", target.read_summary())
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def export(
     network: options.NetworkName,
     file: Annotated[str | None, argument("[FILE]", "File to write; - or none is stdout.")] = None,
@@ -87,8 +85,7 @@ def export(
     _print_export(session, market, file, len(text) + 1)
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def info(
     network: Annotated[str | None, argument("[NETWORK]", "Network name.  [default: all networks with a store]")] = None,
     *,

@@ -1,11 +1,11 @@
 """`swapcli networks`: list the networks."""
 
-from __future__ import annotations
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 from typing import TYPE_CHECKING
 
-from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import OutputOptions, with_option_groups
+from swapcli.cli.command_app import CommandApp
+from swapcli.cli.options import OutputOptions
 from swapcli.cli.output import LIST_FORMATS
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import open_session
@@ -17,11 +17,10 @@ from swapcli.networks.explorer import contract_page
 if TYPE_CHECKING:
     from swapcli.api.document_types import NetworkDocumentJson
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def networks(*, output: OutputOptions) -> None:
     """List the networks.
 
@@ -52,7 +51,7 @@ def _row(network: Network) -> tuple[str, ...]:
     )
 
 
-def _document(network: Network) -> NetworkDocumentJson:
+def _document(network: Network) -> "NetworkDocumentJson":
     return {
         "name": network.name,
         "kind": network.kind.value,

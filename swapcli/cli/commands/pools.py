@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from swapcli.api.quote_fields import render_state_source
 from swapcli.cli import options
-from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
-from swapcli.cli.options import OUTPUT, OutputOptions, SourceOptions, argument, option, with_option_groups
+from swapcli.cli.command_app import CommandApp, UsageError
+from swapcli.cli.options import OUTPUT, OutputOptions, SourceOptions, argument, option
 from swapcli.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.cli.quote_context import split_network
 from swapcli.cli.session import open_session
@@ -25,11 +25,10 @@ if TYPE_CHECKING:
 DEFAULT_LIMIT, MAX_LIMIT = 20, 1_000_000
 MAX_TOKENS = 2
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def pools(
     network: options.NetworkNameOrDefault = None,
     token: Annotated[str | None, argument("[TOKEN]", "Only pools that trade this token: symbol or address.")] = None,

@@ -7,8 +7,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from swapcli.api.quote_fields import render_state_source
 from swapcli.cli import options
-from swapcli.cli.lazy_group import PanelCommand, UsageError, new_app
-from swapcli.cli.options import ROUTING, OutputOptions, SourceOptions, argument, option, with_option_groups
+from swapcli.cli.command_app import CommandApp, UsageError
+from swapcli.cli.options import ROUTING, OutputOptions, SourceOptions, argument, option
 from swapcli.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.cli.quote_context import split_network
 from swapcli.cli.session import open_session
@@ -19,11 +19,10 @@ from swapcli.networks.address import display_address
 if TYPE_CHECKING:
     from swapcli.api.document_types import PriceDocumentJson
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def price(
     network: options.NetworkNameOrDefault = None,
     tokens: Annotated[list[str] | None, argument("TOKEN...", "Tokens to price: symbols or addresses.")] = None,

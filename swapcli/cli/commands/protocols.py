@@ -1,13 +1,13 @@
 """`swapcli protocols`: list the protocols of a network, as --exclude-protocols takes them."""
 
-from __future__ import annotations
+# No `from __future__ import annotations`: see `swapcli.startup`.
 
 from collections import Counter
 from typing import TYPE_CHECKING
 
 from swapcli.cli import options
-from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import OutputOptions, with_option_groups
+from swapcli.cli.command_app import CommandApp
+from swapcli.cli.options import OutputOptions
 from swapcli.cli.output import LIST_FORMATS
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import Session, open_session
@@ -18,11 +18,10 @@ if TYPE_CHECKING:
     from swapcli.api.document_types import ProtocolDocumentJson
     from swapcli.engine.protocol_support import ProtocolSupport
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def protocols(
     network: options.NetworkNameOrDefault = None, *, store: options.StoreDir = None, output: OutputOptions
 ) -> None:
@@ -47,7 +46,7 @@ def protocols(
     )
 
 
-def _load_protocols(session: Session, name: str) -> tuple[tuple[ProtocolSupport, ...], Counter[str] | None]:
+def _load_protocols(session: Session, name: str) -> "tuple[tuple[ProtocolSupport, ...], Counter[str] | None]":
     """Return the protocols of a network, and the number of pools by protocol name if it has a store."""
     from swapcli.engine.protocol_support import describe_protocols
 
@@ -61,7 +60,7 @@ def _load_protocols(session: Session, name: str) -> tuple[tuple[ProtocolSupport,
         return describe_protocols(store.network), pools
 
 
-def _row(support: ProtocolSupport, pools: Counter[str] | None) -> tuple[str, ...]:
+def _row(support: "ProtocolSupport", pools: Counter[str] | None) -> tuple[str, ...]:
     protocol = support.protocol
     counted = () if pools is None else (f"{pools[protocol.amm_name]:,}",)
     can_sync = "yes" if support.can_sync else "no"
@@ -69,7 +68,7 @@ def _row(support: ProtocolSupport, pools: Counter[str] | None) -> tuple[str, ...
     return str(protocol.id), name, family, support.quotes, can_sync, *counted, printable(support.reason)
 
 
-def _document(support: ProtocolSupport, pools: Counter[str] | None) -> ProtocolDocumentJson:
+def _document(support: "ProtocolSupport", pools: Counter[str] | None) -> "ProtocolDocumentJson":
     protocol = support.protocol
     return {
         "protocol": protocol.id,

@@ -6,8 +6,8 @@ from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import exit_codes, options
 from swapcli.cli.batch_options import BatchOptions
+from swapcli.cli.command_app import CommandApp
 from swapcli.cli.files import write_atomically
-from swapcli.cli.lazy_group import PanelCommand, new_app
 from swapcli.cli.options import (
     OUTPUT,
     OrderOptions,
@@ -15,7 +15,6 @@ from swapcli.cli.options import (
     PayloadOptions,
     SourceOptions,
     option,
-    with_option_groups,
 )
 from swapcli.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.cli.picture_options import PictureOptions
@@ -26,28 +25,22 @@ from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import InvalidOption
 
 if TYPE_CHECKING:
-    from typer._click import Context
-
     from swapcli.engine.payload_checker import PayloadChecker
 
-app = new_app()
+app = CommandApp()
 
 
-class WatchableCommand(PanelCommand):
-    """A command whose option --watch has an optional value: the next word if it is a number."""
-
-    def parse_args(self, ctx: "Context", args: list[str]) -> list[str]:
-        """Join --watch and its value, which is empty without SECONDS, since the next word may be an argument."""
-        end = args.index("--") if "--" in args else len(args)
-        if "--watch" in args[:end]:
-            place = args.index("--watch")
-            seconds = [word for word in args[place + 1 : place + 2] if word.replace(".", "", 1).isdecimal()]
-            args[place : place + 1 + len(seconds)] = [f"--watch={''.join(seconds)}"]
-        return super().parse_args(ctx, args)
+def _join_watch_seconds(words: list[str]) -> list[str]:
+    """Join --watch and its value, the next word if it is a number: without SECONDS, that may be an argument."""
+    end = words.index("--") if "--" in words else len(words)
+    if "--watch" in words[:end]:
+        place = words.index("--watch")
+        seconds = [word for word in words[place + 1 : place + 2] if word.replace(".", "", 1).isdecimal()]
+        words[place : place + 1 + len(seconds)] = [f"--watch={''.join(seconds)}"]
+    return words
 
 
-@app.command(cls=WatchableCommand)
-@with_option_groups
+@app.command(prepare=_join_watch_seconds)
 def route(
     network: options.NetworkNameOrDefault = None,
     token_in: options.TokenIn = None,

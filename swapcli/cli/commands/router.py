@@ -5,23 +5,17 @@
 import sys
 
 from swapcli.cli import options
-from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import OutputOptions, with_option_groups
+from swapcli.cli.command_app import CommandApp
+from swapcli.cli.options import OutputOptions
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.payload_view import shorten_calldata
 from swapcli.cli.session import open_session
 
-app = new_app("Print the transaction that deploys your own router contract.")
+app = CommandApp("Print the transaction that deploys your own router contract.")
 
 
-@app.callback()
-def router() -> None:
-    """Print the transaction that deploys your own router contract."""
-
-
-@app.command("deploy-payload", cls=PanelCommand)
-@with_option_groups
+@app.command("deploy-payload")
 def deploy_payload(network: options.NetworkName, *, output: OutputOptions) -> None:
     """Print the transaction that deploys the router contract.
 

@@ -5,8 +5,8 @@
 from typing import Annotated
 
 from swapcli.api.document_types import DOCUMENTS, DocumentJson
-from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import OutputOptions, argument, with_option_groups
+from swapcli.cli.command_app import CommandApp
+from swapcli.cli.options import OutputOptions, argument
 from swapcli.cli.output import LIST_FORMATS
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import open_session
@@ -22,11 +22,10 @@ _PRINTED_BY = {
     "error": "every command with --json, on stderr",
 }
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def schema(
     document: Annotated[str | None, argument("[DOCUMENT]", "Document to describe; all are listed without it.")] = None,
     *,

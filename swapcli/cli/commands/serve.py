@@ -10,9 +10,9 @@ from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import options
+from swapcli.cli.command_app import CommandApp
 from swapcli.cli.files import write_atomically
-from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import OutputOptions, option, with_option_groups
+from swapcli.cli.options import OutputOptions, option
 from swapcli.cli.session import Session, open_session
 from swapcli.config.settings import ServiceSettings
 from swapcli.config.source_readers import flag
@@ -34,11 +34,10 @@ _PUBLIC_ADDRESS = (
     " encrypted; put a TLS proxy in front of it"
 )
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def serve(
     *,
     host: Annotated[

@@ -10,8 +10,8 @@ from typing import Annotated
 from swapcli.chain.head_source import HeadSource
 from swapcli.chain.node import Node
 from swapcli.cli import exit_codes, options
-from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import OutputOptions, option, with_option_groups
+from swapcli.cli.command_app import CommandApp
+from swapcli.cli.options import OutputOptions, option
 from swapcli.cli.output import OutputFormat, print_note, print_to_stderr
 from swapcli.cli.render.sync_view import SyncResult, advance_document, build_sync_details, format_advance, sync_document
 from swapcli.cli.session import Session, open_session
@@ -39,11 +39,10 @@ FILTER = "Filter"
 
 _SUBSCRIBED = "the node announces new blocks again"
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def sync(
     network: options.NetworkNameOrDefault = None,
     *,

@@ -7,8 +7,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
 
 from swapcli.cli import options
-from swapcli.cli.lazy_group import PanelCommand, new_app
-from swapcli.cli.options import OutputOptions, argument, with_option_groups
+from swapcli.cli.command_app import CommandApp
+from swapcli.cli.options import OutputOptions, argument
 from swapcli.cli.output import LIST_FORMATS
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.session import Session, open_session
@@ -28,11 +28,10 @@ if TYPE_CHECKING:
 MAX_SHOWN = 60
 """Characters of a pattern in an error."""
 
-app = new_app()
+app = CommandApp()
 
 
-@app.command(cls=PanelCommand)
-@with_option_groups
+@app.command()
 def tokens(
     network: options.NetworkNameOrDefault = None,
     pattern: Annotated[

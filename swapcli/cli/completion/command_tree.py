@@ -93,7 +93,8 @@ def command_nodes() -> Iterator[CommandNode]:
     """Yield all commands, the root first, groups before their commands."""
     from typer.main import get_command
 
-    from swapcli.cli.app import PROGRAM, Root, app
+    from swapcli.cli.app import PROGRAM
+    from swapcli.cli.root import Root, app
 
     root = get_command(app)
     yield CommandNode((), PROGRAM, tuple(_options((), root)))
