@@ -13,7 +13,6 @@ To add a kind, add a member of `ContractKind` and a row. Its reader is `swapcli/
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from enum import StrEnum
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -36,43 +35,12 @@ from swapcli.chain.pool_constants import (
 from swapcli.chain.starknet_calls import selector
 from swapcli.encoding.abi import WORD
 from swapcli.errors import ConfigError
+from swapcli.model.contract_kind import ContractKind as ContractKind
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.networks.address import keccak256
 from swapcli.networks.pool_addresses import hash_pool_key, is_solidly
 from swapcli.pools import FAMILIES
 from swapcli.pools.concentrated import Concentrated
-
-
-class ContractKind(StrEnum):
-    """Kinds of contracts, by how they are read."""
-
-    UNISWAP_V2 = "uniswap_v2"
-    SOLIDLY = "solidly"
-    SOLIDLY_V1 = "solidly_v1"
-    UNISWAP_V3 = "uniswap_v3"
-    SOLIDLY_V3 = "solidly_v3"
-    ALGEBRA = "algebra_integral"
-    UNISWAP_V4 = "uniswap_v4"
-    STABLESWAP = "stableswap"
-    CRYPTOSWAP = "cryptoswap"
-    JEDISWAP = "jediswap"
-    TENKSWAP = "10kswap"
-    SITHSWAP = "sithswap"
-    STARKDEFI = "starkdefi"
-    JEDISWAP_CL = "jediswap_cl"
-    EKUBO = "ekubo"
-    INFINITY_CL = "infinity_cl"
-    INFINITY_BIN = "infinity_bin"
-    BALANCER_V2 = "balancer_v2"
-    BALANCER_V3 = "balancer_v3"
-    FLUID_T1 = "fluid_t1"
-    PSM = "psm"
-    VAULT = "vault"
-    BRIDGE = "bridge"
-    LIQUIDITY_BOOK = "liquidity_book"
-    SAMPLED = "sampled"
-    """Any contract whose protocol quotes by itself: see `sampled_pools`."""
-
 
 KeyOfEvent = Callable[[Log], str]
 """Returns the key of the pool that an event is about."""
@@ -427,8 +395,6 @@ def contract_kinds(protocol: ProtocolInfo, network: Network) -> tuple[ContractKi
         return (ContractKind.SOLIDLY if is_solidly(network, protocol.amm_name) else ContractKind.UNISWAP_V2,)
     if protocol.family == Concentrated.family:
         # Protocols of concentrated pools differ in the extra data that the router needs.
-        if "poolId" in protocol.extra_keys:
-            return (ContractKind.UNISWAP_V4,)
         return (ContractKind.UNISWAP_V3 if protocol.extra_keys else ContractKind.ALGEBRA,)
     return _only_kind(protocol.family or "", network.kind)
 

@@ -57,11 +57,20 @@ from typing import Final, NamedTuple
 
 from swapcli.encoding.abi import WORD, encode_address, encode_int, encode_uint, invalid_field
 from swapcli.evm.router_pool_kind import RouterPoolKind
+from swapcli.model.contract_kind import ContractKind
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.router_reading import ExtraDataForm
 
+_KIND_BY_CONTRACT: Final[Mapping[str, RouterPoolKind]] = MappingProxyType(
+    {
+        ContractKind.UNISWAP_V4: RouterPoolKind.SINGLETON,
+        ContractKind.INFINITY_CL: RouterPoolKind.INFINITY,
+        ContractKind.INFINITY_BIN: RouterPoolKind.INFINITY,
+    }
+)
+"""Contracts of many pools: their pools are called like all others of theirs, also those whose amounts are sampled."""
 _FEE_BITS: Final = 24
 _FEE_BYTES: Final = 3
 _INT16_LIMIT: Final = 1 << 15
@@ -124,13 +133,11 @@ def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTE
 def pool_kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
     """Return how this project's router contract calls the pools of a protocol, None if it cannot.
 
-    Pools of Uniswap V4 whose amounts are sampled, since hooks change them, are called like the others.
+    The contracts that the network's definition names decide, else the family.
     """
-    if protocol.family in ("concentrated", "sampled") and "poolId" in protocol.extra_keys:
-        if "parameters" in protocol.extra_keys:
-            return RouterPoolKind.INFINITY
-        if "hooks" in protocol.extra_keys or protocol.family == "concentrated":
-            return RouterPoolKind.SINGLETON
+    by_contract = {_KIND_BY_CONTRACT.get(contract) for contract in protocol.contracts} - {None}
+    if by_contract:
+        return by_contract.pop()
     family = BY_FAMILY.get(protocol.family) if protocol.family else None
     return family.kind if family else None
 

@@ -29,6 +29,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
+from swapcli.model.contract_kind import ContractKind
 from swapcli.model.network import DIALECTS, FIBROUS, Deployment, DialectRouter, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
@@ -214,14 +215,22 @@ def _read_token(value: object, where: str, kind: Kind) -> Token:
 def _read_protocols(fields: DefinitionFields) -> Iterator[ProtocolInfo]:
     for where, item in fields.optional_items("protocols"):
         protocol = fields.of_keys(item, where, _PROTOCOL_KEYS)
+        family, extra_keys, contracts = (
+            protocol.optional_text("family"),
+            protocol.texts("extra_keys"),
+            protocol.texts("contracts"),
+        )
+        if not contracts and family == "concentrated" and "poolId" in extra_keys:
+            # Definitions from before other contracts had pools with ids do not name Uniswap V4.
+            contracts = (ContractKind.UNISWAP_V4,)
         yield ProtocolInfo(
             id=protocol.whole("id", 0, _MAX_PROTOCOL_ID),
             amm_name=protocol.text("amm_name"),
             display_name=protocol.text("display_name"),
-            family=protocol.optional_text("family"),
-            extra_keys=protocol.texts("extra_keys"),
+            family=family,
+            extra_keys=extra_keys,
             confirmed=protocol.boolean("confirmed", default=False),
-            contracts=protocol.texts("contracts"),
+            contracts=contracts,
             unsupported=protocol.optional_text("unsupported"),
         )
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from swapcli.model.contract_kind import ContractKind
 from swapcli.model.network import Deployment, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import keccak256
@@ -20,7 +21,7 @@ def pool_address(network: Network, amm_name: str, token_a: str, token_b: str, ti
     deployment = deployment_of(network, amm_name)
     if protocol is None or deployment is None:
         return None
-    if "poolId" in protocol.extra_keys:
+    if ContractKind.UNISWAP_V4 in protocol.contracts:
         return deployment.addresses.get("pool_manager")
     deployer = deployment.addresses.get("pool_deployer") or deployment.addresses.get("factory")
     if deployer is None or deployment.init_code_hash is None:

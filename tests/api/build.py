@@ -30,7 +30,7 @@ PROTOCOLS = (
     ProtocolInfo(7, "unheardOf", "Unheard Of"),
     ProtocolInfo(
         25, "uniswapV4", "Uniswap V4", family="concentrated",
-        extra_keys=("poolId", "token0", "token1", "fee", "tickSpacing", "hooks"),
+        extra_keys=("poolId", "token0", "token1", "fee", "tickSpacing", "hooks"), contracts=("uniswap_v4",),
     ),
 )  # fmt: skip
 EVM = Network("base", Kind.EVM, 8453, NATIVE, WRAPPED, (WRAPPED, USDC, AERO), PROTOCOLS)

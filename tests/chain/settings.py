@@ -57,6 +57,7 @@ def _protocol(protocol: ProtocolInfo) -> dict[str, object]:
         "amm_name": protocol.amm_name,
         "display_name": protocol.display_name,
         "extra_keys": list(protocol.extra_keys),
+        "contracts": list(protocol.contracts),
     }
     return row | ({"family": protocol.family} if protocol.family else {})
 

@@ -310,7 +310,14 @@ def example_market() -> MarketState:
     protocols = (
         ProtocolInfo(1, "v2", "V2", "constant_product"),
         ProtocolInfo(2, "v3", "V3", "concentrated", ("fee",)),
-        ProtocolInfo(3, "v4", "V4", "concentrated", ("poolId", "token0", "token1", "fee", "tickSpacing", "hooks")),
+        ProtocolInfo(
+            3,
+            "v4",
+            "V4",
+            "concentrated",
+            ("poolId", "token0", "token1", "fee", "tickSpacing", "hooks"),
+            contracts=("uniswap_v4",),
+        ),
     )
     holder = find_network("base").routers[SETTLER].spender
     actions = {"v2": "UNISWAPV2", "v3": "UNISWAPV3 0", "v4": "UNISWAPV4"}

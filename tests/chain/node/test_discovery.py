@@ -228,7 +228,7 @@ def test_the_hook_of_a_uniswap_v4_pool_decides_its_protocol(
     scene: Scene, fee: int, fee_ppm: int, is_dynamic: bool
 ) -> None:
     manager, known, other = "0x" + "44" * 20, "0x" + "12" * 18 + "1040", "0x" + "13" * 18 + "1040"
-    launcher = ProtocolInfo(51, "launcher", "Launcher", "concentrated", V4.extra_keys)
+    launcher = ProtocolInfo(51, "launcher", "Launcher", "concentrated", V4.extra_keys, contracts=V4.contracts)
     for number, hooks in enumerate((known, other)):
         scene.node.emitted_logs.append(initialize_event(scene, manager, f"0x{number:064x}", fee, hooks))
     home = Factory(manager, ContractKind.UNISWAP_V4, (V4,), protocols_by_hook={known: launcher})

@@ -14,6 +14,7 @@ from swapcli.evm.dialects.fibrous import FibrousDialect
 from swapcli.evm.extra_data import pool_kind
 from swapcli.evm.router import RouterPoolKind, build_deployment, pool_kinds_by_protocol, read_artifact
 from swapcli.evm.router.deployment import PROTOCOL_IDS
+from swapcli.model.contract_kind import ContractKind
 from swapcli.model.network import OWN, Deployment, Network, ProtocolInfo
 from swapcli.networks.catalogue import find_network, network_names
 from swapcli.pools import FAMILIES
@@ -46,7 +47,7 @@ def test_every_network_gets_its_protocols_and_its_own_contracts(name: str) -> No
     assert {each: kind for each, kind in kinds_in_table.items() if kind} == dict(pool_kinds_by_protocol(net))
     assert set(kinds_in_table) >= {protocol.id for protocol in net.protocols}
     for protocol in net.protocols:
-        is_v4 = "hooks" in protocol.extra_keys
+        is_v4 = ContractKind.UNISWAP_V4 in protocol.contracts
         assert bool(kinds_in_table[protocol.id]) == (is_v4 or protocol.family not in {None, *NOT_EXECUTED})
     assert (manager != NATIVE) == (RouterPoolKind.SINGLETON in kinds_in_table.values())
     payload = build_deployment(net)
@@ -75,14 +76,14 @@ def test_the_source_and_the_program_number_kinds_alike() -> None:
 
 
 def test_sampled_pools_of_uniswap_v4_are_the_singleton() -> None:
-    keys = ("poolId", "token0", "token1", "fee", "tickSpacing", "hooks")
-    assert pool_kind(ProtocolInfo(7, "x", "X", "sampled", keys)) is RouterPoolKind.SINGLETON
+    assert pool_kind(ProtocolInfo(7, "x", "X", "sampled", contracts=("uniswap_v4",))) is RouterPoolKind.SINGLETON
     assert pool_kind(ProtocolInfo(7, "x", "X", "sampled", ("poolId",))) is None
 
 
-def test_infinity_pools_are_known_by_their_parameters() -> None:
-    keys = ("poolId", "parameters", "fee")
-    net = find_network("citrea")._replace(protocols=(ProtocolInfo(7, "x", "X", "concentrated", keys),))
+@pytest.mark.parametrize("contract", ["infinity_cl", "infinity_bin"])
+def test_infinity_pools_are_known_by_their_contracts(contract: str) -> None:
+    protocol = ProtocolInfo(7, "x", "X", "concentrated", contracts=(contract,))
+    net = find_network("citrea")._replace(protocols=(protocol,))
     assert pool_kinds_by_protocol(net)[7] is RouterPoolKind.INFINITY
     assert constructor_arguments(net)[1] == NATIVE
 
@@ -105,7 +106,7 @@ def test_protocols_that_are_known_by_pool_ids_are_the_singleton() -> None:
 
 
 def v4(number: int, name: str = "v4") -> ProtocolInfo:
-    return ProtocolInfo(number, name, name, "concentrated", ("poolId",))
+    return ProtocolInfo(number, name, name, "concentrated", ("poolId",), contracts=("uniswap_v4",))
 
 
 def refused(net: Network, match: str, key: str) -> None:

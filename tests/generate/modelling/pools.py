@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from swapcli.model.contract_kind import ContractKind
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
@@ -47,7 +48,7 @@ class _PoolInputs:
 
 
 def _is_uniswap_v4(protocol: ProtocolInfo) -> bool:
-    return protocol.family == "concentrated" and "poolId" in protocol.extra_keys
+    return ContractKind.UNISWAP_V4 in protocol.contracts
 
 
 def pool_entry(row: PoolRow, table: Table, network: Network) -> dict[str, object]:
