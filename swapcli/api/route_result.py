@@ -7,15 +7,13 @@ from types import MappingProxyType
 from typing import NamedTuple
 
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.network import Network, ProtocolInfo
+from swapcli.model.network import WRAPPER_PROTOCOL, Network, ProtocolInfo
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Quote, Route, Segment, Swap
 from swapcli.model.swap_terms import Integrator, after_fee
 from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
-
-WRAPPER_PROTOCOL = ProtocolInfo(0, "wrapper", "Wrapper", family="wrapper")
 
 
 class ResultSwap(NamedTuple):

@@ -22,7 +22,7 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.quoter import Quoter, Sale
 from swapcli.model.router_reading import DEFAULT_READING
-from swapcli.pools.sampled import Sampled
+from swapcli.pools.sampled import Sampled, sampled_pools
 
 _ReadValue = Pool | L1FeeParams | RegisteredRouter | None
 
@@ -57,7 +57,7 @@ class BlockSnapshot:
         reads: list[tuple[str, BatchRead[_ReadValue]]] = [
             (each.key, pool_reader(each.kind).load(each)) for each in refs
         ]
-        reads += self._sample_reads([pool for pool in unread if isinstance(pool, Sampled)])
+        reads += self._sample_reads(sampled_pools(unread))
         pool_count = len(reads)
         oracle, registry = self.network.l1_fee_oracle, self.network.router_registry
         if oracle and not self.pools:
@@ -78,10 +78,9 @@ class BlockSnapshot:
         A pool that does not quote one of them could not be read.
         """
         reads: list[tuple[str, BatchRead[_ReadValue]]] = []
-        for key, requested in sales.items():
-            pool = self.pools.get(key)
-            if isinstance(pool, Sampled):
-                reads.append((key, read_quotes(pool, self._quoters[pool.protocol], requested, self._call_context)))
+        for pool in sampled_pools(pool for key in sales if (pool := self.pools.get(key))):
+            quotes = read_quotes(pool, self._quoters[pool.protocol], sales[pool.key], self._call_context)
+            reads.append((pool.key, quotes))
         self._update(reads, self._read(reads))
 
     def _sample_reads(self, pools: Sequence[Sampled]) -> Iterator[tuple[str, BatchRead[_ReadValue]]]:

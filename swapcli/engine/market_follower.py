@@ -25,7 +25,7 @@ from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
-from swapcli.pools.sampled import Sampled
+from swapcli.pools.sampled import sampled_pools
 from swapcli.store import Store, StoredBlock, create_store, open_store
 
 MAX_POOLS = 5_000
@@ -172,7 +172,7 @@ class MarketFollower:
 
         A node that does not have them leaves all of them without.
         """
-        pools = [pool for pool in market.pools.values() if isinstance(pool, Sampled)]
+        pools = sampled_pools(market.pools.values())
         if not pools:
             return market
         found: Mapping[str, Pool | None] = {}

@@ -5,10 +5,8 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from swapcli.model.network import Network, ProtocolInfo
-
-SAMPLED_FAMILY = "sampled"
-WRAPPER_FAMILY = "wrapper"
+from swapcli.model.network import WRAPPER_PROTOCOL, Network, ProtocolInfo
+from swapcli.pools import family
 
 
 class QuoteKind(StrEnum):
@@ -49,8 +47,8 @@ def _support(protocol: ProtocolInfo, found: set[str], missing: dict[str, str]) -
     if protocol.family is None:
         reason = protocol.unsupported or "its pools are not known to this program"
         return ProtocolSupport(protocol, QuoteKind.NOT_SUPPORTED, can_sync=False, reason=reason)
-    quotes = QuoteKind.SAMPLED if protocol.family == SAMPLED_FAMILY else QuoteKind.EXACT
-    if name in found or protocol.family == WRAPPER_FAMILY:
+    quotes = QuoteKind.SAMPLED if family(protocol.family).is_sampled else QuoteKind.EXACT
+    if name in found or protocol.family == WRAPPER_PROTOCOL.family:
         return ProtocolSupport(protocol, quotes, can_sync=name in found, reason="")
     reason = protocol.unsupported or missing.get(name, "the catalogue knows no contract that its pools come from")
     return ProtocolSupport(protocol, quotes, can_sync=False, reason=reason)

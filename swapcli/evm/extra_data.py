@@ -115,7 +115,7 @@ def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTE
     data = BY_FAMILY[use.pool.family].extra_data(use)
     if isinstance(data, _PoolKey):
         return data.encoded
-    if use.pool.family == "wrapper":
+    if use.pool.is_wrapper:
         return b""
     match form:
         case ExtraDataForm.EMPTY:

@@ -3,21 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import Final
 
 from swapcli.errors import ConfigError, InvalidRoute
 from swapcli.evm.extra_data import PoolUse, encode_extra_data
 from swapcli.evm.integrator import encode_integrator_data
-from swapcli.model.network import Network, ProtocolInfo
+from swapcli.model.network import WRAPPER_PROTOCOL, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
-
-_WRAPPER: Final = "wrapper"
-_WRAPPER_ID: Final = 0
 
 
 def build_call(
@@ -72,8 +68,8 @@ def _swap(step: Step, pools: Mapping[str, Pool], network: Network, swap_type: Sw
 
 
 def _protocol_id(pool: Pool, protocol: ProtocolInfo | None, network: Network) -> int:
-    if pool.family == _WRAPPER:
-        return _WRAPPER_ID
+    if pool.is_wrapper:
+        return WRAPPER_PROTOCOL.id
     if protocol is None:
         raise ConfigError(
             f'{network.name} has no protocol "{pool.protocol}", so a router cannot use pool {pool.key}',

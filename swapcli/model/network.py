@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
+from typing import Final, NamedTuple
 
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.router_reading import DEFAULT_READING, RouterReading
@@ -36,6 +36,10 @@ class ProtocolInfo(NamedTuple):
     confirmed: bool = False
     contracts: tuple[str, ...] = ()
     unsupported: str | None = None
+
+
+WRAPPER_PROTOCOL: Final = ProtocolInfo(0, "wrapper", "Wrapper", family="wrapper")
+"""The contract that wraps the native token, as the interface lists it among the protocols."""
 
 
 class Deployment(NamedTuple):

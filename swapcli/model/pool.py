@@ -69,6 +69,10 @@ class Pool(ABC):
     """Gas units of one swap through a router, without what depends on its size."""
     requires_exact_payment: ClassVar[bool] = False
     """Whether a swap reverts if the pool receives a unit less than `amount_in`."""
+    is_sampled: ClassVar[bool] = False
+    """Whether its amounts are quotes of its protocol, and not computed from its state."""
+    is_wrapper: ClassVar[bool] = False
+    """Whether it is the contract that wraps the native token, which no market has."""
 
     @property
     def key(self) -> str:
@@ -86,8 +90,8 @@ class Pool(ABC):
         return False
 
     @property
-    def is_sampled(self) -> bool:
-        """Whether its amounts are quotes of its protocol, and not computed from its state."""
+    def has_samples(self) -> bool:
+        """Whether quotes of its protocol are known; only sampled pools have them."""
         return False
 
     @property

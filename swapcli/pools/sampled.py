@@ -11,7 +11,7 @@ stale with their block, so that the state to keep has none of them; without samp
 from __future__ import annotations
 
 from bisect import bisect_left
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar, Final, Self
@@ -208,3 +208,8 @@ def _check_samples(name: str, samples: Sequence[QuotedSale], balance: int | None
             )
     if balance is not None and samples and samples[-1].amount_out > balance:
         raise InvalidPoolState(name, f"the output {samples[-1].amount_out} is above the balance {balance}")
+
+
+def sampled_pools(pools: Iterable[Pool]) -> list[Sampled]:
+    """Return those pools whose amounts are quotes of their protocols."""
+    return [pool for pool in pools if isinstance(pool, Sampled)]

@@ -27,6 +27,7 @@ class WrappedNative(Pool):
 
     family: ClassVar[str] = "wrapper"
     swap_gas: ClassVar[int] = 11_000
+    is_wrapper: ClassVar[bool] = True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Return `amount_in` itself and the same pool."""

@@ -38,7 +38,7 @@ PROTOCOLS = (
     ProtocolInfo(5, "uniswapV3", "Uniswap V3", "concentrated", _V3_KEYS),
     ProtocolInfo(9, "pancakeSwapV3", "PancakeSwap V3", "concentrated", _V3_KEYS),
     ProtocolInfo(11, "slipstream", "Slipstream", "concentrated", ("tickSpacing",)),
-    ProtocolInfo(25, "uniswapV4", "Uniswap V4", "concentrated", _V4_KEYS),
+    ProtocolInfo(25, "uniswapV4", "Uniswap V4", "concentrated", _V4_KEYS, contracts=("uniswap_v4",)),
     ProtocolInfo(63, "solidlyStable", "Solidly Stable", "solidly_stable"),
     ProtocolInfo(64, "solidlyVolatile", "Solidly Volatile", "constant_product"),
     ProtocolInfo(70, "algebra", "Algebra", "concentrated"),

@@ -25,7 +25,6 @@ from swapcli.engine.transfer_rules import check_route, check_token, routable_mar
 from swapcli.engine.wrap import (
     UNWRAP_GAS_UNITS,
     WRAP_GAS_UNITS,
-    WRAPPER,
     check_wrapper_allowed,
     is_wrapping,
     wrap_quote,
@@ -434,6 +433,6 @@ class InMemorySource:
 
 def _transaction_gas(swap_type: SwapType, pools: Mapping[str, Pool], done: Replay, router: RouterGas) -> int:
     """Return the gas units of a transaction from the pools before it and its replay, as in its quote."""
-    if pools[done.steps[0].pool].family == WRAPPER:
+    if pools[done.steps[0].pool].is_wrapper:
         return WRAP_GAS_UNITS if swap_type is SwapType.NATIVE_TO_TOKEN else UNWRAP_GAS_UNITS
     return route_gas(pools, done, router) + router.of_swap_type(swap_type)

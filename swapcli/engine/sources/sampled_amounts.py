@@ -18,7 +18,6 @@ from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.quoter import Sale
 from swapcli.networks.quoter_definitions import quoted_protocols
-from swapcli.pools.sampled import Sampled
 from swapcli.routing.competing_routes import is_better
 
 if TYPE_CHECKING:
@@ -155,7 +154,7 @@ def sampled_keys(market: MarketState) -> list[str]:
 
 def has_samples(market: MarketState) -> bool:
     """Return whether a market has a sampled pool that can be quoted."""
-    return any(isinstance(pool, Sampled) and pool.has_samples for pool in market.pools.values())
+    return any(pool.has_samples for pool in market.pools.values())
 
 
 def useful_sampled_pools(market: MarketState, order_tokens: Collection[str], tokens: Collection[str]) -> list[str]:
@@ -178,11 +177,11 @@ def without_wrong_prices(source: InMemorySource) -> InMemorySource:
     if not has_samples(market):
         return source
     prices = without_pools(source, sampled_keys(market)).unit_prices()
-    wrong = [key for key, pool in market.pools.items() if isinstance(pool, Sampled) and _is_wrong(pool, prices)]
+    wrong = [key for key, pool in market.pools.items() if pool.is_sampled and _is_wrong(pool, prices)]
     return without_pools(source, wrong) if wrong else source
 
 
-def _is_wrong(pool: Sampled, prices: Mapping[str, float]) -> bool:
+def _is_wrong(pool: Pool, prices: Mapping[str, float]) -> bool:
     for token_in, token_out in (pool.tokens, pool.tokens[::-1]):
         value_in, value_out = prices.get(token_in), prices.get(token_out)
         if value_in and value_out and pool.curve(token_in, token_out).start_rate * value_out > _MAX_GAIN * value_in:

@@ -244,7 +244,7 @@ def _pool_uses(swap: ReplayedSwap) -> list[_PoolUse]:
         pool = swap.pools.get(step.pool)
         if pool is None:
             raise InvalidRoute(f"the route uses pool {step.pool}, which the market does not have")
-        if pool.family != "wrapper":
+        if not pool.is_wrapper:
             uses.append(_PoolUse(step, pool))
     return uses
 

@@ -31,7 +31,6 @@ _GAS: Final = RouterGas(
 estimated within 10%, against 62.5% by the figures of this project's router."""
 
 _NEVER: Final = (1 << 256) - 1
-_WRAPPER: Final = "wrapper"
 
 
 class UniversalRouterDialect:
@@ -56,7 +55,7 @@ class UniversalRouterDialect:
 
     def executable_pool(self, pool: Pool) -> Pool | None:
         """Return the pool itself if it is one of Uniswap's own, None for every other one."""
-        if pool.family == _WRAPPER:
+        if pool.is_wrapper:
             return pool
         generation = self._generations.get(pool.protocol)
         is_known = generation in {V2, V3, V4} and (generation == V4) == ("poolId" in pool.api_extra_data())
@@ -105,7 +104,7 @@ class _RouterPools:
 
     def is_wrapper(self, step: Step) -> bool:
         """Return whether a step wraps or unwraps the native currency."""
-        return self._pool(step).family == _WRAPPER
+        return self._pool(step).is_wrapper
 
     def hop(self, step: Step) -> RouterHop:
         """As `Pools.hop`."""

@@ -17,8 +17,8 @@ from swapcli.encoding.abi import encode_address, encode_uint
 from swapcli.errors import ConfigError
 from swapcli.evm.extra_data import pool_kind
 from swapcli.evm.router_pool_kind import RouterPoolKind
+from swapcli.model.network import WRAPPER_PROTOCOL, Network
 from swapcli.model.network import Kind as NetworkKind
-from swapcli.model.network import Network
 from swapcli.model.order import ZERO_ADDRESS
 
 PROTOCOL_IDS: Final = 128
@@ -26,7 +26,6 @@ PROTOCOL_IDS: Final = 128
 
 _IDS_A_WORD: Final = 64
 _BITS_AN_ID: Final = 4
-_WRAPPER_ID: Final = 0
 _POOL_MANAGER: Final = "pool_manager"
 
 
@@ -81,7 +80,7 @@ def build_deployment(network: Network) -> RouterDeployment:
 
 def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
     """Return how the router calls the pools of each protocol, by protocol id. Raises `ConfigError`."""
-    kinds = {_WRAPPER_ID: RouterPoolKind.WRAPPER}
+    kinds = {WRAPPER_PROTOCOL.id: RouterPoolKind.WRAPPER}
     for protocol in network.protocols:
         kind = pool_kind(protocol)
         if kind is None:
