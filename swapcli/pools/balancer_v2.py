@@ -12,12 +12,12 @@ from __future__ import annotations
 from abc import abstractmethod
 from collections.abc import Sequence
 from dataclasses import dataclass
-from typing import ClassVar, Final, NamedTuple, Self
+from typing import Final, Self
 
-from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
-from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.errors import InsufficientLiquidity, SwapReverts
+from swapcli.model.pool import PoolIdentity
 from swapcli.model.units import WAD
-from swapcli.pools.balancer_fees import read_swap_fee, write_swap_fee
+from swapcli.pools.balancer_pool import BalancerPool, BalancerState, read_balancer_state
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
 from swapcli.pools.rounding import mul_div_up
@@ -30,27 +30,10 @@ _RATE_BITS: Final = 128
 
 
 @dataclass(frozen=True, slots=True)
-class BalancerV2(Pool):
-    """A pool of the Vault: `reserves` in base units, `rates` and `swap_fee` as 10^18 fractions.
+class BalancerV2(BalancerPool):
+    """A pool of the Vault. `pool_id` is what the Vault calls it, 32 bytes in hex; empty if it is unknown."""
 
-    `pool_id` is what the Vault calls the pool, 32 bytes in hex; empty if it is unknown. `is_time_dependent` says that a
-    rate, or a value of the family, can change without an event of the pool.
-    """
-
-    reserves: tuple[int, ...]
-    rates: tuple[int, ...]
-    swap_fee: int
     pool_id: str
-    is_time_dependent: bool
-
-    holds_reserves_in_vault: ClassVar[bool] = True
-    can_be_one_sided: ClassVar[bool] = False
-    """Whether a pool that has run out of a token still buys it."""
-
-    @property
-    def changes_without_events(self) -> bool:
-        """Return whether the state is that of one block only."""
-        return self.is_time_dependent
 
     @abstractmethod
     def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
@@ -87,46 +70,12 @@ class BalancerV2(Pool):
         """Return base units per scaled unit: of the i-th token, with the fee on top, and of the j-th."""
         return WAD / self.scaling_factor(i) / (1.0 - self.swap_fee / WAD), WAD / self.scaling_factor(j)
 
-    def vault_state(self) -> dict[str, object]:
-        """Return the fields that `read_vault_v2_state` reads; those with default values are omitted."""
-        state: dict[str, object] = {
-            "reserves": [str(reserve) for reserve in self.reserves],
-            "rates": [str(rate) for rate in self.rates],
-        }
-        state |= write_swap_fee(self.swap_fee, self.fee_ppm)
-        if self.pool_id:
-            state["pool_id"] = self.pool_id
-        if self.is_time_dependent:
-            state["is_time_dependent"] = True
-        return state
+    def further_vault_state(self) -> dict[str, object]:
+        """Return `pool_id` if it is known."""
+        return {"pool_id": self.pool_id} if self.pool_id else {}
 
 
-class VaultV2State(NamedTuple):
-    """The fields of `BalancerV2`, in its order."""
-
-    address: str
-    protocol: str
-    tokens: tuple[str, ...]
-    decimals: tuple[int, ...]
-    fee_ppm: int
-    reserves: tuple[int, ...]
-    rates: tuple[int, ...]
-    swap_fee: int
-    pool_id: str
-    is_time_dependent: bool
-
-
-def read_vault_v2_state(identity: PoolIdentity, fields: StateFields) -> VaultV2State:
-    """Read `reserves`, which may be zero, `rates`, and optionally `swap_fee`, `pool_id` and `is_time_dependent`."""
-    count = len(identity.tokens)
-    rates = fields.uints("rates", count, _RATE_BITS)
-    if not all(rates):
-        raise InvalidPoolState("rates", "a rate is zero")
-    return VaultV2State(
-        *identity,
-        fields.uints("reserves", count, BALANCE_BITS),
-        rates,
-        read_swap_fee(identity, fields),
-        fields.optional_hex("pool_id", 32) or "",
-        fields.boolean("is_time_dependent"),
-    )
+def read_vault_v2_state(identity: PoolIdentity, fields: StateFields) -> tuple[BalancerState, str]:
+    """Read the fields of `read_balancer_state`, and the optional `pool_id`, which is empty if it is unknown."""
+    shared = read_balancer_state(identity, fields, balance_bits=BALANCE_BITS, rate_bits=_RATE_BITS)
+    return shared, fields.optional_hex("pool_id", 32) or ""

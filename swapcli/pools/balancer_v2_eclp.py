@@ -47,4 +47,5 @@ class BalancerV2Eclp(BalancerV2):
         check_multi_token(identity)
         check_pair(identity)
         fields = StateFields(state)
-        return cls(*read_vault_v2_state(identity, fields), EclpParameters.from_fields(fields))
+        shared, pool_id = read_vault_v2_state(identity, fields)
+        return cls(*shared, pool_id, EclpParameters.from_fields(fields))

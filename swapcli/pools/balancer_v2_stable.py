@@ -62,5 +62,5 @@ class BalancerV2Stable(BalancerV2):
         """Read the fields of `read_vault_v2_state`, `amp`, and optionally `is_metastable`."""
         check_multi_token(identity)
         fields = StateFields(state)
-        vault_state = read_vault_v2_state(identity, fields)
-        return cls(*vault_state, read_amp(fields), fields.boolean("is_metastable"))
+        shared, pool_id = read_vault_v2_state(identity, fields)
+        return cls(*shared, pool_id, read_amp(fields), fields.boolean("is_metastable"))

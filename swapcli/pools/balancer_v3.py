@@ -19,7 +19,7 @@ from typing import ClassVar, Final, NamedTuple, Self
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.units import WAD
-from swapcli.pools.balancer_fees import read_swap_fee, write_swap_fee
+from swapcli.pools.balancer_pool import BalancerPool, BalancerState, read_balancer_state
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
 from swapcli.pools.rounding import mul_div_up
@@ -33,32 +33,16 @@ _MIN_TRADE_AMOUNT: Final = 10**6
 
 
 @dataclass(frozen=True, slots=True)
-class BalancerV3(Pool):
-    """A pool of the Vault: `reserves` in base units, `rates` and fees as 10^18 fractions.
+class BalancerV3(BalancerPool):
+    """A pool of the Vault. `aggregate_swap_fee`, a 10^18 fraction, is the part of a fee that leaves the balances."""
 
-    `swap_fee` is the pool's own fee, and `aggregate_swap_fee` the part of a fee that leaves the balances.
-    `is_time_dependent` says that a rate, or a value of the family, can change without an event of the pool.
-    """
-
-    reserves: tuple[int, ...]
-    rates: tuple[int, ...]
-    swap_fee: int
     aggregate_swap_fee: int
     min_trade_amount: int
-    is_time_dependent: bool
 
-    holds_reserves_in_vault: ClassVar[bool] = True
     further_token_gas: ClassVar[int]
     """Gas units for each token of the pool beyond two, which a swap reads too. `swap_gas` is that of two tokens.
 
     Both are those of recorded transactions less 23,000 for the transaction itself."""
-    can_be_one_sided: ClassVar[bool] = False
-    """Whether a pool that has run out of a token still buys it."""
-
-    @property
-    def changes_without_events(self) -> bool:
-        """Return whether the state is that of one block only."""
-        return self.is_time_dependent
 
     @abstractmethod
     def live_amount_out(self, live: Sequence[int], i: int, j: int, amount_in: int) -> int:
@@ -113,19 +97,13 @@ class BalancerV3(Pool):
         unit_in, unit_out = (WAD / (to_18_decimals(self.decimals[k]) * self.rates[k]) for k in (i, j))
         return unit_in / (1.0 - self.swap_fee / WAD), unit_out
 
-    def vault_state(self) -> dict[str, object]:
-        """Return the fields that `read_vault_v3_state` reads; those with default values are omitted."""
-        state: dict[str, object] = {
-            "reserves": [str(reserve) for reserve in self.reserves],
-            "rates": [str(rate) for rate in self.rates],
-        }
-        state |= write_swap_fee(self.swap_fee, self.fee_ppm)
+    def further_vault_state(self) -> dict[str, object]:
+        """Return `aggregate_swap_fee` and `min_trade_amount` if they are not the usual ones."""
+        state: dict[str, object] = {}
         if self.aggregate_swap_fee:
             state["aggregate_swap_fee"] = str(self.aggregate_swap_fee)
         if self.min_trade_amount != _MIN_TRADE_AMOUNT:
             state["min_trade_amount"] = self.min_trade_amount
-        if self.is_time_dependent:
-            state["is_time_dependent"] = True
         return state
 
     def _check_trade_amount(self, live_amount: int, amount_in: int) -> None:
@@ -133,45 +111,22 @@ class BalancerV3(Pool):
             raise SwapReverts(f"pool {self.key}: the Vault refuses trades as small as {amount_in}")
 
 
-class VaultV3State(NamedTuple):
-    """The fields of `BalancerV3`, in its order."""
+class VaultV3Limits(NamedTuple):
+    """The fields of `BalancerV3` that other pools of Balancer have not, in its order."""
 
-    address: str
-    protocol: str
-    tokens: tuple[str, ...]
-    decimals: tuple[int, ...]
-    fee_ppm: int
-    reserves: tuple[int, ...]
-    rates: tuple[int, ...]
-    swap_fee: int
     aggregate_swap_fee: int
     min_trade_amount: int
-    is_time_dependent: bool
 
 
-def read_vault_v3_state(identity: PoolIdentity, fields: StateFields) -> VaultV3State:
-    """Read `reserves`, which may be zero, `rates`, and optionally fees, minimum and `is_time_dependent`.
-
-    `swap_fee` is needed only if the fee is no whole number of parts per million, which `fee_ppm` then rounds down.
-    """
-    count = len(identity.tokens)
-    rates = fields.uints("rates", count, _BALANCE_BITS)
-    if not all(rates):
-        raise InvalidPoolState("rates", "a rate is zero")
-    reserves = fields.uints("reserves", count, _BALANCE_BITS)
-    for k, (reserve, places, rate) in enumerate(zip(reserves, identity.decimals, rates, strict=True)):
+def read_vault_v3_state(identity: PoolIdentity, fields: StateFields) -> tuple[BalancerState, VaultV3Limits]:
+    """Read the fields of `read_balancer_state`, and the optional `aggregate_swap_fee` and `min_trade_amount`."""
+    shared = read_balancer_state(identity, fields, balance_bits=_BALANCE_BITS, rate_bits=_BALANCE_BITS)
+    for k, (reserve, places, rate) in enumerate(zip(shared.reserves, identity.decimals, shared.rates, strict=True)):
         if reserve * to_18_decimals(places) * rate // WAD >> _BALANCE_BITS:
             raise InvalidPoolState(f"reserves[{k}]", f"{reserve} at the rate {rate} is more than the Vault can hold")
     minimum = fields.optional_uint("min_trade_amount")
-    return VaultV3State(
-        *identity,
-        reserves,
-        rates,
-        read_swap_fee(identity, fields),
-        fields.integer("aggregate_swap_fee", 0, WAD) if fields.has("aggregate_swap_fee") else 0,
-        _MIN_TRADE_AMOUNT if minimum is None else minimum,
-        fields.boolean("is_time_dependent"),
-    )
+    aggregate_fee = fields.integer("aggregate_swap_fee", 0, WAD) if fields.has("aggregate_swap_fee") else 0
+    return shared, VaultV3Limits(aggregate_fee, _MIN_TRADE_AMOUNT if minimum is None else minimum)
 
 
 def _rate_rounded_up(rate: int) -> int:

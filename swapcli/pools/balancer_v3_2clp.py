@@ -68,7 +68,8 @@ class BalancerV3TwoClp(BalancerV3):
         sqrt_alpha, sqrt_beta = fields.integer("sqrt_alpha", 1, ONE**2), fields.integer("sqrt_beta", 1, ONE**2)
         if sqrt_alpha * ONE // sqrt_beta >= ONE:
             raise InvalidPoolState("sqrt_beta", f"expected more than sqrt_alpha = {sqrt_alpha}, not {sqrt_beta}")
-        return cls(*read_vault_v3_state(identity, fields), sqrt_alpha, sqrt_beta)
+        shared, limits = read_vault_v3_state(identity, fields)
+        return cls(*shared, *limits, sqrt_alpha, sqrt_beta)
 
     def _virtual_balances(self, live: Sequence[int]) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return the virtual balances of both tokens rounded up, and rounded down."""

@@ -47,4 +47,5 @@ class BalancerV3Eclp(BalancerV3):
         check_multi_token(identity)
         check_pair(identity)
         fields = StateFields(state)
-        return cls(*read_vault_v3_state(identity, fields), EclpParameters.from_fields(fields))
+        shared, limits = read_vault_v3_state(identity, fields)
+        return cls(*shared, *limits, EclpParameters.from_fields(fields))

@@ -68,4 +68,5 @@ class BalancerV3Reclamm(BalancerV3):
         check_pair(identity)
         fields = StateFields(state)
         virtual_balances = fields.uints("virtual_balances", 2, _VIRTUAL_BALANCE_BITS)
-        return cls(*read_vault_v3_state(identity, fields), virtual_balances)
+        shared, limits = read_vault_v3_state(identity, fields)
+        return cls(*shared, *limits, virtual_balances)

@@ -59,4 +59,5 @@ class BalancerV3Stable(BalancerV3):
         """Read the fields of the Vault, `amp`, which is A times 1000, and the optional `limits_imbalance`."""
         check_multi_token(identity)
         fields = StateFields(state)
-        return cls(*read_vault_v3_state(identity, fields), read_amp(fields), fields.boolean("limits_imbalance"))
+        shared, limits = read_vault_v3_state(identity, fields)
+        return cls(*shared, *limits, read_amp(fields), fields.boolean("limits_imbalance"))

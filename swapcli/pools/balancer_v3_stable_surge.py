@@ -85,8 +85,10 @@ class BalancerV3StableSurge(BalancerV3Stable):
         """Read the fields of a stable pool, `max_surge_fee` and `surge_threshold`, which is below one."""
         check_multi_token(identity)
         fields = StateFields(state)
+        shared, limits = read_vault_v3_state(identity, fields)
         return cls(
-            *read_vault_v3_state(identity, fields),
+            *shared,
+            *limits,
             read_amp(fields),
             fields.boolean("limits_imbalance"),
             fields.integer("max_surge_fee", 0, WAD),

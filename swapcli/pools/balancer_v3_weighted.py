@@ -66,4 +66,5 @@ class BalancerV3Weighted(BalancerV3):
         fields = StateFields(state)
         count = len(identity.tokens)
         floors = fields.uints("floors", count, 128) if fields.has("floors") else ()
-        return cls(*read_vault_v3_state(identity, fields), read_weights(fields, count), floors)
+        shared, limits = read_vault_v3_state(identity, fields)
+        return cls(*shared, *limits, read_weights(fields, count), floors)

@@ -97,7 +97,7 @@ def balancer_v2_stable_pools(draw: st.DrawFn) -> BalancerV2Stable:
     places = draw(st.tuples(*[decimals] * n))
     reserves, rates, fee = draw(depths(places, 2.0)), draw(rates_of(n)), draw(balancer_fees)
     identity = ADDRESS, "test", TOKENS[:n], places, fee // 10**12
-    return BalancerV2Stable(*identity, reserves, rates, fee, "", False, draw(amps), draw(st.booleans()))
+    return BalancerV2Stable(*identity, reserves, rates, fee, False, "", draw(amps), draw(st.booleans()))
 
 
 @st.composite
@@ -108,7 +108,7 @@ def balancer_v3_stable_pools(draw: st.DrawFn) -> BalancerV3Stable:
     identity = ADDRESS, "test", TOKENS[:n], places, fee // 10**12
     protocol_part = draw(st.sampled_from([0, ONE // 2]))
     return BalancerV3Stable(
-        *identity, reserves, rates, fee, protocol_part, 10**6, False, draw(amps), draw(st.booleans())
+        *identity, reserves, rates, fee, False, protocol_part, 10**6, draw(amps), draw(st.booleans())
     )
 
 
@@ -127,7 +127,7 @@ def balancer_v3_weighted_pools(draw: st.DrawFn) -> BalancerV3Weighted:
     reserves, rates, fee = draw(depths(places, 2.0)), draw(rates_of(n)), draw(balancer_fees)
     identity = ADDRESS, "test", TOKENS[:n], places, fee // 10**12
     floors = tuple(max(10**6, 10 ** (18 - k)) for k in places) if draw(st.booleans()) else ()
-    return BalancerV3Weighted(*identity, reserves, rates, fee, 0, 10**6, False, draw(weights_of(n)), floors)
+    return BalancerV3Weighted(*identity, reserves, rates, fee, False, 0, 10**6, draw(weights_of(n)), floors)
 
 
 parts = st.floats(-6.0, -0.6).map(lambda exponent: 10.0**exponent)

@@ -1,0 +1,83 @@
+"""What pools of Balancer's second and third vault have in common: balances, the rates of their tokens, and the fee."""
+
+from __future__ import annotations
+
+from abc import abstractmethod
+from dataclasses import dataclass
+from typing import ClassVar, NamedTuple
+
+from swapcli.errors import InvalidPoolState
+from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.pools.balancer_fees import read_swap_fee, write_swap_fee
+from swapcli.pools.state_fields import StateFields
+
+
+@dataclass(frozen=True, slots=True)
+class BalancerPool(Pool):
+    """`reserves` are in base units; `rates` and `swap_fee` are 10^18 fractions.
+
+    `is_time_dependent` says that a rate, or a value of the family, can change without an event of the pool.
+    """
+
+    reserves: tuple[int, ...]
+    rates: tuple[int, ...]
+    swap_fee: int
+    is_time_dependent: bool
+
+    holds_reserves_in_vault: ClassVar[bool] = True
+    can_be_one_sided: ClassVar[bool] = False
+    """Whether a pool that has run out of a token still buys it."""
+
+    @property
+    def changes_without_events(self) -> bool:
+        """Return whether the state is that of one block only."""
+        return self.is_time_dependent
+
+    def vault_state(self) -> dict[str, object]:
+        """Return the fields that `read_balancer_state` and the vault's reader read, without those of default values."""
+        state: dict[str, object] = {
+            "reserves": [str(reserve) for reserve in self.reserves],
+            "rates": [str(rate) for rate in self.rates],
+        }
+        state |= write_swap_fee(self.swap_fee, self.fee_ppm) | self.further_vault_state()
+        if self.is_time_dependent:
+            state["is_time_dependent"] = True
+        return state
+
+    @abstractmethod
+    def further_vault_state(self) -> dict[str, object]:
+        """Return the fields that only one of the vaults has, without those of default values."""
+
+
+class BalancerState(NamedTuple):
+    """The fields of `BalancerPool`, in its order."""
+
+    address: str
+    protocol: str
+    tokens: tuple[str, ...]
+    decimals: tuple[int, ...]
+    fee_ppm: int
+    reserves: tuple[int, ...]
+    rates: tuple[int, ...]
+    swap_fee: int
+    is_time_dependent: bool
+
+
+def read_balancer_state(
+    identity: PoolIdentity, fields: StateFields, *, balance_bits: int, rate_bits: int
+) -> BalancerState:
+    """Read `reserves`, which may be zero, `rates`, and optionally `swap_fee` and `is_time_dependent`.
+
+    `swap_fee` is needed only if the fee is no whole number of parts per million, which `fee_ppm` then rounds down.
+    """
+    count = len(identity.tokens)
+    rates = fields.uints("rates", count, rate_bits)
+    if not all(rates):
+        raise InvalidPoolState("rates", "a rate is zero")
+    return BalancerState(
+        *identity,
+        fields.uints("reserves", count, balance_bits),
+        rates,
+        read_swap_fee(identity, fields),
+        fields.boolean("is_time_dependent"),
+    )
