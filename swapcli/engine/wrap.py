@@ -5,12 +5,12 @@ from __future__ import annotations
 from math import inf, nextafter
 
 from swapcli.errors import NoRoute
-from swapcli.model.network import WRAPPER_PROTOCOL, Network
+from swapcli.model.network import WRAPPER_FAMILY, WRAPPER_PROTOCOL, Network
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Certificate, Quote, Route, Segment, Swap
 from swapcli.model.token import Token
-from swapcli.pools.wrapper import WrappedNative
+from swapcli.pools import family
 from swapcli.routing.replay import replay
 
 WRAP_GAS_UNITS = 69_300
@@ -25,7 +25,7 @@ def is_wrapping(order: Order, network: Network) -> bool:
 
 def check_wrapper_allowed(order: Order, network: Network) -> None:
     """Raise `NoRoute` if the order excludes the wrapper, the only protocol that can serve it."""
-    wrappers = {protocol.amm_name for protocol in network.protocols if protocol.family == WRAPPER_PROTOCOL.family}
+    wrappers = {protocol.amm_name for protocol in network.protocols if protocol.family == WRAPPER_FAMILY}
     if excluded := wrappers & order.excluded_protocols:
         raise NoRoute(
             f"no route from {order.token_in.symbol} to {order.token_out.symbol} without {', '.join(excluded)}",
@@ -73,7 +73,7 @@ def _one_to_one_certificate(amount: int) -> Certificate:
 
 def wrapper_pool(wrapped: Token) -> Pool:
     """Return the contract of the wrapped native token as a pool."""
-    return WrappedNative(
+    return family(WRAPPER_FAMILY)(
         address=wrapped.address,
         protocol=WRAPPER_PROTOCOL.amm_name,
         tokens=(ZERO_ADDRESS, wrapped.address),

@@ -38,8 +38,10 @@ class ProtocolInfo(NamedTuple):
     unsupported: str | None = None
 
 
-WRAPPER_PROTOCOL: Final = ProtocolInfo(0, "wrapper", "Wrapper", family="wrapper")
-"""The contract that wraps the native token, as the interface lists it among the protocols."""
+WRAPPER_FAMILY: Final = "wrapper"
+"""The pool family of the contract that wraps the native token."""
+WRAPPER_PROTOCOL: Final = ProtocolInfo(0, "wrapper", "Wrapper", family=WRAPPER_FAMILY)
+"""That contract, as the interface lists it among the protocols."""
 
 
 class Deployment(NamedTuple):
