@@ -57,20 +57,11 @@ from typing import Final, NamedTuple
 
 from swapcli.encoding.abi import WORD, encode_address, encode_int, encode_uint, invalid_field
 from swapcli.evm.router_pool_kind import RouterPoolKind
-from swapcli.model.contract_kind import ContractKind
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.router_reading import ExtraDataForm
 
-_KIND_BY_CONTRACT: Final[Mapping[str, RouterPoolKind]] = MappingProxyType(
-    {
-        ContractKind.UNISWAP_V4: RouterPoolKind.SINGLETON,
-        ContractKind.INFINITY_CL: RouterPoolKind.INFINITY,
-        ContractKind.INFINITY_BIN: RouterPoolKind.INFINITY,
-    }
-)
-"""Contracts of many pools: their pools are called like all others of theirs, also those whose amounts are sampled."""
 _FEE_BITS: Final = 24
 _FEE_BYTES: Final = 3
 _INT16_LIMIT: Final = 1 << 15
@@ -135,9 +126,13 @@ def pool_kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
 
     The contracts that the network's definition names decide, else the family.
     """
-    by_contract = {_KIND_BY_CONTRACT.get(contract) for contract in protocol.contracts} - {None}
-    if by_contract:
-        return by_contract.pop()
+    from swapcli.model.contract_kind import ContractKind
+
+    # Pools of Uniswap V4 whose amounts are sampled, since hooks change them, are called like the others.
+    if ContractKind.UNISWAP_V4 in protocol.contracts:
+        return RouterPoolKind.SINGLETON
+    if ContractKind.INFINITY_CL in protocol.contracts or ContractKind.INFINITY_BIN in protocol.contracts:
+        return RouterPoolKind.INFINITY
     family = BY_FAMILY.get(protocol.family) if protocol.family else None
     return family.kind if family else None
 

@@ -29,7 +29,6 @@ import re
 from collections.abc import Callable, Iterable, Iterator
 from typing import TypeVar
 
-from swapcli.model.contract_kind import ContractKind
 from swapcli.model.network import DIALECTS, FIBROUS, Deployment, DialectRouter, Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
@@ -222,6 +221,8 @@ def _read_protocols(fields: DefinitionFields) -> Iterator[ProtocolInfo]:
         )
         if not contracts and family == "concentrated" and "poolId" in extra_keys:
             # Definitions from before other contracts had pools with ids do not name Uniswap V4.
+            from swapcli.model.contract_kind import ContractKind
+
             contracts = (ContractKind.UNISWAP_V4,)
         yield ProtocolInfo(
             id=protocol.whole("id", 0, _MAX_PROTOCOL_ID),

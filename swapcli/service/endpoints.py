@@ -180,8 +180,8 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
     One transaction executes the whole batch, so each order is quoted on the pools as the previous one leaves them.
     """
     orders = parse_batch(request.query_pairs(), request.network, requests.ROUTE_V1)
-    asks = [_ask(registry, request, order, ApiVersion.V1) for order in orders]
-    answers = _source(registry, request).quote_batch(asks, request.is_cancelled)
+    quote_requests = [_quote_request(registry, request, order, ApiVersion.V1) for order in orders]
+    answers = _source(registry, request).quote_batch(quote_requests, request.is_cancelled)
     for answer in answers:
         _record_issued(registry, answer)
     document = render_batch_routes([answer.result for answer in answers], request.network)
@@ -191,8 +191,11 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
 def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /starknet/executeBatch."""
     orders = parse_batch(request.query_pairs(), request.network, requests.PAYLOAD_V1)
-    asks, terms = [_ask(registry, request, order, ApiVersion.V1) for order in orders], _terms(orders[0])
-    built = _source(registry, request).quote_and_build_batch(asks, terms, request.is_cancelled)
+    quote_requests, terms = (
+        [_quote_request(registry, request, order, ApiVersion.V1) for order in orders],
+        _terms(orders[0]),
+    )
+    built = _source(registry, request).quote_and_build_batch(quote_requests, terms, request.is_cancelled)
     document = render_batch_felts([payload for _, payload in built])
     return EndpointResponse(document, quote_headers(registry, *(answer for answer, _ in built)))
 
@@ -259,7 +262,9 @@ def _quote(
     registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion
 ) -> LocalQuote:
     _check_dialect(request.network, order.dialect, is_payload=False)
-    answer = _source(registry, request).quote(_ask(registry, request, order, api_version), request.is_cancelled)
+    answer = _source(registry, request).quote(
+        _quote_request(registry, request, order, api_version), request.is_cancelled
+    )
     _record_issued(registry, answer)
     return answer
 
@@ -268,8 +273,8 @@ def _quote_and_build(
     registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion
 ) -> tuple[LocalQuote, UnsignedTransaction]:
     _check_dialect(request.network, order.dialect, is_payload=True)
-    ask = _ask(registry, request, order, api_version)
-    answer, payload = _source(registry, request).quote_and_build(ask, _terms(order), request.is_cancelled)
+    quote_request = _quote_request(registry, request, order, api_version)
+    answer, payload = _source(registry, request).quote_and_build(quote_request, _terms(order), request.is_cancelled)
     _record_issued(registry, answer)
     return answer, payload
 
@@ -286,7 +291,7 @@ def _now_s(registry: MarketRegistry) -> int:
     return int(registry.clock.now_s())
 
 
-def _ask(
+def _quote_request(
     registry: MarketRegistry, request: EndpointRequest, order_request: OrderRequest, api_version: ApiVersion
 ) -> QuoteRequest:
     integrator = _integrator(order_request, request.api_key)

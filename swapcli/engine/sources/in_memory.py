@@ -129,45 +129,51 @@ class InMemorySource:
         return copy
 
     def search(
-        self, ask: QuoteRequest, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None
+        self, request: QuoteRequest, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None
     ) -> SearchResult:
         """Return the result of the search for an order; it is no worse than `candidates` are on this market.
 
         Raise as `quote` does. An order that wraps or unwraps needs no search.
         """
-        require_different_tokens(ask.order)
-        order, gas_price_wei = self._to_pool_tokens(ask.order), ask.gas_price_wei
+        require_different_tokens(request.order)
+        order, gas_price_wei = self._to_pool_tokens(request.order), request.gas_price_wei
         return self._router_for(order).search(
             order,
             gas_price_wei=gas_price_wei,
             is_cancelled=is_cancelled,
-            is_time_up=self._deadline(ask.solve_time_s),
+            is_time_up=self._deadline(request.solve_time_s),
             known_routes=candidates,
-            share_step=WHOLE_PERCENTS if ask.shares is SharePrecision.WHOLE else self._execution.share_step,
+            share_step=WHOLE_PERCENTS if request.shares is SharePrecision.WHOLE else self._execution.share_step,
         )
 
-    def replay_again(self, ask: QuoteRequest, outcome: SearchResult) -> SearchResult | None:
+    def replay_again(self, request: QuoteRequest, outcome: SearchResult) -> SearchResult | None:
         """Return an outcome found on other states of the pools as it is on these; None if a pool rejects its amount."""
-        return self._router_for(self._to_pool_tokens(ask.order)).replay_again(outcome)
+        return self._router_for(self._to_pool_tokens(request.order)).replay_again(outcome)
 
     def pool_gains(
-        self, ask: QuoteRequest, outcome: SearchResult, excluded: Set[str], margin: float, *, all_paths: bool = False
+        self,
+        request: QuoteRequest,
+        outcome: SearchResult,
+        excluded: Set[str],
+        margin: float,
+        *,
+        all_paths: bool = False,
     ) -> PoolGains:
         """Return what the market's pools beside those `taken` could add to an outcome; see `routing.considered`."""
-        order = self._to_pool_tokens(ask.order)
+        order = self._to_pool_tokens(request.order)
         return self._router_for(order).pool_gains(order, outcome, excluded, margin, all_paths=all_paths)
 
     def closest_pools(
-        self, ask: QuoteRequest, outcome: SearchResult, excluded: Set[str], limit: int
+        self, request: QuoteRequest, outcome: SearchResult, excluded: Set[str], limit: int
     ) -> tuple[str, ...]:
         """Return the keys of the pools beside those `taken` whose rates miss the best ones by least."""
-        order = self._to_pool_tokens(ask.order)
+        order = self._to_pool_tokens(request.order)
         return self._router_for(order).closest_pools(order, outcome, excluded, limit)
 
-    def pricing_pools(self, ask: QuoteRequest) -> tuple[str, ...]:
+    def pricing_pools(self, request: QuoteRequest) -> tuple[str, ...]:
         """Return the keys of the pools that give the USD prices of the order's tokens and of gas."""
         return self._router.deepest_anchor_pools(
-            [*self.order_tokens(ask.order), self.network.to_wrapped_token(self.network.native).address]
+            [*self.order_tokens(request.order), self.network.to_wrapped_token(self.network.native).address]
         )
 
     def order_tokens(self, order: Order) -> frozenset[str]:
@@ -209,30 +215,40 @@ class InMemorySource:
         """As `QuoteSource.token`; also knows the catalogue's tokens that the market does not hold."""
         return find_token(name, self.network, self.market.tokens)
 
-    def quote(self, ask: QuoteRequest, is_cancelled: Cancelled | None = None) -> LocalQuote:
+    def quote(self, request: QuoteRequest, is_cancelled: Cancelled | None = None) -> LocalQuote:
         """As `QuoteSource.quote`. If `is_cancelled` returns true, raise `Cancelled`."""
-        require_different_tokens(ask.order)
+        require_different_tokens(request.order)
         started_s = self._clock.monotonic_s()
-        return self.build_quote(ask, self._search_unless_wrapping(ask, is_cancelled), started_s, is_cancelled)
+        return self.build_quote(request, self._search_unless_wrapping(request, is_cancelled), started_s, is_cancelled)
 
     def build_quote(
-        self, ask: QuoteRequest, outcome: SearchResult | None, started_s: float, is_cancelled: Cancelled | None = None
+        self,
+        request: QuoteRequest,
+        outcome: SearchResult | None,
+        started_s: float,
+        is_cancelled: Cancelled | None = None,
     ) -> LocalQuote:
         """Return the quote of a result of `search`, or of a wrap if `outcome` is None.
 
         The quote's time counts from `started_s` of the monotonic clock.
         """
-        order = ask.order
-        quote, pools = self._quote(ask, outcome)
+        order = request.order
+        quote, pools = self._quote(request, outcome)
         quote = quote._replace(time_s=round(self._clock.monotonic_s() - started_s, 6))
         now_s = self._clock.now_s()
         timestamp_ms = int(now_s * 1000)
         result = build_result(
-            quote, order, self.network, pools, ask.api_version, timestamp_ms=timestamp_ms, integrator=ask.integrator
+            quote,
+            order,
+            self.network,
+            pools,
+            request.api_version,
+            timestamp_ms=timestamp_ms,
+            integrator=request.integrator,
         )
         return LocalQuote(
             order=order,
-            result=result._replace(best_quotes=self._best_quotes(ask, is_cancelled)),
+            result=result._replace(best_quotes=self._best_quotes(request, is_cancelled)),
             network=self.network,
             tokens=self.market.tokens,
             state_source=StateSource.of(self.market, now_s),
@@ -244,28 +260,28 @@ class InMemorySource:
         )
 
     def quote_and_build(
-        self, ask: QuoteRequest, terms: SwapTerms, is_cancelled: Cancelled | None = None
+        self, request: QuoteRequest, terms: SwapTerms, is_cancelled: Cancelled | None = None
     ) -> tuple[LocalQuote, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
-        answer = self.quote(ask, is_cancelled)
+        answer = self.quote(request, is_cancelled)
         return answer, self.build_payload(answer, terms)
 
     def quote_batch(
-        self, asks: Sequence[QuoteRequest], is_cancelled: Cancelled | None = None
+        self, requests: Sequence[QuoteRequest], is_cancelled: Cancelled | None = None
     ) -> tuple[LocalQuote, ...]:
         """Return the quotes of orders that execute in turn, each on the pools after the orders before it."""
         answers: list[LocalQuote] = []
         source = self
-        for ask in asks:
+        for request in requests:
             source = source._source_after(answers[-1]) if answers else source
-            answers.append(source.quote(ask, is_cancelled))
+            answers.append(source.quote(request, is_cancelled))
         return tuple(answers)
 
     def quote_and_build_batch(
-        self, asks: Sequence[QuoteRequest], terms: SwapTerms, is_cancelled: Cancelled | None = None
+        self, requests: Sequence[QuoteRequest], terms: SwapTerms, is_cancelled: Cancelled | None = None
     ) -> tuple[tuple[LocalQuote, UnsignedTransaction], ...]:
         """Return the quotes of `quote_batch`, each with its payload."""
-        return tuple((answer, self.build_payload(answer, terms)) for answer in self.quote_batch(asks, is_cancelled))
+        return tuple((answer, self.build_payload(answer, terms)) for answer in self.quote_batch(requests, is_cancelled))
 
     def build(self, result: RouteResult, terms: SwapTerms, *, issued_ms: int | None = None) -> UnsignedTransaction:
         """As `QuoteSource.build`. `issued_ms` is when this source returned a V1 route, which has no time."""
@@ -344,20 +360,20 @@ class InMemorySource:
         market = self.market._replace(pools={**self.market.pools, **changed})
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
 
-    def _search_unless_wrapping(self, ask: QuoteRequest, is_cancelled: Cancelled | None) -> SearchResult | None:
-        if is_wrapping(ask.order, self.network):
+    def _search_unless_wrapping(self, request: QuoteRequest, is_cancelled: Cancelled | None) -> SearchResult | None:
+        if is_wrapping(request.order, self.network):
             return None
-        return self.search(ask, is_cancelled=is_cancelled)
+        return self.search(request, is_cancelled=is_cancelled)
 
-    def _quote(self, ask: QuoteRequest, outcome: SearchResult | None) -> tuple[Quote, Mapping[str, Pool]]:
-        order, gas_price_wei = ask.order, ask.gas_price_wei
+    def _quote(self, request: QuoteRequest, outcome: SearchResult | None) -> tuple[Quote, Mapping[str, Pool]]:
+        order, gas_price_wei = request.order, request.gas_price_wei
         if outcome is None:
             check_wrapper_allowed(order, self.network)
             gas_price_wei = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
-            return wrap_quote(order, gas_price_wei, self._native_price_usd(), certify=ask.certify)
+            return wrap_quote(order, gas_price_wei, self._native_price_usd(), certify=request.certify)
         wrapped_order = self._to_pool_tokens(order)
         quote = self._router_for(wrapped_order).build_quote(
-            wrapped_order, outcome, gas_price_wei=gas_price_wei, certify=ask.certify
+            wrapped_order, outcome, gas_price_wei=gas_price_wei, certify=request.certify
         )
         swap_type = SwapType.of(order.token_in.address, order.token_out.address)
         native_gas = self._execution.gas.of_swap_type(swap_type)
@@ -376,16 +392,16 @@ class InMemorySource:
         end_s = timer_s() + solve_time_s * _SEARCH_TIME_SHARE
         return lambda: timer_s() >= end_s
 
-    def _best_quotes(self, ask: QuoteRequest, is_cancelled: Cancelled | None) -> tuple[int, ...]:
+    def _best_quotes(self, request: QuoteRequest, is_cancelled: Cancelled | None) -> tuple[int, ...]:
         """Return what each protocol alone would pay, in the order of ids; 0 without a route. Only for Starknet."""
-        if self.network.kind is not Kind.STARKNET or ask.order.reverse:
+        if self.network.kind is not Kind.STARKNET or request.order.reverse:
             return ()
         names = [protocol.amm_name for protocol in sorted(self.network.protocols, key=lambda each: each.id)]
-        return tuple(self._best_quote_of(name, names, ask, is_cancelled) for name in names)
+        return tuple(self._best_quote_of(name, names, request, is_cancelled) for name in names)
 
-    def _best_quote_of(self, name: str, names: list[str], ask: QuoteRequest, is_cancelled: Cancelled | None) -> int:
-        others = frozenset(names) - {name} | ask.order.excluded_protocols
-        alone = ask._replace(order=ask.order._replace(excluded_protocols=others), certify=False)
+    def _best_quote_of(self, name: str, names: list[str], request: QuoteRequest, is_cancelled: Cancelled | None) -> int:
+        others = frozenset(names) - {name} | request.order.excluded_protocols
+        alone = request._replace(order=request.order._replace(excluded_protocols=others), certify=False)
         try:
             return (
                 0

@@ -105,13 +105,13 @@ class LiveSource:
         """As `QuoteSource.token`."""
         return self._pool_source.token(name)
 
-    def quote(self, ask: QuoteRequest) -> LocalQuote:
+    def quote(self, request: QuoteRequest) -> LocalQuote:
         """As `QuoteSource.quote`."""
-        return self._with_l1_fee(self._quote_live(ask)[1])
+        return self._with_l1_fee(self._quote_live(request)[1])
 
-    def quote_and_build(self, ask: QuoteRequest, terms: SwapTerms) -> tuple[LocalQuote, UnsignedTransaction]:
+    def quote_and_build(self, request: QuoteRequest, terms: SwapTerms) -> tuple[LocalQuote, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
-        source, answer = self._quote_live(ask)
+        source, answer = self._quote_live(request)
         payload = self._with_router(source).build_payload(answer, terms)
         return self._with_l1_fee(answer, payload), payload
 
@@ -229,24 +229,24 @@ class LiveSource:
         """Switch to another node because of `error`; return whether there is one."""
         return self._node.use_spare(error)
 
-    def _quote_live(self, ask: QuoteRequest) -> tuple[InMemorySource, LocalQuote]:
+    def _quote_live(self, request: QuoteRequest) -> tuple[InMemorySource, LocalQuote]:
         """Return the quote, and the source over its state."""
-        known = self._with_listed_pools(self._with_probed_transfers(self._pool_source.source_for(ask.order)))
+        known = self._with_listed_pools(self._with_probed_transfers(self._pool_source.source_for(request.order)))
         max_age_s = self._max_age_s if self._tag is BlockTag.LATEST else None
         if max_age_s is not None and is_fresh(known.state_source, max_age_s):
             self._last_source = known
-            return known, known.quote(ask)
+            return known, known.quote(request)
         reader = _PoolReader(self, known.market)
-        if is_wrapping(ask.order, self.network):
-            source = self._use(known.with_market(reader.read(known.pricing_pools(ask))))
-            return source, source.quote(ask)
-        found = LiveSearch(known, ask, reader.read, self._clock, self._limits).run()
-        source, outcome = SampledAmounts(ask, reader.quote_sales).settle(found.source, found.outcome)
+        if is_wrapping(request.order, self.network):
+            source = self._use(known.with_market(reader.read(known.pricing_pools(request))))
+            return source, source.quote(request)
+        found = LiveSearch(known, request, reader.read, self._clock, self._limits).run()
+        source, outcome = SampledAmounts(request, reader.quote_sales).settle(found.source, found.outcome)
         if found.left_bps is not None:
             left = f", others might add up to {found.left_bps:.1f} bps"
             source = source.with_description(f"{source.market.source}{left}")
         source = self._use(source)
-        return source, source.build_quote(ask, outcome, self._clock.monotonic_s() - found.searched_s)
+        return source, source.build_quote(request, outcome, self._clock.monotonic_s() - found.searched_s)
 
     def _with_listed_pools(self, source: InMemorySource) -> InMemorySource:
         """Return the source with the sampled pools that the network's definition lists, between tokens that it has."""

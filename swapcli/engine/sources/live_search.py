@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING, NamedTuple
 
 from swapcli.engine.clock import Clock
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.sources.sampled_amounts import (
+from swapcli.engine.sources.sampled_markets import (
     has_samples,
     sampled_keys,
     useful_sampled_pools,
@@ -89,9 +89,9 @@ class LiveSearch:
     """
 
     def __init__(
-        self, known: InMemorySource, ask: QuoteRequest, read: Read, clock: Clock, limits: Limits | None = None
+        self, known: InMemorySource, request: QuoteRequest, read: Read, clock: Clock, limits: Limits | None = None
     ) -> None:
-        self._known, self._ask, self._read, self._clock = known, ask, read, clock
+        self._known, self._request, self._read, self._clock = known, request, read, clock
         self._limits = limits or Limits()
         self._candidates: list[KnownRoute] = []
         self._keys: dict[str, None] = {}
@@ -149,10 +149,10 @@ class LiveSearch:
 
         After the time is up, it has just enough to evaluate the known routes.
         """
-        time_s = self._ask.solve_time_s
+        time_s = self._request.solve_time_s
         if not time_s:
-            return self._ask
-        return self._ask._replace(solve_time_s=max(time_s - self._searched_s, time_s * _MIN_TIME_SHARE) / 2.0)
+            return self._request
+        return self._request._replace(solve_time_s=max(time_s - self._searched_s, time_s * _MIN_TIME_SHARE) / 2.0)
 
     @property
     def _room(self) -> int:
@@ -161,7 +161,7 @@ class LiveSearch:
 
     @property
     def _is_time_up(self) -> bool:
-        return bool(self._ask.solve_time_s) and self._searched_s >= (self._ask.solve_time_s or 0.0) / 2.0
+        return bool(self._request.solve_time_s) and self._searched_s >= (self._request.solve_time_s or 0.0) / 2.0
 
     def _add_first_pools(self) -> None:
         """Select the pools to read first.
@@ -174,15 +174,15 @@ class LiveSearch:
         if outcome:
             own = route_pools(outcome)
             self._add(own)
-            gains = self._known.pool_gains(self._ask, outcome, self._keys.keys(), PRICE_MARGIN)
+            gains = self._known.pool_gains(self._request, outcome, self._keys.keys(), PRICE_MARGIN)
             self._add(gains.take_until(TOLERANCE, self._limits.first_pools))
             missing = len(own) + min(_MIN_OTHER_POOLS, self._limits.first_pools) - len(self._keys)
             if missing > 0:
-                self._add(self._known.closest_pools(self._ask, outcome, self._keys.keys(), missing))
+                self._add(self._known.closest_pools(self._request, outcome, self._keys.keys(), missing))
         else:
             assert failure is not None
             self._add(self._pools_of_order(failure)[: self._limits.first_pools])
-        self._add(self._known.pricing_pools(self._ask))
+        self._add(self._known.pricing_pools(self._request))
         self._add(self._sampled_pools()[:_MAX_SAMPLED_POOLS])
         self._max_pools = self._limits.pools + len(own)
 
@@ -191,13 +191,13 @@ class LiveSearch:
 
         Nothing is known of their prices.
         """
-        market, order_tokens = self._known.market, self._known.order_tokens(self._ask.order)
+        market, order_tokens = self._known.market, self._known.order_tokens(self._request.order)
         tokens = order_tokens.union(*(market.pools[key].tokens for key in self._keys))
         return useful_sampled_pools(market, order_tokens, tokens)
 
     def _pools_of_order(self, failure: NoRoute) -> list[str]:
         """Return the keys of the pools with one of the order's tokens; raise `failure` if there are none."""
-        addresses = self._known.order_tokens(self._ask.order)
+        addresses = self._known.order_tokens(self._request.order)
         touching = [key for key, pool in self._known.market.pools.items() if not addresses.isdisjoint(pool.tokens)]
         if not touching:
             raise failure
@@ -219,7 +219,7 @@ class LiveSearch:
         )
         if outcome is None:
             return _Expected(source, moves.spread, inf)
-        left = source.pool_gains(self._ask, outcome, self._keys.keys(), moves.spread, all_paths=True).remaining(0)
+        left = source.pool_gains(self._request, outcome, self._keys.keys(), moves.spread, all_paths=True).remaining(0)
         return _Expected(source, moves.spread, left) if left > TOLERANCE else None
 
     def _next_pools(self, expected: _Expected, outcome: SearchResult | None, *, is_first: bool) -> tuple[str, ...]:
@@ -230,13 +230,13 @@ class LiveSearch:
         """
         guess, _ = self._search(expected.source)
         best = outcome.best if outcome else None
-        if guess and is_better(self._ask.order, guess.best, best, TOLERANCE):
+        if guess and is_better(self._request.order, guess.best, best, TOLERANCE):
             own = [key for key in route_pools(guess) if key not in self._keys]
             excluded = self._keys.keys() | set(own)
-            bids = expected.source.pool_gains(self._ask, guess, excluded, expected.spread)
+            bids = expected.source.pool_gains(self._request, guess, excluded, expected.spread)
             return (*own, *bids.take_until(TOLERANCE, self._limits.pools))
         if outcome and is_first and expected.spread > LARGE_SPREAD:
-            bids = expected.source.pool_gains(self._ask, outcome, self._keys.keys(), expected.spread)
+            bids = expected.source.pool_gains(self._request, outcome, self._keys.keys(), expected.spread)
             return bids.take_until(TOLERANCE, self._limits.pools)
         return ()
 

@@ -45,10 +45,10 @@ class QuoteSource(Protocol):
     def token(self, name: str) -> Token:
         """Return the token called `name`, a symbol or an address; the zero address is the native token."""
 
-    def quote(self, ask: QuoteRequest) -> QuoteResult:
+    def quote(self, request: QuoteRequest) -> QuoteResult:
         """Return the best route for an order. Raise `SameToken`, `NoRoute`, `InvalidInput`, `UpstreamError`."""
 
-    def quote_and_build(self, ask: QuoteRequest, terms: SwapTerms) -> tuple[QuoteResult, UnsignedTransaction]:
+    def quote_and_build(self, request: QuoteRequest, terms: SwapTerms) -> tuple[QuoteResult, UnsignedTransaction]:
         """Return the best route and its payload on the same state. Raise as `quote` and `build` do."""
 
     def build_payload(self, answer: QuoteResult, terms: SwapTerms) -> UnsignedTransaction:

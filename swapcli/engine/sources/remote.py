@@ -133,17 +133,17 @@ class RemoteSource:
                 raise
         return find_token(name, self._network, self._tokens)
 
-    def quote(self, ask: QuoteRequest) -> RemoteQuote:
+    def quote(self, request: QuoteRequest) -> RemoteQuote:
         """As `QuoteSource.quote`."""
-        self._check_expressible(ask)
-        return self._answer(ask, self._service.route(self._query(ask), ask.api_version))
+        self._check_expressible(request)
+        return self._answer(request, self._service.route(self._query(request), request.api_version))
 
-    def quote_and_build(self, ask: QuoteRequest, terms: SwapTerms) -> tuple[RemoteQuote, UnsignedTransaction]:
+    def quote_and_build(self, request: QuoteRequest, terms: SwapTerms) -> tuple[RemoteQuote, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
-        self._check_expressible(ask)
-        query = self._query(ask)._replace(slippage_ppm=terms.slippage_ppm, recipient=terms.recipient)
-        result, parsed = self._service.route_and_payload(query, ask.api_version)
-        answer = self._answer(ask, result)
+        self._check_expressible(request)
+        query = self._query(request)._replace(slippage_ppm=terms.slippage_ppm, recipient=terms.recipient)
+        result, parsed = self._service.route_and_payload(query, request.api_version)
+        answer = self._answer(request, result)
         expected = self._expected_payload(terms, with_route=True)
         with self._service.mismatch_as_upstream_error():
             return answer, validated_payload(parsed, answer.result, expected)
@@ -210,14 +210,16 @@ class RemoteSource:
         dialect = interface_dialect(self._network)
         return ExpectedPayload(terms.slippage_ppm, terms.required_recipient, self._network, dialect, with_route)
 
-    def _answer(self, ask: QuoteRequest, result: RouteResult) -> RemoteQuote:
+    def _answer(self, request: QuoteRequest, result: RouteResult) -> RemoteQuote:
         with self._service.mismatch_as_upstream_error():
-            agreed = validated_result(result, ExpectedRoute(ask.order, ask.api_version, ask.integrator, self._network))
+            agreed = validated_result(
+                result, ExpectedRoute(request.order, request.api_version, request.integrator, self._network)
+            )
         return RemoteQuote(
-            order=ask.order,
+            order=request.order,
             result=agreed,
             network=self._network,
-            tokens=self._tokens_of(ask.order, agreed),
+            tokens=self._tokens_of(request.order, agreed),
             state_source=self.state_source,
             timestamp_ms=agreed.timestamp_ms or int(self._clock.now_s() * 1000),
         )
@@ -233,41 +235,41 @@ class RemoteSource:
             known[address] = Token(address, f"{shown[:6]}…{shown[-4:]}", shown, 0)
         return known
 
-    def _query(self, ask: QuoteRequest) -> OrderRequest:
-        order, integrator = ask.order, ask.integrator
+    def _query(self, request: QuoteRequest) -> OrderRequest:
+        order, integrator = request.order, request.integrator
         return OrderRequest(
             amount=order.amount,
             token_in=order.token_in.address,
             token_out=order.token_out.address,
             reverse=order.reverse,
             direct=order.direct,
-            excluded=self._excluded(ask),
+            excluded=self._excluded(request),
             integrator_address=integrator.address if integrator else None,
             fee_bps=integrator.fee_bps if integrator else 0,
             surplus_bps=integrator.surplus_bps if integrator else 0,
-            shares=ask.shares or SharePrecision.WHOLE,
+            shares=request.shares or SharePrecision.WHOLE,
         )
 
-    def _excluded(self, ask: QuoteRequest) -> tuple[str, ...]:
-        excluded = [info for info in self._network.protocols if info.amm_name in ask.order.excluded_protocols]
-        by_name = ask.api_version is ApiVersion.V1 and network_variant(self._network.name).excludes_by_name
+    def _excluded(self, request: QuoteRequest) -> tuple[str, ...]:
+        excluded = [info for info in self._network.protocols if info.amm_name in request.order.excluded_protocols]
+        by_name = request.api_version is ApiVersion.V1 and network_variant(self._network.name).excludes_by_name
         return tuple(info.amm_name if by_name else str(info.id) for info in excluded)
 
-    def _check_expressible(self, ask: QuoteRequest) -> None:
+    def _check_expressible(self, request: QuoteRequest) -> None:
         """Raise `InvalidOption` if the API has no parameter for a part of the request, rather than leave it out."""
-        order = ask.order
+        order = request.order
         require_different_tokens(order)
-        self._check_api_version(ask.api_version)
-        if ask.certify:
+        self._check_api_version(request.api_version)
+        if request.certify:
             raise _unsaid("proofs that a route is the best")
-        if ask.gas_price_wei is not None:
+        if request.gas_price_wei is not None:
             raise _unsaid("a gas price of one's own")
         if order.max_hops != DEFAULT_MAX_HOPS:
             raise _unsaid("a number of hops, other than by asking for direct swaps")
-        if ask.integrator and ask.api_version is ApiVersion.V1:
+        if request.integrator and request.api_version is ApiVersion.V1:
             raise _unsaid("an integrator in v1")
-        if order.reverse and not (ask.api_version is ApiVersion.V1 and network_variant(self._network.name).reverse):
-            raise _unsaid(f"the output that is wanted, on {self._network.name} in {ask.api_version}")
+        if order.reverse and not (request.api_version is ApiVersion.V1 and network_variant(self._network.name).reverse):
+            raise _unsaid(f"the output that is wanted, on {self._network.name} in {request.api_version}")
 
     def _check_api_version(self, api_version: ApiVersion) -> None:
         if api_version is ApiVersion.V2 and not self._network.has_v2:

@@ -7,17 +7,17 @@ than its samples promised, another route may be better; the search then goes on 
 
 from __future__ import annotations
 
-from collections.abc import Callable, Collection, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from typing import TYPE_CHECKING, Final
 
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.sources.in_memory import InMemorySource
+from swapcli.engine.sources.sampled_markets import has_samples, sampled_keys, without_pools
 from swapcli.errors import InvalidRoute, NoRoute, PoolError
 from swapcli.model.market import MarketState
 from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.quoter import Sale
-from swapcli.networks.quoter_definitions import quoted_protocols
 from swapcli.routing.competing_routes import is_better
 
 if TYPE_CHECKING:
@@ -29,8 +29,6 @@ _MAX_ROUNDS: Final = 3
 _SHORTFALL: Final = 1e-5
 """Part of an output, a tenth of a basis point: a protocol that pays less than its samples promised by less than this is
 not replaced."""
-_MAX_GAIN: Final = 2.0
-"""A pool that pays more for a small amount than this times what other pools say it is worth is not believed."""
 
 QuoteSales = Callable[[Mapping[str, Sequence[Sale]]], Mapping[str, Pool | None]]
 """Returns the sampled pools of these keys with the quotes of their protocols for these sales; None for a pool whose
@@ -40,11 +38,11 @@ protocol does not quote them."""
 class SampledAmounts:
     """The sampled pools of one order. `quote_sales` asks the protocols.
 
-    Example: `source, outcome = SampledAmounts(ask, quote_sales).settle(source, outcome)`.
+    Example: `source, outcome = SampledAmounts(request, quote_sales).settle(source, outcome)`.
     """
 
-    def __init__(self, ask: QuoteRequest, quote_sales: QuoteSales) -> None:
-        self._ask, self._quote_sales = ask, quote_sales
+    def __init__(self, request: QuoteRequest, quote_sales: QuoteSales) -> None:
+        self._request, self._quote_sales = request, quote_sales
 
     def settle(self, source: InMemorySource, outcome: SearchResult) -> tuple[InMemorySource, SearchResult]:
         """Return the best outcome whose amounts the protocols have quoted, and the source that it is on.
@@ -64,7 +62,7 @@ class SampledAmounts:
             excluded = _short_pools(promised.best, quoted.best if quoted else None, source.market.pools)
             others = without_pools(source, excluded if remaining_rounds else sampled_keys(source.market))
             found = self._search(others, required=quoted is None)
-            if found and (quoted is None or is_better(self._ask.order, found.best, quoted.best)):
+            if found and (quoted is None or is_better(self._request.order, found.best, quoted.best)):
                 source, outcome = others, found
             elif quoted:
                 outcome = quoted
@@ -72,18 +70,18 @@ class SampledAmounts:
 
     def _quoted(self, source: InMemorySource, outcome: SearchResult) -> SearchResult | None:
         """Return the outcome as the protocols have quoted it; None if it no longer fills the order."""
-        quoted, order = source.replay_again(self._ask, outcome), self._ask.order
+        quoted, order = source.replay_again(self._request, outcome), self._request.order
         is_short = quoted is not None and order.reverse and quoted.best.replay.amount_out < order.amount
         return None if is_short else quoted
 
     def _is_as_promised(self, quoted: ScoredRoute, promised: ScoredRoute) -> bool:
-        if self._ask.order.reverse:
+        if self._request.order.reverse:
             return True
         return quoted.net >= promised.net - _SHORTFALL * promised.replay.amount_out
 
     def _search(self, source: InMemorySource, *, required: bool) -> SearchResult | None:
         try:
-            return source.search(self._ask)
+            return source.search(self._request)
         except NoRoute:
             if required:
                 raise
@@ -139,51 +137,3 @@ def with_quoted_amounts(source: InMemorySource, result: RouteResult, quote_sales
     except (InvalidRoute, PoolError):
         return source
     return source.with_market(_with_pools(source.market, quote_sales(sales))) if sales else source
-
-
-def without_pools(source: InMemorySource, keys: Collection[str]) -> InMemorySource:
-    """Return the source without the pools of these keys."""
-    pools = {key: pool for key, pool in source.market.pools.items() if key not in keys}
-    return source.with_market(source.market._replace(pools=pools))
-
-
-def sampled_keys(market: MarketState) -> list[str]:
-    """Return the keys of the sampled pools of a market."""
-    return [key for key, pool in market.pools.items() if pool.is_sampled]
-
-
-def has_samples(market: MarketState) -> bool:
-    """Return whether a market has a sampled pool that can be quoted."""
-    return any(pool.has_samples for pool in market.pools.values())
-
-
-def useful_sampled_pools(market: MarketState, order_tokens: Collection[str], tokens: Collection[str]) -> list[str]:
-    """Return the keys of the sampled pools between these tokens, those with tokens of the order first.
-
-    Of these, pools come in the order of their protocols in the definition: anyone may have created those of the last.
-    """
-    places = {name: place for place, name in enumerate(quoted_protocols(market.network))}
-    useful = [
-        (-len(set(order_tokens).intersection(pool.tokens)), places.get(pool.protocol, len(places)), key)
-        for key, pool in market.pools.items()
-        if pool.is_sampled and set(pool.tokens).issubset(tokens)
-    ]
-    return [key for _, _, key in sorted(useful, key=lambda entry: entry[:2])]
-
-
-def without_wrong_prices(source: InMemorySource) -> InMemorySource:
-    """Return the source without sampled pools whose prices are far better than all other pools say."""
-    market = source.market
-    if not has_samples(market):
-        return source
-    prices = without_pools(source, sampled_keys(market)).unit_prices()
-    wrong = [key for key, pool in market.pools.items() if pool.is_sampled and _is_wrong(pool, prices)]
-    return without_pools(source, wrong) if wrong else source
-
-
-def _is_wrong(pool: Pool, prices: Mapping[str, float]) -> bool:
-    for token_in, token_out in (pool.tokens, pool.tokens[::-1]):
-        value_in, value_out = prices.get(token_in), prices.get(token_out)
-        if value_in and value_out and pool.curve(token_in, token_out).start_rate * value_out > _MAX_GAIN * value_in:
-            return True
-    return False

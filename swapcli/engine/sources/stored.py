@@ -70,13 +70,13 @@ class StoreSource:
         """As `PoolSource.record_transfers`, unless another process is writing just now."""
         self.store.record_transfers(behaviours, block)
 
-    def quote(self, ask: QuoteRequest) -> LocalQuote:
+    def quote(self, request: QuoteRequest) -> LocalQuote:
         """As `QuoteSource.quote`."""
-        return self.source_for(ask.order).quote(ask)
+        return self.source_for(request.order).quote(request)
 
-    def quote_and_build(self, ask: QuoteRequest, terms: SwapTerms) -> tuple[LocalQuote, UnsignedTransaction]:
+    def quote_and_build(self, request: QuoteRequest, terms: SwapTerms) -> tuple[LocalQuote, UnsignedTransaction]:
         """As `QuoteSource.quote_and_build`."""
-        return self.source_for(ask.order).quote_and_build(ask, terms)
+        return self.source_for(request.order).quote_and_build(request, terms)
 
     def build_payload(self, answer: QuoteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build_payload`."""
