@@ -13,7 +13,7 @@ from typing import Final
 from swapcli.errors import InsufficientLiquidity, PoolError, SwapReverts
 from swapcli.model.pool import RateCurve
 from swapcli.pools.hull_curve import ZeroCurve
-from swapcli.pools.rounding import div_up
+from swapcli.pools.rounding import div_up, require_uint256
 from swapcli.pools.stableswap_curve import StableSwapCurve
 from swapcli.pools.state_fields import StateFields
 
@@ -23,7 +23,6 @@ _MAX_AMP: Final = 50_000 * AMP_PRECISION
 """That of V3's second version, the highest of all versions."""
 _MAX_NEWTON_STEPS: Final = 255
 """As in the contracts, which revert after as many."""
-_WORD: Final = 1 << 256
 
 BalanceSolver = Callable[[Sequence[int], int, int, int], int]
 """Returns a balance from (balances, position, amp, invariant)."""
@@ -35,17 +34,17 @@ def invariant(balances: Sequence[int], amp: int) -> int:
     if not total:
         return 0
     a = amp * count
-    weighted_sum = _require_uint256(a * total) // AMP_PRECISION
+    weighted_sum = require_uint256(a * total) // AMP_PRECISION
     d = total
     for _ in range(_MAX_NEWTON_STEPS):
         p = d
         for balance in balances:
             if not balance:
                 raise InsufficientLiquidity("a balance is zero")
-            p = _require_uint256(p * d) // _require_uint256(balance * count)
+            p = require_uint256(p * d) // require_uint256(balance * count)
         before = d
-        numerator = _require_uint256((weighted_sum + p * count) * d)
-        d = numerator // (_require_uint256((a - AMP_PRECISION) * d) // AMP_PRECISION + (count + 1) * p)
+        numerator = require_uint256((weighted_sum + p * count) * d)
+        d = numerator // (require_uint256((a - AMP_PRECISION) * d) // AMP_PRECISION + (count + 1) * p)
         if -1 <= d - before <= 1:
             return d
     raise _no_convergence()
@@ -61,11 +60,11 @@ def invariant_rounded_up(balances: Sequence[int], amp: int) -> int:
     for _ in range(_MAX_NEWTON_STEPS):
         p = count * balances[0]
         for balance in balances[1:]:
-            p = div_up(_require_uint256(_require_uint256(p * balance) * count), d)
+            p = div_up(require_uint256(require_uint256(p * balance) * count), d)
         before = d
-        numerator = _require_uint256(_require_uint256(count * d) * d)
-        numerator += div_up(_require_uint256(_require_uint256(a * total) * p), AMP_PRECISION)
-        divisor = _require_uint256((count + 1) * d) + _require_uint256((a - AMP_PRECISION) * p) // AMP_PRECISION
+        numerator = require_uint256(require_uint256(count * d) * d)
+        numerator += div_up(require_uint256(require_uint256(a * total) * p), AMP_PRECISION)
+        divisor = require_uint256((count + 1) * d) + require_uint256((a - AMP_PRECISION) * p) // AMP_PRECISION
         d = div_up(numerator, divisor)
         if -1 <= d - before <= 1:
             return d
@@ -76,9 +75,7 @@ def balance_v2(balances: Sequence[int], k: int, amp: int, d: int) -> int:
     """Return `_getTokenBalanceGivenInvariantAndAllOtherBalances` of V2, for the k-th token. Raises `SwapReverts`."""
     a = amp * len(balances)
     p = _product(balances, d)
-    c = _require_uint256(
-        div_up(_require_uint256(d * d), _positive(_require_uint256(a * p))) * AMP_PRECISION * balances[k]
-    )
+    c = require_uint256(div_up(require_uint256(d * d), _positive(require_uint256(a * p))) * AMP_PRECISION * balances[k])
     return _solve_balance(sum(balances) - balances[k] + d // a * AMP_PRECISION, c, d)
 
 
@@ -86,10 +83,8 @@ def balance_v3(balances: Sequence[int], k: int, amp: int, d: int) -> int:
     """Return `computeBalance` of V3, for the k-th token. Raises `SwapReverts`."""
     a = amp * len(balances)
     p = _product(balances, d)
-    c = div_up(_require_uint256(d * d * AMP_PRECISION), _positive(_require_uint256(a * p))) * balances[k]
-    return _solve_balance(
-        sum(balances) - balances[k] + _require_uint256(d * AMP_PRECISION) // a, _require_uint256(c), d
-    )
+    c = div_up(require_uint256(d * d * AMP_PRECISION), _positive(require_uint256(a * p))) * balances[k]
+    return _solve_balance(sum(balances) - balances[k] + require_uint256(d * AMP_PRECISION) // a, require_uint256(c), d)
 
 
 def amount_out(
@@ -129,25 +124,19 @@ def _product(balances: Sequence[int], d: int) -> int:
     count = len(balances)
     p = balances[0] * count
     for balance in balances[1:]:
-        p = _require_uint256(_require_uint256(p * balance) * count) // _positive(d)
+        p = require_uint256(require_uint256(p * balance) * count) // _positive(d)
     return p
 
 
 def _solve_balance(b: int, c: int, d: int) -> int:
     """Return the y with y^2 + (b - d) y = c, rounded up."""
-    y = div_up(_require_uint256(d * d + c), _positive(d + b))
+    y = div_up(require_uint256(d * d + c), _positive(d + b))
     for _ in range(_MAX_NEWTON_STEPS):
         before = y
-        y = div_up(_require_uint256(y * y + c), _positive(2 * y + b - d))
+        y = div_up(require_uint256(y * y + c), _positive(2 * y + b - d))
         if -1 <= y - before <= 1:
             return y
     raise _no_convergence()
-
-
-def _require_uint256(product: int) -> int:
-    if product >= _WORD:
-        raise SwapReverts("the amount overflows the contract's arithmetic")
-    return product
 
 
 def _positive(divisor: int) -> int:

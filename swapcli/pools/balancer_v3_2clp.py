@@ -12,11 +12,12 @@ from typing import ClassVar, Self
 
 from swapcli.errors import InvalidPoolState, SwapReverts
 from swapcli.model.pool import PoolIdentity, RateCurve
+from swapcli.model.units import WAD
 from swapcli.pools.balancer_v3 import BalancerV3, read_vault_v3_state
 from swapcli.pools.hull_curve import ZeroCurve
 from swapcli.pools.identity_checks import check_multi_token, check_pair
 from swapcli.pools.rounding import mul_div_up
-from swapcli.pools.signed_fixed_point import ONE, sqrt
+from swapcli.pools.signed_fixed_point import sqrt
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
 from swapcli.pools.virtual_balances import curve_with_virtual_balances
@@ -40,7 +41,7 @@ class BalancerV3TwoClp(BalancerV3):
     def live_amount_out(self, live: Sequence[int], i: int, j: int, amount_in: int) -> int:
         """Return the output; see `BalancerV3.live_amount_out`."""
         up, down = self._virtual_balances(live)
-        bought = ((live[j] + down[j]) * amount_in // ONE) * ONE // (live[i] + up[i] + amount_in)
+        bought = ((live[j] + down[j]) * amount_in // WAD) * WAD // (live[i] + up[i] + amount_in)
         if bought > live[j]:
             raise SwapReverts(f"pool {self.key} does not hold that much of the bought token (AssetBoundsExceeded)")
         return bought
@@ -65,8 +66,8 @@ class BalancerV3TwoClp(BalancerV3):
         check_multi_token(identity)
         check_pair(identity)
         fields = StateFields(state)
-        sqrt_alpha, sqrt_beta = fields.integer("sqrt_alpha", 1, ONE**2), fields.integer("sqrt_beta", 1, ONE**2)
-        if sqrt_alpha * ONE // sqrt_beta >= ONE:
+        sqrt_alpha, sqrt_beta = fields.integer("sqrt_alpha", 1, WAD**2), fields.integer("sqrt_beta", 1, WAD**2)
+        if sqrt_alpha * WAD // sqrt_beta >= WAD:
             raise InvalidPoolState("sqrt_beta", f"expected more than sqrt_alpha = {sqrt_alpha}, not {sqrt_beta}")
         shared, limits = read_vault_v3_state(identity, fields)
         return cls(*shared, *limits, sqrt_alpha, sqrt_beta)
@@ -75,18 +76,18 @@ class BalancerV3TwoClp(BalancerV3):
         """Return the virtual balances of both tokens rounded up, and rounded down."""
         alpha, beta = self.sqrt_alpha, self.sqrt_beta
         invariant = self._invariant(live[0], live[1])
-        up = -(-invariant * ONE // beta), mul_div_up(invariant, alpha, ONE)
-        return up, (invariant * ONE // beta, invariant * alpha // ONE)
+        up = -(-invariant * WAD // beta), mul_div_up(invariant, alpha, WAD)
+        return up, (invariant * WAD // beta, invariant * alpha // WAD)
 
     def _invariant(self, x: int, y: int) -> int:
         """Return L = (b + sqrt(b^2 + 4 a c)) / (2 a), with b^2 multiplied out as the contract has it."""
         if (x | y) >> _MAX_BALANCE_BITS:
             raise SwapReverts(f"pool {self.key}: the balances are too large for the contract's arithmetic")
         alpha, beta = self.sqrt_alpha, self.sqrt_beta
-        a = ONE - alpha * ONE // beta
-        b = y * ONE // beta + x * alpha // ONE
-        c = x * y // ONE
-        b_squared = (x * x // ONE * alpha // ONE) * alpha // ONE
-        b_squared += 2 * (c * alpha // ONE) * ONE // beta
-        b_squared += (y * y // ONE) * ONE // mul_div_up(beta, beta, ONE)
-        return (b + sqrt(b_squared + 4 * c * a // ONE)) * ONE // (2 * a)
+        a = WAD - alpha * WAD // beta
+        b = y * WAD // beta + x * alpha // WAD
+        c = x * y // WAD
+        b_squared = (x * x // WAD * alpha // WAD) * alpha // WAD
+        b_squared += 2 * (c * alpha // WAD) * WAD // beta
+        b_squared += (y * y // WAD) * WAD // mul_div_up(beta, beta, WAD)
+        return (b + sqrt(b_squared + 4 * c * a // WAD)) * WAD // (2 * a)

@@ -15,6 +15,7 @@ from swapcli.errors import SwapReverts
 from swapcli.model.pool import PoolIdentity, RateCurve
 from swapcli.pools.balancer_v3 import BalancerV3, read_vault_v3_state
 from swapcli.pools.identity_checks import check_multi_token, check_pair
+from swapcli.pools.rounding import require_uint256
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
 from swapcli.pools.virtual_balances import curve_with_virtual_balances
@@ -43,9 +44,7 @@ class BalancerV3Reclamm(BalancerV3):
     def live_amount_out(self, live: Sequence[int], i: int, j: int, amount_in: int) -> int:
         """Return the output; see `BalancerV3.live_amount_out`."""
         virtual = self.virtual_balances
-        product = (live[j] + virtual[j]) * amount_in
-        if product >> 256:
-            raise SwapReverts(f"pool {self.key}: the amount overflows the contract's arithmetic")
+        product = require_uint256((live[j] + virtual[j]) * amount_in)
         bought = product // (live[i] + virtual[i] + amount_in)
         if bought > live[j]:
             raise SwapReverts(f"pool {self.key} does not hold that much of the bought token")

@@ -26,12 +26,11 @@ from swapcli.pools.concentrated_curve import ConcentratedCurve
 from swapcli.pools.concentrated_state import ZERO_ADDRESS, TickList, read_position, read_tick_list
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_pair
-from swapcli.pools.rounding import div_up, mul_div_up
+from swapcli.pools.rounding import UINT256_LIMIT, div_up, mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
 from swapcli.pools.token_positions import is_forward
 
-_UINT256_LIMIT = 1 << 256
 CROSSING_GAS = 37_400
 """Gas units of crossing one initialised tick, measured on the contracts' bytecode in a local EVM."""
 _LOG_TICK = log(1.0001)
@@ -268,7 +267,7 @@ def _price_after_token0(price: int, liquidity: int, amount_in_after_fee: int) ->
     """
     shifted = liquidity << 96
     denominator = shifted + amount_in_after_fee * price
-    if denominator < _UINT256_LIMIT:
+    if denominator < UINT256_LIMIT:
         return mul_div_up(shifted, price, denominator)
     return div_up(shifted, shifted // price + amount_in_after_fee)
 

@@ -19,6 +19,7 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.units import PPM
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_pair
+from swapcli.pools.rounding import UINT256_LIMIT, WORD_BITS, require_uint256
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
 
@@ -27,7 +28,6 @@ SOLIDLY: Final = "solidly"
 SOLIDLY_V2_OUTPUT: Final = "solidly_v2_output"
 
 _MAX_RESERVE = (1 << 112) - 1
-_WORD_BITS = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,7 +58,7 @@ class ConstantProduct(Pool):
     def curve(self, token_in: str, token_out: str) -> ConstantProductCurve:
         """Return the direction in floats."""
         x, y = self.reserves if is_forward(self, token_in, token_out) else self.reserves[::-1]
-        max_in = (1 << _WORD_BITS) // (y or 1) if self.is_solidly else _MAX_RESERVE - x
+        max_in = UINT256_LIMIT // (y or 1) if self.is_solidly else _MAX_RESERVE - x
         return ConstantProductCurve(x, y, self.fee_ppm, max_in)
 
     def state(self) -> dict[str, object]:
@@ -75,8 +75,8 @@ class ConstantProduct(Pool):
         fields = StateFields(state)
         variant = fields.choice("variant", (UNISWAP_V2, SOLIDLY, SOLIDLY_V2_OUTPUT), default=UNISWAP_V2)
         solidly = variant != UNISWAP_V2
-        x, y = fields.uints("reserves", 2, _WORD_BITS if solidly else 112)
-        if x * y >> _WORD_BITS:
+        x, y = fields.uints("reserves", 2, WORD_BITS if solidly else 112)
+        if x * y >> WORD_BITS:
             raise InvalidPoolState("reserves", "their product exceeds 256 bits")
         return cls(
             *identity,
@@ -159,6 +159,5 @@ def _swap_solidly(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tupl
         # The fee is not rounded down here, so this is at most what the pool would pay.
         scaled_in_after_fee = amount_in * (PPM - pool.fee_ppm)
         amount_out = scaled_in_after_fee * y // (x * PPM + scaled_in_after_fee)
-    if (amount_in_after_fee * y | x_after * (y - amount_out)) >> _WORD_BITS:
-        raise SwapReverts(f"pool {pool.key}: {amount_in} overflows the contract's arithmetic")
+    require_uint256(amount_in_after_fee * y | x_after * (y - amount_out))
     return amount_out, x_after

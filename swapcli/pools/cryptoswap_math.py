@@ -23,11 +23,11 @@ from typing import Final, NamedTuple, NoReturn
 
 from swapcli.errors import SwapReverts
 from swapcli.model.units import WAD
+from swapcli.pools.rounding import UINT256_LIMIT, require_uint256
 
 A_MULTIPLIER: Final = 10_000
 MAX_NEWTON_STEPS: Final = 255
 """As in the contracts, which revert after as many."""
-_WORD: Final = 1 << 256
 _INT: Final = 1 << 255
 _CBRT_LIMIT: Final = 115792089237316195423570985008687907853269
 """2^256 / 10^36, as in the contracts."""
@@ -160,9 +160,9 @@ def _iterate_balance(
         k0 = k0_others * y * n // d
         total = others + y
         g = abs(gamma + WAD - k0) + 1
-        mul_1 = _uint256(WAD * d // gamma * g // gamma * g * A_MULTIPLIER) // ann
+        mul_1 = require_uint256(WAD * d // gamma * g // gamma * g * A_MULTIPLIER) // ann
         mul_2 = WAD + 2 * WAD * k0 // g
-        y_f_prime = _uint256(WAD * y + _uint256(total * mul_2) + mul_1) - d * mul_2
+        y_f_prime = require_uint256(WAD * y + require_uint256(total * mul_2) + mul_1) - d * mul_2
         if y_f_prime < 0:
             y = before // 2
             continue
@@ -239,7 +239,7 @@ def _find_invariant_of_two(
     if not 10**9 <= large <= MAX_INVARIANT or small * WAD // large < 10**14:
         _refuse("the balances are too far from the price scale")
     total = small + large
-    d = min(isqrt(_uint256(4 * large * small // k0_hint * WAD)), total) if k0_hint else 2 * isqrt(large * small)
+    d = min(isqrt(require_uint256(4 * large * small // k0_hint * WAD)), total) if k0_hint else 2 * isqrt(large * small)
     for _ in range(MAX_NEWTON_STEPS):
         if not d:
             break
@@ -254,22 +254,22 @@ def _find_invariant_of_two(
 
 def _find_invariant_of_three(ann: int, gamma: int, balances: Sequence[int], k0_hint: int) -> int:
     small, middle, large = sorted(balances)
-    if not 0 < large < (_WORD - 1) // WAD * 27:
+    if not 0 < large < (UINT256_LIMIT - 1) // WAD * 27:
         _refuse("the balances are too far from the price scale")
     total = small + middle + large
     if not k0_hint:
         d = 3 * _mean_of_three((large, middle, small))
     elif total > 10**36:
-        d = cbrt(_uint256(_uint256(large * middle) // 10**36 * small // k0_hint * 27 * 10**12))
+        d = cbrt(require_uint256(require_uint256(large * middle) // 10**36 * small // k0_hint * 27 * 10**12))
     elif total > 10**24:
-        d = cbrt(_uint256(_uint256(large * middle) // 10**24 * small // k0_hint * 27 * 10**6))
+        d = cbrt(require_uint256(require_uint256(large * middle) // 10**24 * small // k0_hint * 27 * 10**6))
     else:
-        d = cbrt(_uint256(_uint256(large * middle) // 10**18 * small // k0_hint * 27))
+        d = cbrt(require_uint256(require_uint256(large * middle) // 10**18 * small // k0_hint * 27))
     for _ in range(MAX_NEWTON_STEPS):
         if not d:
             break
         before = d
-        k0 = _uint256(_uint256(_uint256(3 * WAD * large) // d * middle * 3) // d * small * 3) // d
+        k0 = require_uint256(require_uint256(require_uint256(3 * WAD * large) // d * middle * 3) // d * small * 3) // d
         d = _improve_invariant(ann, gamma, 3, d, total, k0)
         if abs(d - before) * 10**14 < max(10**16, d):
             _check_shares(balances, d, 10**16 - 1, 10**20)
@@ -282,15 +282,15 @@ def _improve_invariant(ann: int, gamma: int, n: int, d: int, total: int, k0: int
     if not k0:
         _refuse("the contract's iteration does not converge")
     g = abs(gamma + WAD - k0) + 1
-    mul_1 = _uint256(WAD * d // gamma * g // gamma * g * A_MULTIPLIER) // ann
+    mul_1 = require_uint256(WAD * d // gamma * g // gamma * g * A_MULTIPLIER) // ann
     mul_2 = 2 * n * WAD * k0 // g
-    slope = total + _uint256(total * mul_2) // WAD + mul_1 * n // k0 - mul_2 * d // WAD
+    slope = total + require_uint256(total * mul_2) // WAD + mul_1 * n // k0 - mul_2 * d // WAD
     if slope <= 0:
         _refuse("the contract's iteration does not converge")
-    d_plus = _uint256(d * (slope + total)) // slope
+    d_plus = require_uint256(d * (slope + total)) // slope
     d_minus = d * d // slope
     gap = abs(WAD - k0)
-    change = _uint256(d * (mul_1 // slope) // WAD * gap) // k0
+    change = require_uint256(d * (mul_1 // slope) // WAD * gap) // k0
     d_minus += change if k0 < WAD else -change
     if d_minus < 0:
         _refuse("the contract's iteration does not converge")
@@ -311,7 +311,7 @@ def marginal_prices(ann: int, gamma: int, balances: Sequence[int], d: int) -> tu
     if n == 2:
         k0 = 4 * balances[0] * balances[1] // d * 10**36 // d
     else:
-        k0 = _uint256(27 * balances[0] * balances[1] // d * balances[2] // d * 10**36) // d
+        k0 = require_uint256(27 * balances[0] * balances[1] // d * balances[2] // d * 10**36) // d
     g_k0 = 2 * k0 * k0 // 10**36 * k0 // 10**36 + (gamma + WAD) ** 2
     g_k0 -= k0 * k0 // 10**36 * (2 * gamma + 3 * WAD) // WAD
     if g_k0 < 0:
@@ -320,7 +320,9 @@ def marginal_prices(ann: int, gamma: int, balances: Sequence[int], d: int) -> tu
     first, *others = balances
     whole = g_k0 + weight * first // d * k0 // 10**36
     return tuple(
-        _quotient(_uint256(_quotient(_uint256(first * (g_k0 + weight * x // d * k0 // 10**36)), x) * WAD), whole)
+        _quotient(
+            require_uint256(_quotient(require_uint256(first * (g_k0 + weight * x // d * k0 // 10**36)), x) * WAD), whole
+        )
         for x in others
     )
 
@@ -330,7 +332,7 @@ def _mean_of_two(values: Sequence[int]) -> int:
 
 
 def _mean_of_three(values: Sequence[int]) -> int:
-    return cbrt(_uint256(_uint256(values[0] * values[1]) // WAD * values[2]) // WAD)
+    return cbrt(require_uint256(require_uint256(values[0] * values[1]) // WAD * values[2]) // WAD)
 
 
 def _signed_cbrt(delta_1: int, root: int) -> int:
@@ -360,12 +362,6 @@ def _quotient(a: int, b: int) -> int:
 
 def _int256(value: int) -> int:
     if not -_INT <= value < _INT:
-        _refuse("the amount overflows the contract's arithmetic")
-    return value
-
-
-def _uint256(value: int) -> int:
-    if value >= _WORD:
         _refuse("the amount overflows the contract's arithmetic")
     return value
 

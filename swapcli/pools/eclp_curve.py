@@ -11,9 +11,9 @@ from math import hypot, sqrt
 
 from swapcli.errors import SwapReverts
 from swapcli.model.pool import RateCurve
+from swapcli.model.units import WAD
 from swapcli.pools.eclp_math import EclpParameters, Invariant
 from swapcli.pools.hull_curve import ZeroCurve
-from swapcli.pools.signed_fixed_point import ONE
 
 
 def eclp_curve(
@@ -60,8 +60,8 @@ class EclpCurve:
         units: tuple[float, float],
     ) -> None:
         """Take balances with 18 decimals; `units` are base units per such unit, in and out, the fee included."""
-        lambda_ = parameters.lambda_ / ONE
-        s, c = parameters.s / ONE, parameters.c / ONE
+        lambda_ = parameters.lambda_ / WAD
+        s, c = parameters.s / WAD, parameters.c / WAD
         if token_in:
             s, c = c, s
         x = parameters.offset(invariant, token_in) - balances[token_in]

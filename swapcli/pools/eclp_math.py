@@ -18,8 +18,8 @@ from math import dist, hypot
 from typing import Final, NamedTuple, Self
 
 from swapcli.errors import InvalidPoolState, SwapReverts
+from swapcli.model.units import WAD
 from swapcli.pools.signed_fixed_point import (
-    ONE,
     ONE_38,
     div_38,
     div_down,
@@ -164,7 +164,7 @@ class EclpParameters:
         error = (mul_up(lambda_, x + y) // ONE_38 + error + 1) * _NUMERATOR_ERROR_FACTOR
         inverse = terms.inverse_denominator
         r = mul_mixed_down(numerator + root - error, inverse)
-        relative = mul_mixed_up(r, inverse) * (lambda_ * lambda_ // ONE**2) * _DENOMINATOR_ERROR_FACTOR
+        relative = mul_mixed_up(r, inverse) * (lambda_ * lambda_ // WAD**2) * _DENOMINATOR_ERROR_FACTOR
         error = mul_mixed_up(error, inverse) + truncate(relative, ONE_38) + 1
         if r + error > _MAX_INVARIANT:
             raise SwapReverts("the pool's invariant exceeds the contract's limit")
@@ -262,9 +262,9 @@ class EclpParameters:
 
 def _check(p: EclpParameters) -> None:
     """Raise `InvalidPoolState` for parameters that the contract's constructor refuses."""
-    _require(0 <= p.s <= ONE and 0 <= p.c <= ONE, "s", "s and c are not from 0 to 10^18")
-    _require(abs(mul_down(p.s, p.s) + mul_down(p.c, p.c) - ONE) <= _NORM_TOLERANCE, "s", "s^2 + c^2 is not one")
-    _require(ONE <= p.lambda_ <= _MAX_LAMBDA, "lambda", f"expected 10^18 to 10^26, not {p.lambda_}")
+    _require(0 <= p.s <= WAD and 0 <= p.c <= WAD, "s", "s and c are not from 0 to 10^18")
+    _require(abs(mul_down(p.s, p.s) + mul_down(p.c, p.c) - WAD) <= _NORM_TOLERANCE, "s", "s^2 + c^2 is not one")
+    _require(WAD <= p.lambda_ <= _MAX_LAMBDA, "lambda", f"expected 10^18 to 10^26, not {p.lambda_}")
     _require(0 < p.alpha < p.beta, "alpha", "expected 0 < alpha < beta")
     for name, (x, y) in (("tau_alpha", p.tau_alpha), ("tau_beta", p.tau_beta)):
         norm = mul_38(x, x) + mul_38(y, y)
@@ -280,9 +280,9 @@ def _check(p: EclpParameters) -> None:
 
 def _check_derived(p: EclpParameters) -> None:
     """Raise `InvalidPoolState` if a derived parameter does not follow from the first five, which no contract checks."""
-    s, c, lambda_ = p.s / ONE, p.c / ONE, p.lambda_ / ONE
+    s, c, lambda_ = p.s / WAD, p.c / WAD, p.lambda_ / WAD
     points = []
-    for name, price, (x, y) in (("tau_alpha", p.alpha / ONE, p.tau_alpha), ("tau_beta", p.beta / ONE, p.tau_beta)):
+    for name, price, (x, y) in (("tau_alpha", p.alpha / WAD, p.tau_alpha), ("tau_beta", p.beta / WAD, p.tau_beta)):
         tangent = lambda_ * (c * price - s) / (c + s * price)
         point = tangent / hypot(1.0, tangent), 1.0 / hypot(1.0, tangent)
         _require(dist(point, (x / ONE_38, y / ONE_38)) < _DERIVED_TOLERANCE, name, "is at another price")

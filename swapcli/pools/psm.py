@@ -10,13 +10,14 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
-from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
+from swapcli.errors import InsufficientLiquidity, InvalidPoolState
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.bin_curve import BinCurve
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.fixed_rate import fixed_rate_curve
 from swapcli.pools.identity_checks import check_multi_token, check_no_fee
 from swapcli.pools.reserves import reserves_after_swap
+from swapcli.pools.rounding import require_uint256
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
 
@@ -27,7 +28,6 @@ _SAVINGS: Final = 2
 """The position of sUSDS: the contract's order is USDC, USDS, sUSDS."""
 _RATE_BITS: Final = 128
 """Chosen so that products of the rate fit a word; the rate of savings is near 10^27, 2^90."""
-_WORD_BITS: Final = 256
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,15 +49,14 @@ class PegStabilityModule(Pool):
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` for the contract's `previewSwapExactIn`. Raises as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
-        if amount_in >> _WORD_BITS:
-            raise SwapReverts(f"pool {self.key}: {amount_in} exceeds 256 bits")
+        require_uint256(amount_in)
         unit_in, unit_out = 10 ** self.decimals[i], 10 ** self.decimals[j]
         value = amount_in
         if j == _SAVINGS:
-            value = self._require_word(amount_in * RAY) // self.rate
+            value = require_uint256(amount_in * RAY) // self.rate
         elif i == _SAVINGS:
-            value = self._require_word(amount_in * self.rate) // RAY
-        amount_out = self._require_word(value * unit_out) // unit_in
+            value = require_uint256(amount_in * self.rate) // RAY
+        amount_out = require_uint256(value * unit_out) // unit_in
         if amount_out > self.reserves[j]:
             raise InsufficientLiquidity(f"pool {self.key} holds less than {amount_out} of {token_out}")
         if not amount_out:
@@ -91,11 +90,6 @@ class PegStabilityModule(Pool):
         if not rate:
             raise InvalidPoolState("rate", "expected a number above 0")
         return cls(*identity, fields.uints("reserves", _TOKEN_COUNT), rate)
-
-    def _require_word(self, product: int) -> int:
-        if product >> _WORD_BITS:
-            raise SwapReverts(f"pool {self.key}: the amount overflows the contract's arithmetic")
-        return product
 
 
 _replace_reserves = fast_replace(PegStabilityModule, "reserves")

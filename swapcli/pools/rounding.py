@@ -1,6 +1,13 @@
-"""Integer division with the rounding in its name, as the contracts' maths libraries have it."""
+"""Integer arithmetic of the contracts: division with the rounding in its name, and the limit of a word."""
 
 from __future__ import annotations
+
+from typing import Final
+
+from swapcli.errors import SwapReverts
+
+WORD_BITS: Final = 256
+UINT256_LIMIT: Final = 1 << WORD_BITS
 
 
 def div_up(numerator: int, denominator: int) -> int:
@@ -11,3 +18,10 @@ def div_up(numerator: int, denominator: int) -> int:
 def mul_div_up(a: int, b: int, denominator: int) -> int:
     """a * b / denominator, rounded up, without losing bits of the product."""
     return -(-a * b // denominator)
+
+
+def require_uint256(value: int) -> int:
+    """Return a value that a word can hold. Raises `SwapReverts` for a greater one, as checked arithmetic reverts."""
+    if value >= UINT256_LIMIT:
+        raise SwapReverts("the amount overflows the contract's arithmetic")
+    return value

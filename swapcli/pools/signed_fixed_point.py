@@ -11,8 +11,8 @@ from math import isqrt
 from typing import Final
 
 from swapcli.errors import SwapReverts
+from swapcli.model.units import WAD
 
-ONE: Final = 10**18
 ONE_38: Final = 10**38
 _HALF_38: Final = 10**19
 _NEWTON_STEPS: Final = 7
@@ -32,23 +32,23 @@ def truncate(numerator: int, denominator: int) -> int:
 def mul_down(a: int, b: int) -> int:
     """Return a * b, rounded towards zero."""
     product = a * b
-    return product // ONE if product >= 0 else -(-product // ONE)
+    return product // WAD if product >= 0 else -(-product // WAD)
 
 
 def mul_up(a: int, b: int) -> int:
     """Return a * b, rounded away from zero."""
     product = a * b
-    return -(-product // ONE) if product >= 0 else product // ONE
+    return -(-product // WAD) if product >= 0 else product // WAD
 
 
 def div_down(a: int, b: int) -> int:
     """Return a / b for b > 0, rounded towards zero; `a` may have any precision."""
-    return a * ONE // b if a >= 0 else -(-a * ONE // b)
+    return a * WAD // b if a >= 0 else -(-a * WAD // b)
 
 
 def div_up(a: int, b: int) -> int:
     """Return a / b for b > 0, rounded away from zero; `a` may have any precision."""
-    return -(-a * ONE // b) if a >= 0 else a * ONE // b
+    return -(-a * WAD // b) if a >= 0 else a * WAD // b
 
 
 def mul_38(a: int, b: int) -> int:
@@ -87,13 +87,13 @@ def sqrt(argument: int) -> int:
         return 0
     root = _first_guess(argument)
     for _ in range(_NEWTON_STEPS):
-        root = (root + argument * ONE // root) // 2
-    if abs(root * root // ONE - argument) > -(-root * _TOLERANCE // ONE):
+        root = (root + argument * WAD // root) // 2
+    if abs(root * root // WAD - argument) > -(-root * _TOLERANCE // WAD):
         raise SwapReverts("the pool's square root does not converge")
     return root
 
 
 def _first_guess(argument: int) -> int:
-    if argument >= ONE:
-        return ONE << ((argument // ONE).bit_length() - 1) // 2
+    if argument >= WAD:
+        return WAD << ((argument // WAD).bit_length() - 1) // 2
     return next((root for limit, root in _GUESSES if argument <= limit), argument)

@@ -20,10 +20,10 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.units import PPM, WAD
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_pair
+from swapcli.pools.rounding import require_uint256
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
 
-_WORD_BITS: Final = 256
 _MAX_NEWTON_STEPS: Final = 255
 """As in the contract, which reverts after as many."""
 _MAX_DECIMALS: Final = 36
@@ -87,7 +87,7 @@ class SolidlyStable(Pool):
     def _amount_out(self, forward: bool, amount_in_after_fee: int, k: int) -> int:
         i, j = (0, 1) if forward else (1, 0)
         unit_in, unit_out = _base_units(self.decimals[i]), _base_units(self.decimals[j])
-        x = _require_uint256(amount_in_after_fee * WAD) // unit_in + self.reserves[i] * WAD // unit_in
+        x = require_uint256(amount_in_after_fee * WAD) // unit_in + self.reserves[i] * WAD // unit_in
         y = self.reserves[j] * WAD // unit_out
         find = _find_reserve_out_first_version if self.version == FIRST_VERSION else self._find_reserve_out
         return (y - find(x, k, y)) * unit_out // WAD
@@ -121,7 +121,7 @@ class SolidlyStable(Pool):
         """The contract's `_k`, of amounts in base units."""
         first, second = self.decimals
         return _invariant(
-            _require_uint256(x * WAD) // _base_units(first), _require_uint256(y * WAD) // _base_units(second)
+            require_uint256(x * WAD) // _base_units(first), require_uint256(y * WAD) // _base_units(second)
         )
 
 
@@ -223,13 +223,13 @@ def _find_reserve_out_first_version(x: int, k: int, y: int) -> int:
     """Return the `_get_y` of the first version: the iterate that a step of at most one unit leads to."""
     for _ in range(_MAX_NEWTON_STEPS):
         before = y
-        cube_x, square_y = _require_uint256(x * x) // WAD * x // WAD, _require_uint256(y * y) // WAD
-        f = _require_uint256(x * (_require_uint256(square_y * y) // WAD)) // WAD
-        f += _require_uint256(cube_x * y) // WAD
-        slope = _require_uint256(3 * x * square_y) // WAD + cube_x
+        cube_x, square_y = require_uint256(x * x) // WAD * x // WAD, require_uint256(y * y) // WAD
+        f = require_uint256(x * (require_uint256(square_y * y) // WAD)) // WAD
+        f += require_uint256(cube_x * y) // WAD
+        slope = require_uint256(3 * x * square_y) // WAD + cube_x
         if not slope:
             raise SwapReverts("the contract divides by zero")
-        step = _require_uint256(abs(k - f) * WAD) // slope
+        step = require_uint256(abs(k - f) * WAD) // slope
         y += step if f < k else -step
         if y < 0:
             raise SwapReverts("the contract finds no output reserve")
@@ -246,24 +246,12 @@ def _base_units(decimals: int) -> int:
 def _invariant(x: int, y: int) -> int:
     xx, yy = x * x, y * y
     product = (x * y // WAD) * (xx // WAD + yy // WAD)
-    if (xx | yy | product) >> _WORD_BITS:
-        raise _overflow()
+    require_uint256(xx | yy | product)
     return product // WAD
 
 
 def _invariant_slope(x: int, y: int) -> int:
     """df/dy. `_f` of the same arguments has shown that their squares fit."""
     mixed, cube = 3 * x * (y * y // WAD), (x * x // WAD) * x
-    if (mixed | cube) >> _WORD_BITS:
-        raise _overflow()
+    require_uint256(mixed | cube)
     return mixed // WAD + cube // WAD
-
-
-def _require_uint256(product: int) -> int:
-    if product >> _WORD_BITS:
-        raise _overflow()
-    return product
-
-
-def _overflow() -> SwapReverts:
-    return SwapReverts("the amount overflows the contract's arithmetic")

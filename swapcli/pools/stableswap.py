@@ -28,6 +28,7 @@ from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.hull_curve import ZeroCurve
 from swapcli.pools.identity_checks import MAX_TOKENS, check_multi_token
 from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
+from swapcli.pools.rounding import require_uint256
 from swapcli.pools.stableswap_curve import StableSwapCurve
 from swapcli.pools.stableswap_math import (
     A_PRECISION,
@@ -38,7 +39,6 @@ from swapcli.pools.stableswap_math import (
     dynamic_fee,
     find_balance,
     invariant,
-    require_uint256,
     scale_to_18_decimals,
 )
 from swapcli.pools.state_fields import StateFields

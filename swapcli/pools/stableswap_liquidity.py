@@ -11,13 +11,13 @@ from typing import NamedTuple
 from swapcli.errors import InsufficientLiquidity, SwapReverts
 from swapcli.model.units import WAD
 from swapcli.pools.reserves import reserves_after_swap
+from swapcli.pools.rounding import require_uint256
 from swapcli.pools.stableswap import FEE_PER_PPM, StableSwap
 from swapcli.pools.stableswap_math import (
     FEE_DENOMINATOR,
     check_price_oracle,
     find_balance,
     invariant,
-    require_uint256,
     scale_to_18_decimals,
 )
 

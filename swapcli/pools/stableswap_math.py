@@ -10,12 +10,12 @@ from typing import Final
 
 from swapcli.errors import SwapReverts
 from swapcli.model.units import WAD
+from swapcli.pools.rounding import require_uint256
 
 # Constants of the contract: `A_PRECISION`, `FEE_DENOMINATOR`.
 A_PRECISION: Final = 100
 FEE_DENOMINATOR: Final = 10**10
 PACKED_BITS: Final = 128
-_WORD: Final = 1 << 256
 _MAX_NEWTON_STEPS: Final = 255
 """As in the contract, which reverts after as many."""
 
@@ -109,12 +109,6 @@ def check_plain_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
 
 def scale_to_18_decimals(reserves: Sequence[int], rates: Sequence[int]) -> list[int]:
     return [require_uint256(reserve * rate) // WAD for reserve, rate in zip(reserves, rates, strict=True)]
-
-
-def require_uint256(product: int) -> int:
-    if product >= _WORD:
-        raise SwapReverts("the amount overflows the contract's arithmetic")
-    return product
 
 
 def _no_convergence() -> SwapReverts:

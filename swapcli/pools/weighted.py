@@ -17,10 +17,10 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.model.units import PPM
+from swapcli.model.units import PPM, WAD
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_multi_token
-from swapcli.pools.log_exp import ONE, power
+from swapcli.pools.log_exp import power
 from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
 from swapcli.pools.rounding import mul_div_up
 from swapcli.pools.state_fields import StateFields
@@ -28,8 +28,8 @@ from swapcli.pools.token_positions import token_indices
 
 _BALANCE_BITS: Final = 112
 # `WeightedMath._MIN_WEIGHT`, `_MAX_IN_RATIO` and `FixedPoint.MAX_POW_RELATIVE_ERROR` of Balancer V2.
-_MIN_WEIGHT: Final = ONE // 100
-MAX_IN_RATIO: Final = 3 * ONE // 10
+_MIN_WEIGHT: Final = WAD // 100
+MAX_IN_RATIO: Final = 3 * WAD // 10
 _POWER_MARGIN: Final = 10_000
 _FIRST_VERSION: Final = 1
 _LATEST_VERSION: Final = 4
@@ -69,7 +69,7 @@ class Weighted(Pool):
         """Return the direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         x, y = self.reserves[i], self.reserves[j]
-        max_in_after_fee = x * MAX_IN_RATIO // ONE
+        max_in_after_fee = x * MAX_IN_RATIO // WAD
         max_in = min(max_in_after_fee * PPM // (PPM - self.fee_ppm), (1 << _BALANCE_BITS) - 1 - x)
         return WeightedCurve(x, y, self.weights[i] / self.weights[j], (PPM - self.fee_ppm) / PPM, max_in)
 
@@ -109,11 +109,11 @@ class Weighted(Pool):
     def _amount_out(self, i: int, j: int, amount_in_after_fee: int) -> int:
         scale_in, scale_out = to_18_decimals(self.decimals[i]), to_18_decimals(self.decimals[j])
         x, y, sold = self.reserves[i] * scale_in, self.reserves[j] * scale_out, amount_in_after_fee * scale_in
-        if sold > x * MAX_IN_RATIO // ONE:
+        if sold > x * MAX_IN_RATIO // WAD:
             raise SwapReverts(f"pool {self.key} takes at most 30% of its balance in one swap")
-        base = mul_div_up(x, ONE, x + sold)
-        left = power_up(base, self.weights[i] * ONE // self.weights[j], self.version > _FIRST_VERSION)
-        return y * max(ONE - left, 0) // ONE // scale_out
+        base = mul_div_up(x, WAD, x + sold)
+        left = power_up(base, self.weights[i] * WAD // self.weights[j], self.version > _FIRST_VERSION)
+        return y * max(WAD - left, 0) // WAD // scale_out
 
 
 _replace_reserves = fast_replace(Weighted, "reserves")
@@ -125,7 +125,7 @@ def read_weights(fields: StateFields, count: int) -> tuple[int, ...]:
     for k, weight in enumerate(weights):
         if weight < _MIN_WEIGHT:
             raise InvalidPoolState(f"weights[{k}]", f"expected at least {_MIN_WEIGHT} (1%), not {weight}")
-    if sum(weights) != ONE:
+    if sum(weights) != WAD:
         raise InvalidPoolState("weights", f"expected a sum of 10^18, not {sum(weights)}")
     return weights
 
@@ -133,15 +133,15 @@ def read_weights(fields: StateFields, count: int) -> tuple[int, ...]:
 def power_up(base: int, exponent: int, has_shortcuts: bool = True) -> int:
     """Return base ^ exponent, rounded up: the contracts' `powUp`, which multiplies 1, 2 and 4 out."""
     if has_shortcuts:
-        if exponent == ONE:
+        if exponent == WAD:
             return base
-        if exponent == 2 * ONE:
-            return mul_div_up(base, base, ONE)
-        if exponent == 4 * ONE:
-            square = mul_div_up(base, base, ONE)
-            return mul_div_up(square, square, ONE)
+        if exponent == 2 * WAD:
+            return mul_div_up(base, base, WAD)
+        if exponent == 4 * WAD:
+            square = mul_div_up(base, base, WAD)
+            return mul_div_up(square, square, WAD)
     raw = power(base, exponent)
-    return raw + mul_div_up(raw, _POWER_MARGIN, ONE) + 1
+    return raw + mul_div_up(raw, _POWER_MARGIN, WAD) + 1
 
 
 class WeightedCurve:

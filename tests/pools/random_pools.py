@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import PoolIdentity
+from swapcli.model.units import WAD
 from swapcli.pools.balancer_v2_eclp import BalancerV2Eclp
 from swapcli.pools.balancer_v2_stable import BalancerV2Stable
 from swapcli.pools.balancer_v3_2clp import BalancerV3TwoClp
@@ -21,7 +22,6 @@ from swapcli.pools.balancer_v3_stable_surge import BalancerV3StableSurge
 from swapcli.pools.balancer_v3_weighted import BalancerV3Weighted
 from swapcli.pools.cryptoswap import CryptoParameters, CryptoPrices, CryptoSwap
 from swapcli.pools.cryptoswap_math import MATHS
-from swapcli.pools.log_exp import ONE
 from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.weighted import Weighted
@@ -29,7 +29,7 @@ from tests.pools.recorded import read_vectors
 
 ADDRESS = "0x" + "ab" * 20
 TOKENS = tuple(f"0x{k:040x}" for k in range(1, 9))
-PERCENT = ONE // 100
+PERCENT = WAD // 100
 
 fees_ppm = st.sampled_from([0, 100, 500, 3_000, 10_000])
 decimals = st.sampled_from([6, 8, 18])
@@ -54,7 +54,7 @@ def stableswap_pools(draw: st.DrawFn, off_peg: bool = True) -> StableSwap:
     variant, most = draw(st.sampled_from([("ng", 8), ("ng", 8), ("plain", 4), ("plain_ema", 2)]))
     n = draw(st.integers(2, most))
     places = draw(st.tuples(*[decimals] * n))
-    rates = tuple(draw(st.one_of(st.just(ONE), st.integers(ONE // 2, 2 * ONE))) for _ in range(n))
+    rates = tuple(draw(st.one_of(st.just(WAD), st.integers(WAD // 2, 2 * WAD))) for _ in range(n))
     amp = draw(st.sampled_from([1, 10, 100, 500, 2_000, 20_000, 1_000_000]))
     has_multiplier = off_peg and variant == "ng"
     multiplier = draw(st.sampled_from([0, 10**10, 2 * 10**10, 5 * 10**10, 50 * 10**10])) if has_multiplier else 0
@@ -76,9 +76,9 @@ def weighted_pools(draw: st.DrawFn) -> Weighted:
 @st.composite
 def weights_of(draw: st.DrawFn, count: int) -> tuple[int, ...]:
     raw = draw(st.lists(st.integers(1, 99), min_size=count, max_size=count))
-    spare = ONE - count * PERCENT
+    spare = WAD - count * PERCENT
     weights = [PERCENT + spare * part // sum(raw) for part in raw]
-    weights[0] += ONE - sum(weights)
+    weights[0] += WAD - sum(weights)
     return tuple(weights)
 
 
@@ -88,7 +88,7 @@ amps = st.one_of(st.sampled_from([1_000, 100_000, 200_000, 5_000_000, 50_000_000
 
 
 def rates_of(count: int) -> st.SearchStrategy[tuple[int, ...]]:
-    return st.tuples(*[st.one_of(st.just(ONE), st.integers(ONE // 2, 3 * ONE))] * count)
+    return st.tuples(*[st.one_of(st.just(WAD), st.integers(WAD // 2, 3 * WAD))] * count)
 
 
 @st.composite
@@ -106,7 +106,7 @@ def balancer_v3_stable_pools(draw: st.DrawFn) -> BalancerV3Stable:
     places = draw(st.tuples(*[decimals] * n))
     reserves, rates, fee = draw(depths(places, 2.0)), draw(rates_of(n)), draw(balancer_fees)
     identity = ADDRESS, "test", TOKENS[:n], places, fee // 10**12
-    protocol_part = draw(st.sampled_from([0, ONE // 2]))
+    protocol_part = draw(st.sampled_from([0, WAD // 2]))
     return BalancerV3Stable(
         *identity, reserves, rates, fee, False, protocol_part, 10**6, draw(amps), draw(st.booleans())
     )
@@ -115,7 +115,7 @@ def balancer_v3_stable_pools(draw: st.DrawFn) -> BalancerV3Stable:
 @st.composite
 def balancer_v3_surge_pools(draw: st.DrawFn) -> BalancerV3StableSurge:
     pool = draw(balancer_v3_stable_pools())
-    surge = draw(st.sampled_from([ONE * 95 // 100, ONE // 10])), draw(st.sampled_from([ONE * 3 // 10, ONE // 100]))
+    surge = draw(st.sampled_from([WAD * 95 // 100, WAD // 10])), draw(st.sampled_from([WAD * 3 // 10, WAD // 100]))
     values: tuple[Any, ...] = (*(getattr(pool, field.name) for field in fields(pool)), *surge)
     return BalancerV3StableSurge(*values)
 
@@ -145,13 +145,13 @@ def crypto_pools(draw: st.DrawFn) -> CryptoSwap:
     maths = MATHS[n, version]
     ann, gamma = int(amp * 10 ** draw(st.floats(3.0, 5.5))), int(10 ** draw(st.floats(11.0, max_gamma)))
     places = draw(st.tuples(*[decimals] * n))
-    scale = tuple(int(ONE * 10 ** draw(st.floats(-6.0, 6.0))) for _ in range(n - 1))
+    scale = tuple(int(WAD * 10 ** draw(st.floats(-6.0, 6.0))) for _ in range(n - 1))
     size, tilts = 10 ** draw(st.floats(2.0, 9.0)), [draw(st.floats(-0.75, 0.75)) for _ in range(n)]
     reserves = tuple(
-        int(size * 10**digits * ONE / price * 2.718**tilt)
-        for digits, price, tilt in zip(places, (ONE, *scale), tilts, strict=True)
+        int(size * 10**digits * WAD / price * 2.718**tilt)
+        for digits, price, tilt in zip(places, (WAD, *scale), tilts, strict=True)
     )
-    scaled = [r * 10 ** (18 - p) * s // ONE for r, p, s in zip(reserves, places, (ONE, *scale), strict=True)]
+    scaled = [r * 10 ** (18 - p) * s // WAD for r, p, s in zip(reserves, places, (WAD, *scale), strict=True)]
     try:
         d = maths.find_invariant(ann, gamma, scaled, 0)
     except PoolError:
@@ -169,11 +169,11 @@ def crypto_pools(draw: st.DrawFn) -> CryptoSwap:
         146 * 10**12,
     )
     oracle = tuple(int(price * draw(st.floats(0.8, 1.25))) for price in scale)
-    virtual_price = int(ONE * draw(st.floats(1.0, 1.1)))
-    mean = maths.mean([d // n, *(d * ONE // (n * price) for price in scale)])
-    supply = ONE * mean // virtual_price
-    virtual_price = ONE * mean // supply
-    profit = int(2 * virtual_price - ONE + draw(st.integers(-(10**15), 10**15)))
+    virtual_price = int(WAD * draw(st.floats(1.0, 1.1)))
+    mean = maths.mean([d // n, *(d * WAD // (n * price) for price in scale)])
+    supply = WAD * mean // virtual_price
+    virtual_price = WAD * mean // supply
+    profit = int(2 * virtual_price - WAD + draw(st.integers(-(10**15), 10**15)))
     prices = CryptoPrices(scale, oracle, scale, d, profit, virtual_price)
     return CryptoSwap(ADDRESS, "test", TOKENS[:n], places, mid_fee // 10_000, reserves, prices, parameters, supply)
 
@@ -183,9 +183,9 @@ def vault_states(draw: st.DrawFn) -> tuple[PoolIdentity, dict[str, object]]:
     """Return a pair of tokens in Balancer V3's Vault, with balances of a common size and rates from one half to two."""
     places = draw(st.tuples(decimals, decimals))
     identity = PoolIdentity(ADDRESS, "test", TOKENS[:2], places, draw(fees_ppm))
-    rates = [draw(st.one_of(st.just(ONE), st.integers(ONE // 2, 2 * ONE))) for _ in range(2)]
-    reserves = [depth * ONE // rate for depth, rate in zip(draw(depths(places, 2.0)), rates, strict=True)]
-    aggregate_swap_fee = draw(st.sampled_from([0, ONE // 2]))
+    rates = [draw(st.one_of(st.just(WAD), st.integers(WAD // 2, 2 * WAD))) for _ in range(2)]
+    reserves = [depth * WAD // rate for depth, rate in zip(draw(depths(places, 2.0)), rates, strict=True)]
+    aggregate_swap_fee = draw(st.sampled_from([0, WAD // 2]))
     return identity, {"reserves": reserves, "rates": rates, "aggregate_swap_fee": aggregate_swap_fee}
 
 
@@ -208,7 +208,7 @@ def balancer_v2_eclp_pools(draw: st.DrawFn) -> BalancerV2Eclp:
 @st.composite
 def two_clp_pools(draw: st.DrawFn) -> BalancerV3TwoClp:
     identity, state = draw(vault_states())
-    sqrt_alpha = draw(st.integers(ONE // 10, 2 * ONE))
+    sqrt_alpha = draw(st.integers(WAD // 10, 2 * WAD))
     sqrt_beta = sqrt_alpha * draw(st.integers(10_001, 30_000)) // 10_000
     return BalancerV3TwoClp.from_state(identity, state | {"sqrt_alpha": sqrt_alpha, "sqrt_beta": sqrt_beta})
 

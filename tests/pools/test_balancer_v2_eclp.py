@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
 from swapcli.model.pool import PoolIdentity
+from swapcli.model.units import WAD
 from swapcli.pools import family
 from swapcli.pools.balancer_v2_eclp import BalancerV2Eclp
-from swapcli.pools.log_exp import ONE
 from tests.pools.random_pools import ADDRESS, TOKENS, balancer_v2_eclp_pools, parts
 from tests.pools.recorded import read_vectors
 
@@ -24,7 +24,7 @@ def build(pool: int, balances: tuple[int, ...], fee_ppm: int = 0) -> BalancerV2E
     """Return a pool of 18 decimals with the parameters of a recorded one."""
     recorded = read_vectors("balancer_v3_gyro_eclp")["pools"][pool]
     identity = PoolIdentity(ADDRESS, "test", TOKENS[:2], (18, 18), fee_ppm)
-    state = {"reserves": balances, "rates": [ONE, ONE], "pool_id": POOL_ID}
+    state = {"reserves": balances, "rates": [WAD, WAD], "pool_id": POOL_ID}
     return BalancerV2Eclp.from_state(identity, state | recorded["params_1e18"] | recorded["derived_1e38"])
 
 

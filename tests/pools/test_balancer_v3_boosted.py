@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InvalidPoolState, PoolError, SwapReverts
 from swapcli.model.pool import PoolIdentity
+from swapcli.model.units import WAD
 from swapcli.pools import family
 from swapcli.pools.balancer_v3_boosted import BalancerV3Boosted
-from swapcli.pools.log_exp import ONE
 from tests.pools.balancer_v3_steps import assert_equal_to_recorded, recorded_identity, replay_pools, vault_state
 from tests.pools.random_pools import ADDRESS, TOKENS, balancer_v3_boosted_pools, parts
 from tests.pools.recorded import read_vectors
@@ -80,7 +80,7 @@ def test_less_than_the_vault_converts_reverts() -> None:
 )
 def test_contradictory_state_is_refused(change: dict[str, object], field: str) -> None:
     identity = PoolIdentity(ADDRESS, "test", TOKENS[:2], (18, 18), 0)
-    state: dict[str, object] = {"reserves": [str(ONE)] * 2, "rates": [str(ONE)] * 2, "amp": "100000"}
+    state: dict[str, object] = {"reserves": [str(WAD)] * 2, "rates": [str(WAD)] * 2, "amp": "100000"}
     state |= {"pool_tokens": list(SHARES[:2]), "share_prices": [["1", "1"]] * 2}
     BalancerV3Boosted.from_state(identity, state)
     with pytest.raises(InvalidPoolState) as refused:

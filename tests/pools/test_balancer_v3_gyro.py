@@ -14,12 +14,13 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, PoolError
 from swapcli.model.pool import PoolIdentity
+from swapcli.model.units import WAD
 from swapcli.pools import family
 from swapcli.pools.balancer_v3 import BalancerV3
 from swapcli.pools.balancer_v3_2clp import BalancerV3TwoClp
 from swapcli.pools.balancer_v3_eclp import BalancerV3Eclp
 from swapcli.pools.balancer_v3_reclamm import BalancerV3Reclamm
-from swapcli.pools.signed_fixed_point import ONE, mul_mixed_down, mul_mixed_up, sqrt
+from swapcli.pools.signed_fixed_point import mul_mixed_down, mul_mixed_up, sqrt
 from tests.pools.balancer_v3_steps import assert_equal_to_recorded, replay_pools
 from tests.pools.random_pools import ADDRESS, TOKENS, eclp_pools, parts, reclamm_pools, two_clp_pools
 from tests.pools.reclamm_time import virtual_balances_at
@@ -125,8 +126,8 @@ def test_state_survives_a_round_trip(pool: BalancerV3) -> None:
     ("change", "field"),
     [
         ({"c": "0"}, "s"),
-        ({"lambda": str(ONE - 1)}, "lambda"),
-        ({"alpha": str(2 * ONE)}, "tau_alpha"),
+        ({"lambda": str(WAD - 1)}, "lambda"),
+        ({"alpha": str(2 * WAD)}, "tau_alpha"),
         ({"beta": "1"}, "alpha"),
         ({"tau_beta": ["0", "0"]}, "tau_beta"),
         ({"tau_alpha": ["0", str(10**38)]}, "tau_alpha"),
@@ -141,7 +142,7 @@ def test_state_survives_a_round_trip(pool: BalancerV3) -> None:
 def test_contradictory_parameters_are_refused(change: dict[str, object], field: str) -> None:
     recorded = read_vectors("balancer_v3_gyro_eclp")["pools"][0]
     identity = PoolIdentity(ADDRESS, "test", TOKENS[:2], (18, 18), 0)
-    state = {"reserves": ["1", "1"], "rates": [str(ONE)] * 2, **recorded["params_1e18"], **recorded["derived_1e38"]}
+    state = {"reserves": ["1", "1"], "rates": [str(WAD)] * 2, **recorded["params_1e18"], **recorded["derived_1e38"]}
     BalancerV3Eclp.from_state(identity, state)
     with pytest.raises(InvalidPoolState) as refused:
         BalancerV3Eclp.from_state(identity, state | change)
@@ -150,7 +151,7 @@ def test_contradictory_parameters_are_refused(change: dict[str, object], field: 
 
 @given(st.integers(0, 10**56))
 def test_the_square_root_is_right_to_a_few_units(argument: int) -> None:
-    assert abs(sqrt(argument) - isqrt(argument * ONE)) <= 5
+    assert abs(sqrt(argument) - isqrt(argument * WAD)) <= 5
 
 
 @given(st.integers(-(10**40), 10**40), st.integers(-(10**40), 10**40))

@@ -11,6 +11,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool, RateCurve
+from swapcli.model.units import WAD
 from swapcli.pools.balancer_v2_stable import BalancerV2Stable
 from swapcli.pools.balancer_v3 import BalancerV3
 from swapcli.pools.balancer_v3_boosted import BalancerV3Boosted
@@ -18,7 +19,6 @@ from swapcli.pools.balancer_v3_eclp import BalancerV3Eclp
 from swapcli.pools.balancer_v3_weighted import BalancerV3Weighted
 from swapcli.pools.cryptoswap import CryptoSwap
 from swapcli.pools.hull_curve import HullCurve
-from swapcli.pools.log_exp import ONE
 from swapcli.pools.rounding import div_up
 from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.pools.stableswap import StableSwap
@@ -40,7 +40,6 @@ from tests.pools.random_pools import (
     weighted_pools,
 )
 
-WAD = 10**18
 pools = st.one_of(
     solidly_stable_pools(),
     stableswap_pools(),
@@ -203,12 +202,12 @@ def dust(pool: Pool, curve: RateCurve, j: int) -> float:
         return units + (1e-12 if isinstance(pool, CryptoSwap) else 2e-14) * pool.reserves[j]
     if isinstance(pool, BalancerV2Stable):
         # Two terms of the contract's equation are rounded to multiples of the amplification's precision, 1000.
-        return units + 2_000 * (ONE / pool.scaling_factor(j))
+        return units + 2_000 * (WAD / pool.scaling_factor(j))
     if isinstance(pool, BalancerV3Boosted):
         return 2 * units
     if isinstance(pool, BalancerV3Eclp):
         x, y = pool.live_balances()
         over, under = pool.parameters.invariant(x, y)
         # Both offsets, each a few times r lambda, are taken with r from above or from below: against the trader.
-        return units + 4 * units * (over - under) * (pool.parameters.lambda_ / ONE) * pool.base_units_per_live(j, j)[1]
+        return units + 4 * units * (over - under) * (pool.parameters.lambda_ / WAD) * pool.base_units_per_live(j, j)[1]
     return units

@@ -9,22 +9,23 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swapcli.errors import SwapReverts
-from swapcli.pools.log_exp import ONE, power
+from swapcli.model.units import WAD
+from swapcli.pools.log_exp import power
 
 ALLOWED_ERROR = Decimal("1e-14")
 
-bases = st.one_of(st.integers(1, 2 * ONE), st.integers(1, 10**40), st.integers(ONE - 10**17, ONE + 10**17))
-exponents = st.one_of(st.integers(0, 4 * ONE), st.integers(ONE // 100, 99 * ONE))
+bases = st.one_of(st.integers(1, 2 * WAD), st.integers(1, 10**40), st.integers(WAD - 10**17, WAD + 10**17))
+exponents = st.one_of(st.integers(0, 4 * WAD), st.integers(WAD // 100, 99 * WAD))
 
 
 @given(bases, exponents)
-@example(ONE - 10**17, ONE)
-@example(ONE - 10**17 + 1, ONE)
-@example(ONE + 10**17, ONE)
-@example(ONE + 10**17 - 1, ONE)
-@example(ONE, 99 * ONE)
-@example(1, ONE)
-@example(10**40, ONE)
+@example(WAD - 10**17, WAD)
+@example(WAD - 10**17 + 1, WAD)
+@example(WAD + 10**17, WAD)
+@example(WAD + 10**17 - 1, WAD)
+@example(WAD, 99 * WAD)
+@example(1, WAD)
+@example(10**40, WAD)
 def test_the_power_is_as_exact_as_its_callers_assume(base: int, exponent: int) -> None:
     logarithm = true_exponent(base, exponent)
     try:
@@ -34,21 +35,21 @@ def test_the_power_is_as_exact_as_its_callers_assume(base: int, exponent: int) -
         return
     with localcontext() as context:
         context.prec = 80
-        truth = logarithm.exp() * ONE
+        truth = logarithm.exp() * WAD
         assert abs(result - truth) <= truth * ALLOWED_ERROR + 1
 
 
-@given(st.integers(1, ONE), st.integers(1, 99 * ONE))
+@given(st.integers(1, WAD), st.integers(1, 99 * WAD))
 def test_a_base_below_one_never_grows(base: int, exponent: int) -> None:
     try:
-        assert power(base, exponent) <= ONE
+        assert power(base, exponent) <= WAD
     except SwapReverts:
         assert true_exponent(base, exponent) < -40
 
 
 @given(st.integers(0, 2**255 - 1))
 def test_any_base_to_the_power_of_zero_is_one(base: int) -> None:
-    assert power(base, 0) == ONE
+    assert power(base, 0) == WAD
 
 
 @given(st.integers(1, 2**254))
@@ -58,7 +59,7 @@ def test_zero_to_any_power_is_zero(exponent: int) -> None:
 
 @pytest.mark.parametrize(
     ("base", "exponent"),
-    [(2**255, ONE), (ONE, 2**254 // 10**20), (2 * ONE, 200 * ONE), (ONE // 2, 60 * ONE)],
+    [(2**255, WAD), (WAD, 2**254 // 10**20), (2 * WAD, 200 * WAD), (WAD // 2, 60 * WAD)],
     ids=["base too large", "exponent too large", "result too large", "result too small"],
 )
 def test_beyond_its_range_the_contract_reverts(base: int, exponent: int) -> None:
@@ -70,4 +71,4 @@ def true_exponent(base: int, exponent: int) -> Decimal:
     """exponent * ln base."""
     with localcontext() as context:
         context.prec = 80
-        return (Decimal(base) / ONE).ln() * Decimal(exponent) / ONE
+        return (Decimal(base) / WAD).ln() * Decimal(exponent) / WAD

@@ -11,14 +11,14 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
 from swapcli.model.pool import PoolIdentity
+from swapcli.model.units import WAD
 from swapcli.pools import family
-from swapcli.pools.log_exp import ONE
 from swapcli.pools.weighted import Weighted
 from tests.pools.random_pools import ADDRESS, PERCENT, TOKENS, parts, weighted_pools
 
 A, B, C = TOKENS[:3]
 IDENTITY = PoolIdentity(ADDRESS, "test", (A, B), (18, 6), 3000)
-HALVES = (ONE // 2, ONE // 2)
+HALVES = (WAD // 2, WAD // 2)
 STATE = {"reserves": [str(10**24), str(10**12)], "weights": [str(weight) for weight in HALVES]}
 
 directions = st.sampled_from([(0, 1), (1, 0)])
@@ -30,7 +30,7 @@ def test_a_swap_never_lowers_the_invariant(pool: Weighted, direction: tuple[int,
     assert amount_in > 0
     assert amount_out > 0
     growth = fsum(
-        weight / ONE * log(now / before)
+        weight / WAD * log(now / before)
         for weight, now, before in zip(pool.weights, after.reserves, pool.reserves, strict=True)
     )
     assert growth >= -1e-15
@@ -111,7 +111,7 @@ def test_a_swap_takes_up_to_30_percent_of_the_balance(pool: Weighted, direction:
         pool.swap(token_in, token_out, most + (most >> 50) + 4)
 
 
-@pytest.mark.parametrize("reserves", [(0, ONE), (ONE, 0), (0, 0)])
+@pytest.mark.parametrize("reserves", [(0, WAD), (WAD, 0), (0, 0)])
 def test_a_drained_pool_says_so(reserves: tuple[int, int]) -> None:
     with pytest.raises(InsufficientLiquidity):
         Weighted(ADDRESS, "test", (A, B), (18, 18), 500, reserves, HALVES).swap(A, B, 1)
@@ -152,9 +152,9 @@ def test_other_tokens_are_not_traded() -> None:
         ("reserves", IDENTITY, {"reserves": None}),
         ("reserves", IDENTITY, {"reserves": ["1", "2", "3"]}),
         ("reserves[1]", IDENTITY, {"reserves": ["1", str(2**112)]}),
-        ("weights", IDENTITY, {"weights": [str(ONE)]}),
-        ("weights", IDENTITY, {"weights": [str(ONE // 2), str(ONE // 2 + 1)]}),
-        ("weights[1]", IDENTITY, {"weights": [str(ONE - PERCENT + 1), str(PERCENT - 1)]}),
+        ("weights", IDENTITY, {"weights": [str(WAD)]}),
+        ("weights", IDENTITY, {"weights": [str(WAD // 2), str(WAD // 2 + 1)]}),
+        ("weights[1]", IDENTITY, {"weights": [str(WAD - PERCENT + 1), str(PERCENT - 1)]}),
         ("weights[0]", IDENTITY, {"weights": [0.5, 0.5]}),
         ("version", IDENTITY, {"version": 0}),
         ("version", IDENTITY, {"version": 5}),
@@ -184,4 +184,4 @@ def swap(pool: Weighted, direction: tuple[int, int], part: float) -> tuple[int, 
 def slack(pool: Weighted, direction: tuple[int, int]) -> int:
     """What the power's own error, 10^-18 of the balance or so, and the units of both tokens move."""
     curve = pool.curve(*(pool.tokens[k] for k in direction))
-    return 4 + int(4 * curve.start_rate) + pool.reserves[direction[1]] * 100 // ONE
+    return 4 + int(4 * curve.start_rate) + pool.reserves[direction[1]] * 100 // WAD

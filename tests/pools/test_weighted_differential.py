@@ -12,7 +12,7 @@ from eth_abi.abi import encode
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import PoolIdentity
-from swapcli.pools.log_exp import ONE
+from swapcli.model.units import WAD
 from swapcli.pools.weighted import Weighted
 from tests.contracts.evm import (
     DEPLOYER,
@@ -35,7 +35,7 @@ SEEDS = 8
 
 _TASKS = "@balancer-labs/v2-deployments/dist/tasks"
 _FOREVER = 2**60
-_PERCENT = ONE // 100
+_PERCENT = WAD // 100
 
 
 class Balancer:
@@ -52,8 +52,8 @@ class Balancer:
                 f"{_TASKS}/20220725-protocol-fee-percentages-provider/artifact/ProtocolFeePercentagesProvider.json"
             ),
             self.vault.address,
-            ONE,
-            ONE,
+            WAD,
+            WAD,
         )
         self.tokens = {places: [self.chain.deploy(token, places) for _ in range(8)] for places in (0, 2, 6, 8, 18)}
         for tokens in self.tokens.values():
@@ -179,9 +179,9 @@ def random_weights(rng: Random, n: int) -> list[str]:
         weights = [part * _PERCENT for part in parts]
     else:
         raw = [rng.random() ** 2 + 1e-4 for _ in range(n)]
-        weights = [_PERCENT + int(part / sum(raw) * (1 - 0.01 * n) * ONE) for part in raw]
+        weights = [_PERCENT + int(part / sum(raw) * (1 - 0.01 * n) * WAD) for part in raw]
     heaviest = weights.index(max(weights))
-    weights[heaviest] += ONE - sum(weights)
+    weights[heaviest] += WAD - sum(weights)
     return [str(weight) for weight in weights]
 
 
