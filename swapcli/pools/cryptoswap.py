@@ -36,18 +36,18 @@ _LIMIT_MARGIN: Final = 0.01
 """Part of the contract's limits of a balance that the curve leaves out: the fees of a swap move the limits."""
 _MAX_RAMP_BITS: Final = 64
 _MAX_UINT128: Final = (1 << 128) - 1
-"""The contracts pack `ann`, `gamma` and prices in 128 bits; the three-coin pools refuse a price of this value."""
+"""The contracts pack `amp`, `gamma` and prices in 128 bits; the three-coin pools refuse a price of this value."""
 
 
 class CryptoParameters(NamedTuple):
     """The parameters of a pool at a block.
 
-    Fees are scaled by 10^10, `ann` is A n^n 10^4, and all others are scaled by 10^18. `ramp_seconds_left` is the time
-    until `ann` and `gamma` stop changing, None if they do not change.
+    Fees are scaled by 10^10, `amp` is A n^n 10^4, and all others are scaled by 10^18. `ramp_seconds_left` is the time
+    until `amp` and `gamma` stop changing, None if they do not change.
     """
 
     version: str
-    ann: int
+    amp: int
     gamma: int
     mid_fee: int
     out_fee: int
@@ -113,11 +113,11 @@ class CryptoSwap(Pool):
         if not (self.lp_supply and self.prices.virtual_price and all(self.reserves)):
             return ZeroCurve()
         parameters = self.parameters
-        ann, gamma = parameters.ann, parameters.gamma
+        amp, gamma = parameters.amp, parameters.gamma
         balances, maths = self._scaled_reserves(), self._maths
         try:
-            d = maths.find_invariant(ann, gamma, balances, 0) if parameters.ramp_seconds_left else self.prices.invariant
-            maths.check_limits(ann, gamma, d)
+            d = maths.find_invariant(amp, gamma, balances, 0) if parameters.ramp_seconds_left else self.prices.invariant
+            maths.check_limits(amp, gamma, d)
         except SwapReverts:
             return ZeroCurve()
         low, high = maths.share_range(gamma)
@@ -134,7 +134,7 @@ class CryptoSwap(Pool):
         units = [d * WAD / (scales[k] * to_18_decimals(self.decimals[k])) for k in (i, j)]
         return CryptoSwapCurve(
             (x / d, third / d, excess),
-            ann / A_MULTIPLIER,
+            amp / A_MULTIPLIER,
             gamma / WAD,
             CryptoFee(
                 parameters.mid_fee / FEE_DENOMINATOR, parameters.out_fee / FEE_DENOMINATOR, parameters.fee_gamma / WAD
@@ -150,7 +150,7 @@ class CryptoSwap(Pool):
             "version": parameters.version,
             "reserves": _texts(self.reserves),
             "invariant": str(prices.invariant),
-            "amp": str(parameters.ann),
+            "amp": str(parameters.amp),
             "gamma": str(parameters.gamma),
             "price_scale": _texts(prices.scale),
             "price_oracle": _texts(prices.oracle),
@@ -201,11 +201,11 @@ class CryptoSwap(Pool):
         balances = list(before)
         balances[i] = (self.reserves[i] + amount_in) * units[i] * scales[i] // WAD
         if parameters.ramp_seconds_left:
-            d = maths.find_invariant(parameters.ann, parameters.gamma, before, 0)
+            d = maths.find_invariant(parameters.amp, parameters.gamma, before, 0)
         else:
             d = prices.invariant
-        maths.check_limits(parameters.ann, parameters.gamma, d)
-        y, k0 = maths.find_balance(parameters.ann, parameters.gamma, balances, d, j)
+        maths.check_limits(parameters.amp, parameters.gamma, d)
+        y, k0 = maths.find_balance(parameters.amp, parameters.gamma, balances, d, j)
         gross = balances[j] - y - 1
         if gross < 0:
             raise SwapReverts("the output is less than the contract's rounding")
@@ -236,11 +236,11 @@ class CryptoSwap(Pool):
     def _tweak_prices(self, maths: Maths, balances: Sequence[int], k0: int) -> CryptoPrices:
         """Return the prices after a swap that left the scaled `balances`: the contract's `tweak_price`."""
         prices, parameters = self.prices, self.parameters
-        ann, gamma = parameters.ann, parameters.gamma
-        d = maths.find_invariant(ann, gamma, balances, k0)
+        amp, gamma = parameters.amp, parameters.gamma
+        d = maths.find_invariant(amp, gamma, balances, k0)
         last = tuple(
             price * scale // WAD
-            for price, scale in zip(marginal_prices(ann, gamma, balances, d), prices.scale, strict=True)
+            for price, scale in zip(marginal_prices(amp, gamma, balances, d), prices.scale, strict=True)
         )
         if len(last) > 1 and max(last) >= _MAX_UINT128:
             raise SwapReverts("a price is too large for the contract")
@@ -264,7 +264,7 @@ class CryptoSwap(Pool):
             return prices
         scale = tuple((s * (norm - step) + step * o) // norm for s, o in zip(prices.scale, prices.oracle, strict=True))
         moved = [balances[0], *(x * new // s for x, new, s in zip(balances[1:], scale, prices.scale, strict=True))]
-        d = maths.find_invariant(self.parameters.ann, self.parameters.gamma, moved, 0)
+        d = maths.find_invariant(self.parameters.amp, self.parameters.gamma, moved, 0)
         if maths.checks_new_shares and not all(10**16 <= x * WAD // d <= 10**20 for x in moved):
             raise SwapReverts("the balances would be too far from the new price scale")
         virtual_price = self._virtual_price(maths, d, scale)

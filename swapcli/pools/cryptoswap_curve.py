@@ -2,13 +2,13 @@
 
 In units of the invariant D, with x and y the two balances, w the third (if any), n coins, c = n^n w and
 
-    K0 = c x y = 1 - gamma z,   S = x + y + w = 1 + b Q(z),   Q(z) = z (1 + z)^2 / (1 - gamma z),   b = gamma / ann,
+    K0 = c x y = 1 - gamma z,   S = x + y + w = 1 + b Q(z),   Q(z) = z (1 + z)^2 / (1 - gamma z),   b = gamma / amp,
 
 every point of the invariant has one z >= 0, zero in balance. With one balance fixed, z solves a convex equation, for
 which Newton's method converges from above. Trades are computed as differences, so that small ones keep their digits.
 
 The price is the ratio of the invariant's partial derivatives, (1 + H / x) / (1 + H / y) with
-H = ((1 + z) (1 + 3 z) + gamma Q(z)) / ann.
+H = ((1 + z) (1 + 3 z) + gamma Q(z)) / amp.
 """
 
 from __future__ import annotations
@@ -47,7 +47,7 @@ class CryptoSwapCurve(HullCurve):
     def __init__(
         self,
         position: tuple[float, float, float],
-        ann: float,
+        amp: float,
         gamma: float,
         fee: CryptoFee,
         share_range: tuple[float, float],
@@ -55,13 +55,13 @@ class CryptoSwapCurve(HullCurve):
     ) -> None:
         """Start at `position`: the share of the sold coin, that of a third coin (0.0 for none), and S - 1 at K0 = 1.
 
-        Shares and `units` (base units, in and out) are of D; `ann` is A n^n. Trades end where a balance leaves
+        Shares and `units` (base units, in and out) are of D; `amp` is A n^n. Trades end where a balance leaves
         `share_range`, in which it must be at the start.
         """
         x, w, excess = position
         self._n = 3 if w else 2
         self._c = 27.0 * w if w else 4.0
-        self._a, self._gamma, self._b = ann, gamma, gamma / ann
+        self._a, self._gamma, self._b = amp, gamma, gamma / amp
         self._fee = fee
         self._x = x
         self._z, self._q0 = 0.0, 1.0
@@ -127,9 +127,9 @@ class CryptoSwapCurve(HullCurve):
         dz = self._spread(gross * (self._x - y) / y, y)
         return (self._x * gross - self._gamma * dz / self._c) / y, gross, self._z + dz
 
-    def _subtract_fee(self, sold: float, gross: float, place: float) -> float:
+    def _subtract_fee(self, sold: float, gross: float, state_after: float) -> float:
         del sold
-        return gross * (1.0 - self._fee_at(place)[0])
+        return gross * (1.0 - self._fee_at(state_after)[0])
 
     def _fee_at(self, z: float) -> tuple[float, float, float]:
         """Return the fee, the share of the lowest fee in it, and k = n^n x y w / S^n."""
@@ -139,8 +139,8 @@ class CryptoSwapCurve(HullCurve):
         share = gamma / (gamma - expm1(log_k))
         return high - (high - low) * share, share, 1.0 + expm1(log_k)
 
-    def _marginal(self, sold: float, gross: float, place: float) -> tuple[float, float, float]:
-        z, x, n = place, self._x + sold, self._n
+    def _marginal(self, sold: float, gross: float, state_after: float) -> tuple[float, float, float]:
+        z, x, n = state_after, self._x + sold, self._n
         q = 1.0 - self._gamma * z
         y = q / (self._c * x)
         curved = (1.0 + z) ** 2 * z / q
@@ -158,9 +158,9 @@ class CryptoSwapCurve(HullCurve):
             return price * (1.0 - fee), -price / price_x if price_x else inf, y / price
         total = 1.0 + self._b * curved
         weight = 1.0 + n * h / total
-        lean = tilt * weight  # d ln k / d x
-        lean_x = tilt_x * weight + tilt * n * (h_x + h * h * tilt / total) / total
-        k_x, k_xx = k * lean, k * (lean * lean + lean_x)
+        log_k_slope = tilt * weight  # d ln k / d x
+        log_k_slope_x = tilt_x * weight + tilt * n * (h_x + h * h * tilt / total) / total
+        k_x, k_xx = k * log_k_slope, k * (log_k_slope * log_k_slope + log_k_slope_x)
         fee_x = -spread * share * share * k_x / self._fee.gamma
         share_x = share * share * k_x / self._fee.gamma
         fee_xx = -spread * share * (2.0 * share_x * k_x + share * k_xx) / self._fee.gamma

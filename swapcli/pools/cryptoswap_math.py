@@ -4,7 +4,7 @@ Balances are in units of coin 0 with 18 decimals, scaled by the price scale. The
 
     K D^(n-1) S + P = K D^n + (D/n)^n,  K = A K0 gamma^2 / (gamma + 1 - K0)^2,  K0 = n^n P / D^n
 
-with the sum S and the product P of the balances. `ann` is A n^n 10^4, as the pools' `A()` returns it; `gamma`, `k0` and
+with the sum S and the product P of the balances. `amp` is A n^n 10^4, as the pools' `A()` returns it; `gamma`, `k0` and
 prices are scaled by 10^18.
 
 The contracts find a balance with a closed form for the root of a cubic, whose truncations decide the last digits, and
@@ -48,7 +48,7 @@ Solution = tuple[int, int]
 class Maths(NamedTuple):
     """A version of the maths contract for a number of coins: its limits, and its functions.
 
-    Their first arguments are `ann` and `gamma`; balances are in the order of the coins.
+    Their first arguments are `amp` and `gamma`; balances are in the order of the coins.
     """
 
     max_gamma: int
@@ -65,9 +65,9 @@ class Maths(NamedTuple):
     checks_new_shares: bool
     """Whether the pool contract checks the balances at a new price scale once more."""
 
-    def check_limits(self, ann: int, gamma: int, d: int) -> None:
+    def check_limits(self, amp: int, gamma: int, d: int) -> None:
         """Raise `SwapReverts` for values that the contract refuses."""
-        if not (self.min_ann <= ann <= self.max_ann and MIN_GAMMA <= gamma <= self.max_gamma):
+        if not (self.min_ann <= amp <= self.max_ann and MIN_GAMMA <= gamma <= self.max_gamma):
             _refuse("A or gamma is out of the contract's range")
         if not MIN_INVARIANT <= d <= MAX_INVARIANT:
             _refuse("the invariant is out of the contract's range")
@@ -100,14 +100,14 @@ def fee_reduction(balances: Sequence[int], fee_gamma: int) -> int:
     return fee_gamma * WAD // (fee_gamma + WAD - k)
 
 
-def _find_balance_of_two(ann: int, gamma: int, other: int, d: int, limits: tuple[int, int, int, int]) -> Solution:
+def _find_balance_of_two(amp: int, gamma: int, other: int, d: int, limits: tuple[int, int, int, int]) -> Solution:
     """Return a balance beside `other`. `limits` are those of 2 other / d, and of the balance / d, scaled by 10^18."""
     low, high, min_share, max_share = limits
     k0_other = 2 * WAD * other // d
     if not low <= k0_other <= high:
         _refuse("the balances are too far from the price scale")
     gamma_2 = gamma * gamma
-    ann_gamma_2 = ann * gamma_2
+    ann_gamma_2 = amp * gamma_2
     a = 10**32
     b = d * ann_gamma_2 // 400_000_000 // other - 3 * 10**32 - 2 * gamma * 10**14
     slope = 4 * ann_gamma_2 // 400_000_000
@@ -122,7 +122,7 @@ def _find_balance_of_two(ann: int, gamma: int, other: int, d: int, limits: tuple
     delta_1 = 3 * delta_0 + b - _truncate(_truncate(27 * a * a, b) * e, b)
     square = _int256(delta_1 * delta_1 + _int256(_truncate(_int256(4 * delta_0 * delta_0), b) * delta_0))
     if square <= 0:
-        return _iterate_balance_of_two(ann, gamma, other, d, k0_other), 0
+        return _iterate_balance_of_two(amp, gamma, other, d, k0_other), 0
     second = _signed_cbrt(delta_1, isqrt(square))
     c_1 = _truncate(_int256(cbrt(abs(b)) ** 2 // WAD * second), WAD)
     k0 = _divide(_int256(WAD * c_1 - WAD * b - _divide(_int256(WAD * b), c_1) * delta_0), 3 * a)
@@ -145,13 +145,13 @@ def _divider_of_two(threshold: int) -> int:
     return 1
 
 
-def _iterate_balance_of_two(ann: int, gamma: int, other: int, d: int, k0_other: int) -> int:
+def _iterate_balance_of_two(amp: int, gamma: int, other: int, d: int, k0_other: int) -> int:
     start = d * d // (other * 4)
-    return _iterate_balance(ann, gamma, d, other, k0_other, start, max(other // 10**14, d // 10**14, 100), 2)
+    return _iterate_balance(amp, gamma, d, other, k0_other, start, max(other // 10**14, d // 10**14, 100), 2)
 
 
 def _iterate_balance(
-    ann: int, gamma: int, d: int, others: int, k0_others: int, start: int, tolerance: int, n: int
+    amp: int, gamma: int, d: int, others: int, k0_others: int, start: int, tolerance: int, n: int
 ) -> int:
     """Return the contracts' `_newton_y`: the balance beside others of the sum `others`, from `start`."""
     y = start
@@ -160,7 +160,7 @@ def _iterate_balance(
         k0 = k0_others * y * n // d
         total = others + y
         g = abs(gamma + WAD - k0) + 1
-        mul_1 = require_uint256(WAD * d // gamma * g // gamma * g * A_MULTIPLIER) // ann
+        mul_1 = require_uint256(WAD * d // gamma * g // gamma * g * A_MULTIPLIER) // amp
         mul_2 = WAD + 2 * WAD * k0 // g
         y_f_prime = require_uint256(WAD * y + require_uint256(total * mul_2) + mul_1) - d * mul_2
         if y_f_prime < 0:
@@ -176,7 +176,7 @@ def _iterate_balance(
     return _refuse("the contract's iteration does not converge")
 
 
-def _find_balance_of_three(ann: int, gamma: int, balances: Sequence[int], d: int, i: int) -> Solution:
+def _find_balance_of_three(amp: int, gamma: int, balances: Sequence[int], d: int, i: int) -> Solution:
     j, k = (position for position in range(3) if position != i)
     x_j, x_k = balances[j], balances[k]
     for x in (x_j, x_k):
@@ -184,9 +184,9 @@ def _find_balance_of_three(ann: int, gamma: int, balances: Sequence[int], d: int
             _refuse("the balances are too far from the price scale")
     gamma_2 = gamma * gamma
     a = 10**36 // 27
-    b = 10**36 // 9 + 2 * WAD * gamma // 27 - _int256(d * d // x_j * gamma_2 * ann) // 729 // A_MULTIPLIER // x_k
+    b = 10**36 // 9 + 2 * WAD * gamma // 27 - _int256(d * d // x_j * gamma_2 * amp) // 729 // A_MULTIPLIER // x_k
     c = 10**36 // 9 + gamma * (gamma + 4 * WAD) // 27
-    c += _truncate(_truncate(_int256(_truncate(_int256(gamma_2 * (x_j + x_k - d)), d) * ann), 27), A_MULTIPLIER)
+    c += _truncate(_truncate(_int256(_truncate(_int256(gamma_2 * (x_j + x_k - d)), d) * amp), 27), A_MULTIPLIER)
     e = (WAD + gamma) ** 2 // 27
     divider = _divider_of_three(abs(_divide(_int256(3 * a * c), b) - b))
     if a > abs(b):
@@ -200,7 +200,7 @@ def _find_balance_of_three(ann: int, gamma: int, balances: Sequence[int], d: int
     delta_1 = _truncate(_int256(3 * a_c), b) - 2 * b - _truncate(_int256(_truncate(27 * a * a, b) * e), b)
     square = _int256(_int256(delta_1 * delta_1) + _int256(_truncate(_int256(4 * delta_0 * delta_0), b) * delta_0))
     if square <= 0:
-        return _iterate_balance_of_three(ann, gamma, x_j, x_k, d), 0
+        return _iterate_balance_of_three(amp, gamma, x_j, x_k, d), 0
     second = _signed_cbrt(delta_1, isqrt(square))
     c_1 = _truncate(_int256(cbrt(abs(b)) ** 2 // WAD * second), WAD)
     root = _truncate(_int256(b + _divide(_int256(b * delta_0), c_1) - c_1), 3)
@@ -221,19 +221,19 @@ def _divider_of_three(threshold: int) -> int:
     return 100 if threshold > 10**20 else 1
 
 
-def _iterate_balance_of_three(ann: int, gamma: int, x_j: int, x_k: int, d: int) -> int:
+def _iterate_balance_of_three(amp: int, gamma: int, x_j: int, x_k: int, d: int) -> int:
     large, small = max(x_j, x_k), min(x_j, x_k)
     start = d // 3 * d // (small * 3) * d // (large * 3)
     k0_others = WAD * large * 3 // d * small * 3 // d
     tolerance = max(large // 10**14, d // 10**14, 100)
-    y = _iterate_balance(ann, gamma, d, large + small, k0_others, start, tolerance, 3)
+    y = _iterate_balance(amp, gamma, d, large + small, k0_others, start, tolerance, 3)
     if not 10**16 <= y * WAD // d <= 10**20:
         _refuse("the balance bought would be too far from the price scale")
     return y
 
 
 def _find_invariant_of_two(
-    ann: int, gamma: int, balances: Sequence[int], k0_hint: int, min_share: int, max_share: int
+    amp: int, gamma: int, balances: Sequence[int], k0_hint: int, min_share: int, max_share: int
 ) -> int:
     small, large = sorted(balances)
     if not 10**9 <= large <= MAX_INVARIANT or small * WAD // large < 10**14:
@@ -245,14 +245,14 @@ def _find_invariant_of_two(
             break
         before = d
         k0 = 4 * WAD * large // d * small // d
-        d = _improve_invariant(ann, gamma, 2, d, total, k0)
+        d = _improve_invariant(amp, gamma, 2, d, total, k0)
         if abs(d - before) * 10**14 < max(10**16, d):
             _check_shares(balances, d, min_share, max_share)
             return d
     return _refuse("the contract's iteration does not converge")
 
 
-def _find_invariant_of_three(ann: int, gamma: int, balances: Sequence[int], k0_hint: int) -> int:
+def _find_invariant_of_three(amp: int, gamma: int, balances: Sequence[int], k0_hint: int) -> int:
     small, middle, large = sorted(balances)
     if not 0 < large < (UINT256_LIMIT - 1) // WAD * 27:
         _refuse("the balances are too far from the price scale")
@@ -270,19 +270,19 @@ def _find_invariant_of_three(ann: int, gamma: int, balances: Sequence[int], k0_h
             break
         before = d
         k0 = require_uint256(require_uint256(require_uint256(3 * WAD * large) // d * middle * 3) // d * small * 3) // d
-        d = _improve_invariant(ann, gamma, 3, d, total, k0)
+        d = _improve_invariant(amp, gamma, 3, d, total, k0)
         if abs(d - before) * 10**14 < max(10**16, d):
             _check_shares(balances, d, 10**16 - 1, 10**20)
             return d
     return _refuse("the contract's iteration does not converge")
 
 
-def _improve_invariant(ann: int, gamma: int, n: int, d: int, total: int, k0: int) -> int:
+def _improve_invariant(amp: int, gamma: int, n: int, d: int, total: int, k0: int) -> int:
     """Return the invariant after one Newton step from `d`, at which the balances have `k0`."""
     if not k0:
         _refuse("the contract's iteration does not converge")
     g = abs(gamma + WAD - k0) + 1
-    mul_1 = require_uint256(WAD * d // gamma * g // gamma * g * A_MULTIPLIER) // ann
+    mul_1 = require_uint256(WAD * d // gamma * g // gamma * g * A_MULTIPLIER) // amp
     mul_2 = 2 * n * WAD * k0 // g
     slope = total + require_uint256(total * mul_2) // WAD + mul_1 * n // k0 - mul_2 * d // WAD
     if slope <= 0:
@@ -303,7 +303,7 @@ def _check_shares(balances: Sequence[int], d: int, minimum: int, maximum: int) -
             _refuse("the balances would be too far from the price scale")
 
 
-def marginal_prices(ann: int, gamma: int, balances: Sequence[int], d: int) -> tuple[int, ...]:
+def marginal_prices(amp: int, gamma: int, balances: Sequence[int], d: int) -> tuple[int, ...]:
     """Return the contracts' `get_p`: the marginal price of each coin after the first, without the price scale."""
     if not MIN_INVARIANT <= d <= MAX_INVARIANT:
         _refuse("the invariant is out of the contract's range")
@@ -316,7 +316,7 @@ def marginal_prices(ann: int, gamma: int, balances: Sequence[int], d: int) -> tu
     g_k0 -= k0 * k0 // 10**36 * (2 * gamma + 3 * WAD) // WAD
     if g_k0 < 0:
         _refuse("the contract's price underflows")
-    weight = ann * gamma * gamma // A_MULTIPLIER
+    weight = amp * gamma * gamma // A_MULTIPLIER
     first, *others = balances
     whole = g_k0 + weight * first // d * k0 // 10**36
     return tuple(
@@ -387,11 +387,11 @@ def _limits_by_gamma(gamma: int) -> tuple[int, int, int, int]:
 def _maths_of_two(
     max_gamma: int, limits: Callable[[int], tuple[int, int, int, int]], new_shares: tuple[int, int], *, checks: bool
 ) -> Maths:
-    def find_balance(ann: int, gamma: int, balances: Sequence[int], d: int, i: int) -> Solution:
-        return _find_balance_of_two(ann, gamma, balances[1 - i], d, limits(gamma))
+    def find_balance(amp: int, gamma: int, balances: Sequence[int], d: int, i: int) -> Solution:
+        return _find_balance_of_two(amp, gamma, balances[1 - i], d, limits(gamma))
 
-    def find_invariant(ann: int, gamma: int, balances: Sequence[int], k0_hint: int) -> int:
-        return _find_invariant_of_two(ann, gamma, balances, k0_hint, *new_shares)
+    def find_invariant(amp: int, gamma: int, balances: Sequence[int], k0_hint: int) -> int:
+        return _find_invariant_of_two(amp, gamma, balances, k0_hint, *new_shares)
 
     def share_range(gamma: int) -> tuple[float, float]:
         return limits(gamma)[2] / WAD, limits(gamma)[3] / WAD

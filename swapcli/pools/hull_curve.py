@@ -111,7 +111,7 @@ class _StartPoint(NamedTuple):
 class HullCurve(ABC):
     """A direction in units of its own; t = ln(y before / y after), of the bought balance y, identifies a trade.
 
-    A subclass sets its state before it calls `_prepare`. `place` is what it needs to know of the state after a trade.
+    A subclass sets its state before it calls `_prepare`. `state_after` is what it needs to know of it after a trade.
     """
 
     __slots__ = (
@@ -130,18 +130,18 @@ class HullCurve(ABC):
 
     @abstractmethod
     def _trade_by_input(self, sold: float) -> tuple[float, float]:
-        """Return (gross, place) of the trade that sells `sold`; gross is the output before the fee."""
+        """Return (gross, state_after) of the trade that sells `sold`; gross is the output before the fee."""
 
     @abstractmethod
     def _trade_by_log_depth(self, t: float) -> tuple[float, float, float]:
-        """Return (sold, gross, place) of the trade t; the inverse of `_trade_by_input`."""
+        """Return (sold, gross, state_after) of the trade t; the inverse of `_trade_by_input`."""
 
     @abstractmethod
-    def _subtract_fee(self, sold: float, gross: float, place: float) -> float:
+    def _subtract_fee(self, sold: float, gross: float, state_after: float) -> float:
         """Return the output of a trade."""
 
     @abstractmethod
-    def _marginal(self, sold: float, gross: float, place: float) -> tuple[float, float, float]:
+    def _marginal(self, sold: float, gross: float, state_after: float) -> tuple[float, float, float]:
         """Return (rate, -d sold / d ln rate, d sold / d t) after the trade."""
 
     def _linearize_rate(self, rate: float) -> tuple[float, float]:
@@ -166,10 +166,10 @@ class HullCurve(ABC):
         self._end: tuple[float, float] | None = None
         self.capacity: float = inf
         if max_t < MAX_LOG_DEPTH:
-            sold, gross, place = self._trade_by_log_depth(max_t)
-            rate = self._marginal(sold, gross, place)[0]
+            sold, gross, state_after = self._trade_by_log_depth(max_t)
+            rate = self._marginal(sold, gross, state_after)[0]
             lowest = chord.rate * exp(-_CHORD_TILT) if chord is not None else inf
-            self._end = min(rate, lowest), self._subtract_fee(sold, gross, place)
+            self._end = min(rate, lowest), self._subtract_fee(sold, gross, state_after)
             self.capacity = sold * self._unit_in
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
@@ -235,9 +235,9 @@ class HullCurve(ABC):
 
     def _point(self, t: float) -> CurvePoint:
         """Return the trade t in base units."""
-        sold, gross, place = self._trade_by_log_depth(t)
-        rate, slope, _ = self._marginal(sold, gross, place)
-        bought = self._subtract_fee(sold, gross, place)
+        sold, gross, state_after = self._trade_by_log_depth(t)
+        rate, slope, _ = self._marginal(sold, gross, state_after)
+        bought = self._subtract_fee(sold, gross, state_after)
         return CurvePoint(rate * self._unit_rate, sold * self._unit_in, bought * self._unit_out, slope * self._unit_in)
 
     def amount_out(self, amount_in: float) -> float:
@@ -267,12 +267,12 @@ class HullCurve(ABC):
         goal = self._linearize_rate(rate)[0]
         low, high = start.t, max_t
         t = start.t + (goal - start.linearized_rate) * start.step_scale
-        sold = gross = place = slope = miss = step = 0.0
+        sold = gross = state_after = slope = miss = step = 0.0
         for _ in range(_MAX_NEWTON_STEPS):
             if not low < t < high:
                 t = low + min(0.5 * (high - low), 1.0)
-            sold, gross, place = self._trade_by_log_depth(t)
-            reached, slope, reach = self._marginal(sold, gross, place)
+            sold, gross, state_after = self._trade_by_log_depth(t)
+            reached, slope, sold_by_t = self._marginal(sold, gross, state_after)
             miss = log(reached / rate) if reached > 0.0 else -inf
             if miss > 0.0:
                 low = t
@@ -283,19 +283,19 @@ class HullCurve(ABC):
             if miss == -inf:
                 t = inf
                 continue
-            linearized_rate, lean = self._linearize_rate(reached)
-            before, step = step, (goal - linearized_rate) * slope / (lean * reach)
+            linearized_rate, linearized_slope = self._linearize_rate(reached)
+            before, step = step, (goal - linearized_rate) * slope / (linearized_slope * sold_by_t)
             if abs(step) <= _STEP_TOLERANCE * t:
                 break
             t = t + step if step * before >= -0.5 * before * before else inf  # the steps alternate: halve the bracket
         rest = miss * slope if abs(miss) < 1e-3 else 0.0  # the last step needs no evaluation
-        return sold + rest, self._subtract_fee(sold, gross, place) + rate * rest, slope, t
+        return sold + rest, self._subtract_fee(sold, gross, state_after) + rate * rest, slope, t
 
     def _start_point_at(self, t: float) -> _StartPoint:
-        sold, gross, place = self._trade_by_log_depth(t)
-        rate, slope, reach = self._marginal(sold, gross, place)
-        linearized_rate, lean = self._linearize_rate(rate)
-        return _StartPoint(t, rate, linearized_rate, slope / (lean * reach))
+        sold, gross, state_after = self._trade_by_log_depth(t)
+        rate, slope, sold_by_t = self._marginal(sold, gross, state_after)
+        linearized_rate, linearized_slope = self._linearize_rate(rate)
+        return _StartPoint(t, rate, linearized_rate, slope / (linearized_slope * sold_by_t))
 
     def _find_chord(self, ts: Sequence[float]) -> _Chord | None:
         """Return the chord over the stretch where the marginal rate rises; None where it does not.

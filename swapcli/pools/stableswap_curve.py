@@ -89,8 +89,8 @@ class StableSwapCurve(HullCurve):
         root = sqrt(b * b + 4.0 * lift)
         return 2.0 * lift / (b + root) if b > 0.0 else 0.5 * (root - b), gross, y_after
 
-    def _subtract_fee(self, sold: float, gross: float, place: float) -> float:
-        del place
+    def _subtract_fee(self, sold: float, gross: float, state_after: float) -> float:
+        del state_after
         m = self._multiplier
         if not m:
             return gross * (1.0 - self._fee)
@@ -98,13 +98,13 @@ class StableSwapCurve(HullCurve):
         z = (x - y) / (x + y)
         return gross * (1.0 - m * self._fee / (m - (m - 1.0) * z * z))
 
-    def _marginal(self, sold: float, gross: float, place: float) -> tuple[float, float, float]:
+    def _marginal(self, sold: float, gross: float, state_after: float) -> tuple[float, float, float]:
         """Return (rate, -d sold / d ln rate, d sold / d t) after the trade.
 
         The price before the fee is the ratio of the invariant's partial derivatives; its own derivative follows the
         curve. The fee is m f / (m - (m - 1) z^2), z = (x - y) / (x + y) at the middle of the trade.
         """
-        x, y = self._x + sold, place
+        x, y = self._x + sold, state_after
         q = self._k / (x * y)
         qx, qy = q / x, q / y
         fx, fy = 1.0 + qx, 1.0 + qy

@@ -141,9 +141,9 @@ CRYPTO_LIMITS = {(2, "v2.0.0"): (40, 15.3), (2, "v2.1.0"): (40, 17.2), (3, "v2.0
 @st.composite
 def crypto_pools(draw: st.DrawFn) -> CryptoSwap:
     """A pool that has earned a little, with any price scale, tilted by at most a factor e^1.5 from coin to coin."""
-    (n, version), (amp, max_gamma) = draw(st.sampled_from(sorted(CRYPTO_LIMITS.items())))
+    (n, version), (min_amp, max_gamma) = draw(st.sampled_from(sorted(CRYPTO_LIMITS.items())))
     maths = MATHS[n, version]
-    ann, gamma = int(amp * 10 ** draw(st.floats(3.0, 5.5))), int(10 ** draw(st.floats(11.0, max_gamma)))
+    amp, gamma = int(min_amp * 10 ** draw(st.floats(3.0, 5.5))), int(10 ** draw(st.floats(11.0, max_gamma)))
     places = draw(st.tuples(*[decimals] * n))
     scale = tuple(int(WAD * 10 ** draw(st.floats(-6.0, 6.0))) for _ in range(n - 1))
     size, tilts = 10 ** draw(st.floats(2.0, 9.0)), [draw(st.floats(-0.75, 0.75)) for _ in range(n)]
@@ -153,14 +153,14 @@ def crypto_pools(draw: st.DrawFn) -> CryptoSwap:
     )
     scaled = [r * 10 ** (18 - p) * s // WAD for r, p, s in zip(reserves, places, (WAD, *scale), strict=True)]
     try:
-        d = maths.find_invariant(ann, gamma, scaled, 0)
+        d = maths.find_invariant(amp, gamma, scaled, 0)
     except PoolError:
         assume(False)
         raise
     mid_fee = draw(st.sampled_from([500_000, 3_000_000, 26_000_000]))
     parameters = CryptoParameters(
         version,
-        ann,
+        amp,
         gamma,
         mid_fee,
         mid_fee * draw(st.sampled_from([1, 2, 15])),

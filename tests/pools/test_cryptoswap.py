@@ -162,7 +162,7 @@ def test_a_pool_without_liquidity_says_so() -> None:
 
 def test_a_pool_out_of_the_contracts_limits_has_no_curve() -> None:
     pool = next(recorded_steps("twocrypto"))[0]
-    for parameters in (pool.parameters._replace(ann=1), pool.parameters._replace(gamma=10**18)):
+    for parameters in (pool.parameters._replace(amp=1), pool.parameters._replace(gamma=10**18)):
         broken = replace(pool, parameters=parameters)
         assert broken.curve(TOKENS[0], TOKENS[1]).start_rate == 0.0
         with pytest.raises(SwapReverts):

@@ -79,15 +79,15 @@ def cryptoswap_state(
         reserve * 10 ** (18 - places) * price // WAD
         for reserve, places, price in zip(reserves, decimals, (WAD, *prices), strict=True)
     ]
-    ann, gamma = (400_000, 145 * 10**12) if count == 2 else (1_707_629, 11_809_167_828_997)
+    amp, gamma = (400_000, 145 * 10**12) if count == 2 else (1_707_629, 11_809_167_828_997)
     maths = MATHS[count, version]
-    invariant = maths.find_invariant(ann, gamma, scaled, 0)
+    invariant = maths.find_invariant(amp, gamma, scaled, 0)
     supply = maths.mean([invariant // count, *(invariant * WAD // (count * price) for price in prices)])
     return {
         "version": version,
         "reserves": [str(reserve) for reserve in reserves],
         "invariant": str(invariant),
-        "amp": str(ann),
+        "amp": str(amp),
         "gamma": str(gamma),
         **{name: [str(price) for price in prices] for name in ("price_scale", "price_oracle", "last_prices")},
         "mid_fee": str(fee_ppm * 10**4),
