@@ -19,7 +19,7 @@ import pytest
 
 from swapcli.cli.commands.help import ORDER, TOPICS, topic_text
 from swapcli.cli.completion.command_tree import SHELLS, command_nodes
-from swapcli.cli.exit_codes import INTERRUPTED, MEANING
+from swapcli.cli.exit_codes import MEANING
 from swapcli.cli.root import Root
 from swapcli.config.display import example_config
 from swapcli.engine.open_market import open_market
@@ -30,6 +30,7 @@ from tests.chain.settings import url_of
 from tests.support.command import run_swapcli
 
 ROOT = Path(__file__).parents[1]
+END_AFTER_OUTPUT = ROOT / "tests" / "support" / "end_after_output.py"
 HOME = TemporaryDirectory()
 """The home directory for commands that create API keys."""
 README = (ROOT / "README.md").read_text()
@@ -68,17 +69,11 @@ def payload_picture() -> tuple[str, str]:
 def shell(command: str, *, columns: int = 80) -> subprocess.CompletedProcess[str]:
     """Runs a line as a shell does, in an empty folder, which holds its stores too.
 
-    A service, or a watch, in the line gets a signal after it had time to start, more where that was too soon.
+    A service, or a watch, in the line ends once it has written its first line.
     """
-    ran = _run(command, columns, patience=1)
-    return ran if ran.returncode != INTERRUPTED else _run(command, columns, patience=8)
-
-
-def _run(command: str, columns: int, *, patience: int) -> subprocess.CompletedProcess[str]:
     function = f"""swapcli() {{
     case $1 in
-        serve) timeout --preserve-status {4 * patience} "{sys.executable}" -m swapcli "$@" ;;
-        sync) timeout --preserve-status {8 * patience} "{sys.executable}" -m swapcli "$@" ;;
+        serve|sync) "{sys.executable}" "{END_AFTER_OUTPUT}" "$@" ;;
         *) "{sys.executable}" -m swapcli "$@" ;;
     esac
 }}

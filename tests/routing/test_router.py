@@ -355,7 +355,7 @@ def test_a_quote_that_nobody_waits_for_ends_at_the_next_question() -> None:
         stays = Leaving(inf)
         whole = Router(market).quote(calls, certify=True, is_cancelled=stays)
         assert whole == Router(market).quote(calls, certify=True)
-        assert stays.calls > 3
+        assert stays.calls >= 3
         for at in {1, 2, stays.calls // 2, stays.calls}:
             leaves = Leaving(at)
             with pytest.raises(Cancelled):

@@ -114,9 +114,10 @@ def sync(
             with session.create_store(target_network) as target:
                 target.check_can_append()
                 filled = _fill(session, target, node, sync_filter, interruption, accept_losses=accept_losses)
-                _print(session, filled, is_watching=watch)
                 if watch:
-                    _follow(session, target, node, heads, interruption)
+                    _follow(session, target, node, heads, interruption, filled)
+                else:
+                    _print(session, filled, is_watching=False)
     return exit_codes.OK
 
 
@@ -197,8 +198,15 @@ def _print(session: Session, result: SyncResult, *, is_watching: bool) -> None:
         output.print_document(sync_document(result, now_s))
 
 
-def _follow(session: Session, target: Store, node: Node, heads: HeadSource, interruption: GracefulInterrupt) -> None:
-    """Follow the chain until interrupted."""
+def _follow(
+    session: Session,
+    target: Store,
+    node: Node,
+    heads: HeadSource,
+    interruption: GracefulInterrupt,
+    filled: SyncResult,
+) -> None:
+    """Print the result of the first sync, and follow the chain until interrupted."""
     problem: str | None = None
 
     def step() -> None:
@@ -216,6 +224,7 @@ def _follow(session: Session, target: Store, node: Node, heads: HeadSource, inte
             print_note(f"{problem}; looking for new blocks from time to time" if problem else _SUBSCRIBED)
 
     try:
+        _print(session, filled, is_watching=True)
         watch_chain(step, _print_failure, pause, heads.poll_s)
     except KeyboardInterrupt:
         return
