@@ -20,6 +20,7 @@ from swapcli.model.token import Token
 from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
 from swapcli.routing.graph.dust_filter import DustFilter, drop_oldest
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
+from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.graph.usd_prices import mid_rate_pools, reference_values, usd_price_paths
 from swapcli.routing.graph.widest_path_prices import PathPrice
 from swapcli.routing.search.problem import RoutingProblem, SwapSpec
@@ -33,6 +34,7 @@ if TYPE_CHECKING:
 
 _MAX_CACHED_FILTERS = 8  # sets of excluded protocols; bounds the memory of a long-running service
 _MAX_UNITS = 2.0**256  # no token has more base units
+_SPOT_PRICE_HOLDS = 0.95  # of a spot price is paid for an amount: gas weighs pools roughly, by the gas of a swap
 
 
 class Router:
@@ -175,7 +177,14 @@ class Router:
             raise SameToken()
         max_hops = 1 if order.direct else order.max_hops
         dust_filter = self._dust_filter(order.excluded_protocols)
-        gas_value = gas_price_wei * self._native_value(dust_filter, target, max_hops, gas_price_wei)
+        first = dust_filter.equivalent_amount(order.amount, target, source) if order.reverse else order.amount
+        spot = dust_filter.filtered_market(source, target, float(first), max_hops).spot
+        path = spot.path(source) or dust_filter.spot_prices(target, max_hops).path(source)
+        if not path:
+            from swapcli.routing.no_route import tokens_not_connected
+
+            raise tokens_not_connected(order, graph)
+        gas_value = gas_price_wei * self._native_value(dust_filter, spot, max_hops, gas_price_wei)
 
         def search_for(amount: int, gas_value: float = gas_value) -> RouteSearch:
             market = dust_filter.filtered_market(source, target, float(amount), max_hops)
@@ -183,18 +192,12 @@ class Router:
             spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step, router_gas)
             return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self.market.pools, self._execution)
 
-        path = dust_filter.spot_prices(target, max_hops).path(source)
-        if not path:
-            from swapcli.routing.no_route import tokens_not_connected
-
-            raise tokens_not_connected(order, graph)
         with suppress(SearchTimeUp):
             _check_liquidity(order, graph, path, max_hops, check)
 
         def find_best(gas_value: float) -> SearchResult | Shortfall | None:
             search = partial(search_for, gas_value=gas_value)
             if order.reverse:
-                first = dust_filter.equivalent_amount(order.amount, target, source)
                 return _for_output(search, order.amount, first)
             return search(order.amount).run() or self._search_unfiltered(search(order.amount).problem, graph)
 
@@ -252,16 +255,22 @@ class Router:
     def _reference_values(self) -> dict[int, float]:
         return reference_values(self._graph(frozenset()), self._usd)
 
-    def _native_value(self, dust_filter: DustFilter, target: int, max_hops: int, gas_price_wei: int) -> float:
+    def _native_value(
+        self, dust_filter: DustFilter, spot: SpotPrices, max_hops: int, gas_price_wei: int
+    ) -> float:
         """Return the value of one wei of the native token in base units of the output token; 0.0 where unknown.
 
-        It is the value at about the size of a transaction's gas.
+        It is the value at about the size of a transaction's gas: that of the order's spot prices, if they hold for it.
         """
         wrapped = self.market.network.wrapped_native
         number = dust_filter.graph.token_index.get(wrapped.address) if wrapped else None
         if number is None or not gas_price_wei:
             return 0.0
-        return dust_filter.token_value(number, target, float(gas_price_wei * self._execution.gas.base), max_hops)
+        amount = float(gas_price_wei * self._execution.gas.base)
+        value = spot.value(number)
+        if value and spot.sell_along(amount, spot.path(number)) >= value * amount * _SPOT_PRICE_HOLDS:
+            return value
+        return dust_filter.token_value(number, spot.target, amount, max_hops)
 
     def _quote(self, order: Order, result: SearchResult, gas_price_wei: int, certificate: Certificate | None) -> Quote:
         best, single = result.best, result.best_single_path

@@ -24,7 +24,10 @@ _REVERSE_PART, _GAS_PART, _OPTION_PART = 0.15, 0.5, 0.3
 
 
 class RandomOrder(NamedTuple):
-    """An order by addresses, with its size and the options of the quote."""
+    """An order by addresses, with its size and the options of the quote.
+
+    `gas_value` is what a unit of gas is worth, in base units of the token whose amount is to be found.
+    """
 
     size: str
     token_in: str
@@ -36,6 +39,7 @@ class RandomOrder(NamedTuple):
     excluded: tuple[str, ...]
     share_step: int
     gas_price_wei: int
+    gas_value: float
 
 
 def random_orders(document: Mapping[str, Any], count: int, seed: int) -> list[RandomOrder]:
@@ -49,8 +53,9 @@ def random_orders(document: Mapping[str, Any], count: int, seed: int) -> list[Ra
     tokens = [address for address, depth in depths.items() if depth > 0.0]
     hubs = sorted(tokens, key=lambda address: -depths[address])[:_HUBS]
     protocols = sorted({pool["protocol"] for pool in document["pools"]})
+    native = prices[document["network"]["wrapped_native"]]
     sizes = rng.choices(list(SIZES), [part for part, _, _ in SIZES.values()], k=count)
-    return [_random_order(rng, size, (tokens, hubs), (prices, depths), protocols) for size in sizes]
+    return [_random_order(rng, size, (tokens, hubs), (prices, depths), native, protocols) for size in sizes]
 
 
 def _random_order(
@@ -58,6 +63,7 @@ def _random_order(
     size: str,
     tokens: tuple[Sequence[str], Sequence[str]],
     values: tuple[Mapping[str, float], Mapping[str, float]],
+    native_price: float,
     protocols: Sequence[str],
 ) -> RandomOrder:
     (every, hubs), (prices, depths) = tokens, values
@@ -72,6 +78,7 @@ def _random_order(
     reverse = rng.random() < _REVERSE_PART
     amount = max(1, int(usd / prices[token_out if reverse else token_in]))
     option = rng.choice(("direct", "hops", "excluded", "fine")) if rng.random() < _OPTION_PART else ""
+    gas_price_wei = int(10 ** rng.uniform(7.0, 10.5)) if rng.random() < _GAS_PART else 0
     return RandomOrder(
         size,
         token_in,
@@ -82,5 +89,6 @@ def _random_order(
         max_hops=rng.randint(2, 4) if option == "hops" else 8,
         excluded=(rng.choice(protocols),) if option == "excluded" else (),
         share_step=1 if option == "fine" else 100,
-        gas_price_wei=int(10 ** rng.uniform(7.0, 10.5)) if rng.random() < _GAS_PART else 0,
+        gas_price_wei=gas_price_wei,
+        gas_value=gas_price_wei * native_price / prices[token_in if reverse else token_out],
     )

@@ -39,7 +39,7 @@ class Row(NamedTuple):
     ms: float
     amount_in: int
     amount_out: int
-    net: float
+    gas_units: int
 
 
 class TailFigures(NamedTuple):
@@ -58,17 +58,21 @@ class TailFigures(NamedTuple):
         return [ordered[max(0, -int(-len(ordered) * part // 1) - 1)] for part in PARTS]
 
     def leads(self) -> list[float]:
-        """Return how far each order's net output, or for exact output its input, is better than in the other revision.
+        """Return how far each order's output less gas is above that of the other revision, in basis points.
 
-        In basis points, for orders with a route in both.
+        For exact output it is how far the input and gas are below. Only orders with a route in both count, and no order
+        that is worth less than its gas.
         """
         leads = []
         for order, ours, theirs in zip(self.orders, self.ours, self.theirs, strict=True):
             if ours.amount_out and theirs.amount_out:
                 if order.reverse:
-                    leads.append(ahead_bps(theirs.amount_in, ours.amount_in))
-                elif theirs.net > 0.0:
-                    leads.append(ahead_bps(ours.net, theirs.net))
+                    own, other = (row.amount_in + order.gas_value * row.gas_units for row in (ours, theirs))
+                    leads.append(ahead_bps(other, own))
+                    continue
+                own, other = (row.amount_out - order.gas_value * row.gas_units for row in (ours, theirs))
+                if other > theirs.amount_out / 2:
+                    leads.append(ahead_bps(own, other))
         return leads
 
     def lost_routes(self) -> int:

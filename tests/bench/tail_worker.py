@@ -3,7 +3,7 @@
     python -P tests/bench/tail_worker.py MARKET_FILE ORDERS_FILE
 
 reads lines `START STOP` from standard input, quotes these orders and prints their [CPU milliseconds, amount in, amount
-out, output net of gas] as one line of JSON; the amounts of an order without a route are 0. It imports nothing of the
+out, gas units] as one line of JSON; the amounts of an order without a route are 0. It imports nothing of the
 benchmark, because a checkout of another revision has another one.
 """
 
@@ -38,7 +38,7 @@ def main(market_file: str, orders_file: str) -> None:
         print(json.dumps([_quote(router, row) for row in rows[start:stop]]), flush=True)
 
 
-def _quote(router: Router, row: dict[str, Any]) -> tuple[float, int, int, float]:
+def _quote(router: Router, row: dict[str, Any]) -> tuple[float, int, int, int]:
     tokens = router.market.tokens
     order = Order(
         tokens[row["token_in"]],
@@ -54,8 +54,8 @@ def _quote(router: Router, row: dict[str, Any]) -> tuple[float, int, int, float]
         result = router.search(order, gas_price_wei=row["gas_price_wei"], share_step=row["share_step"])
         quote = router.build_quote(order, result, gas_price_wei=row["gas_price_wei"])
     except NoRoute:
-        return (process_time() - started) * 1e3, 0, 0, 0.0
-    return (process_time() - started) * 1e3, quote.amount_in, quote.amount_out, result.best.net
+        return (process_time() - started) * 1e3, 0, 0, 0
+    return (process_time() - started) * 1e3, quote.amount_in, quote.amount_out, quote.gas_units
 
 
 if __name__ == "__main__":

@@ -15,8 +15,9 @@ from math import floor, log
 from typing import NamedTuple, TypeVar
 
 from swapcli.model.pool import RateCurve
+from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.routing.graph.spot_prices import SpotPrices, amount_out_for_all
+from swapcli.routing.graph.spot_prices import Slices, SpotPrices, amount_out_for_all
 
 SLICE_FRACTION = 1e-3
 """A slice is this part of an order. Rounded down to a step, it is about the least flow of a detour that the search
@@ -30,7 +31,7 @@ _SLICE_STEP = 16.0  # slices are rounded to powers of it, so that orders of simi
 _ROUNDING_MARGIN = 1.0 + 1e-9  # a rate above spot prices by less is a rounding error
 _LARGE_SLICE_FRACTION = 0.1  # of an order: where small pools cannot pay, it leads over larger ones
 _DRAINED_FRACTION = 0.1  # of an order's value: where no path pays more, slices are parts of what is paid
-_MAX_CACHED_GRAPHS = 8  # one per size of slice: eight cover a factor of 16^8
+_MAX_CACHED_GRAPHS = 12  # one per size of slice: twelve cover a factor of 16^12, from dust to the largest orders
 _MAX_CACHED_PRICES = 128  # entries by target, hop limit and slice; bounds the memory of a long-running service
 
 _K = TypeVar("_K")
@@ -53,6 +54,7 @@ class DustFilter:
         self._reference_values = reference_values
         self._spot_prices: dict[tuple[int, int, float], SpotPrices] = {}
         self._graphs: dict[float, MarketGraph] = {}
+        self._slices: dict[float, tuple[Slices | None, dict[TokenPair, float]]] = {}
         self._filtered_markets: dict[tuple[int, int, float], FilteredMarket] = {}
 
     def filtered_market(self, source: int, target: int, amount: float, max_hops: int) -> FilteredMarket:
@@ -106,12 +108,23 @@ class DustFilter:
         key = (target, max_hops, slice_value)
         spot = self._spot_prices.get(key)
         if spot is None:
+            graph = self._graph_for_slice(slice_value)
+            slices, known_rates = self._slices_worth(slice_value)
+            spot = SpotPrices(graph, target, max_hops, slices, known_rates=known_rates)
+            self._spot_prices[key] = spot
+            drop_oldest(self._spot_prices, _MAX_CACHED_PRICES)
+        return spot
+
+    def _slices_worth(self, slice_value: float) -> tuple[Slices | None, dict[TokenPair, float]]:
+        """Return the slices of that reference value, and a cache of the rates for them."""
+        found = self._slices.get(slice_value)
+        if found is None:
             slices = None
             if slice_value:
                 slices = {token: max(slice_value / value, 1.0) for token, value in self._reference_values().items()}
-            spot = self._spot_prices[key] = SpotPrices(self._graph_for_slice(slice_value), target, max_hops, slices)
-            drop_oldest(self._spot_prices, _MAX_CACHED_PRICES)
-        return spot
+            found = self._slices[slice_value] = slices, {}
+            drop_oldest(self._slices, _MAX_CACHED_GRAPHS)
+        return found
 
     def _graph_for_slice(self, slice_value: float) -> MarketGraph:
         """Return the graph without the arcs that pay next to nothing for a slice at reference values."""
@@ -166,7 +179,7 @@ def drop_dust(graph: MarketGraph, spot: SpotPrices) -> MarketGraph:
     replacements: dict[tuple[int, int], tuple[list[Arc], float]] = {}
     for j, value_out in spot.values.items():
         min_amount_out = _DUST_FRACTION * spot.slices[spot.target] / value_out
-        for i, rate in graph.best_rate_in[j].items():
+        for i, rate in spot.rates_into(j).items():
             if rate * value_out > spot.values.get(i, 0.0) * _ROUNDING_MARGIN and spot.allows(i):
                 amount_in = spot.slices.get(i, 0.0)
                 arcs = [

@@ -81,7 +81,7 @@ class MarketGraph:
         if len(self.best_rate_out) == len(changed.best_rate_out) and all(
             (j in self.best_rate_out[i]) == (j in changed.best_rate_out[i]) for i, j in changed_pairs
         ):
-            changed._copy_core(self, rows)
+            changed._copy_core(self, rows, rows)
         return changed
 
     def with_arcs(self, replacements: Mapping[tuple[int, int], tuple[list[Arc], float]]) -> MarketGraph:
@@ -91,8 +91,8 @@ class MarketGraph:
         unchanged rows.
         """
         graph = MarketGraph((), self.addresses)
-        graph._copy_except(self, replacements, {i for i, _ in replacements})
-        tokens_out = {j for _, j in replacements}
+        tokens_in, tokens_out = ({pair[k] for pair in replacements} for k in (0, 1))
+        graph._copy_except(self, replacements, tokens_in)
         graph.best_rate_in = _copy_rows(self.best_rate_in, tokens_out, len(self.addresses))
         for (i, j), (arcs, best_rate) in replacements.items():
             graph.arcs_by_pair[i][j] = arcs
@@ -100,6 +100,8 @@ class MarketGraph:
                 graph.best_rate_out[i][j] = graph.best_rate_in[j][i] = best_rate
             else:
                 graph._remove_pair(i, j)
+        # Without the removed pairs the core may be smaller. Tokens that are dead ends now cost time, but mislead nobody.
+        graph._copy_core(self, tokens_in, tokens_out)
         return graph
 
     def with_spot_rates(self) -> MarketGraph:
@@ -128,13 +130,19 @@ class MarketGraph:
             self._pair_depths.pop(pair, None)
             self.mid_price_cache.pop(pair, None)
 
-    def _copy_core(self, other: MarketGraph, changed_rows: Iterable[int]) -> None:
-        """Take over the core of `other`, which has arcs between the same pairs of tokens, and update its rates."""
+    def _copy_core(self, other: MarketGraph, changed_out: Iterable[int], changed_in: Iterable[int]) -> None:
+        """Take over the core of `other`, which has arcs between the same pairs of tokens, and update its rates.
+
+        `changed_out` and `changed_in` are the rows of rates that differ, by token sold and by token bought.
+        """
         vars(self)["_core_and_parents"] = other._core_and_parents
         core = self.two_core
-        for name, own in (("core_rate_out", self.best_rate_out), ("core_rate_in", self.best_rate_in)):
+        for name, own, changed in (
+            ("core_rate_out", self.best_rate_out, changed_out),
+            ("core_rate_in", self.best_rate_in, changed_in),
+        ):
             shared = list(getattr(other, name))
-            for i in changed_rows:
+            for i in changed:
                 shared[i] = {j: rate for j, rate in own[i].items() if j in core}
             vars(self)[name] = shared
 

@@ -14,6 +14,7 @@ from functools import cached_property
 from itertools import pairwise
 
 from swapcli.routing.graph.best_paths import relax_layers
+from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
 
 Slices = Mapping[int, float]
@@ -22,7 +23,6 @@ Slices = Mapping[int, float]
 _Label = tuple[float, int]
 """(value of a unit, next token on the path)."""
 
-_UNREACHED: _Label = (0.0, -1)
 _VERIFY_ABOVE = 2.0
 """Multiple of a slice's reference value: a path that pays more is verified by selling the slice along it. Reference
 values are only orders of magnitude, and such a path is likely to misprice a token."""
@@ -45,16 +45,21 @@ class SpotPrices:
         max_hops: int,
         slices: Slices | None = None,
         avoided_tokens: frozenset[int] = frozenset(),
+        known_rates: dict[TokenPair, float] | None = None,
     ) -> None:
         """Price the tokens from `target` backwards.
 
         With `slices`, a pool counts with what it pays for a slice of its input token, and no path passes through tokens
         without a slice. None stands for infinitely small slices: pools count with their spot rates. No path passes
-        through `avoided_tokens`.
+        through `avoided_tokens`. `known_rates` caches the rates for slices, and may be shared by prices with the same
+        graph and slices.
         """
         self._graph, self.target, self._max_hops, self._avoided_tokens = graph, target, max_hops, avoided_tokens
         self.slices = slices
-        self._allowed = (graph.two_core | set(graph.path_to_core(target))) - avoided_tokens - {target}
+        self._known_rates = {} if known_rates is None else known_rates
+        path = graph.path_to_core(target)
+        self._path_to_core = frozenset(path)
+        self._excluded = avoided_tokens | {target}
         self.values: Prices = {target: 1.0}
         self._layers: list[dict[int, _Label]] = [{target: (1.0, target)}]
         for layer in relax_layers(self._layers[0], max_hops, self._extend):
@@ -62,31 +67,41 @@ class SpotPrices:
             self.values.update({t: value for t, (value, _) in layer.items()})
 
     def _extend(self, front: Mapping[int, _Label], _: int) -> dict[int, _Label]:
-        allowed, values, rates_in = self._allowed, self.values, self._graph.best_rate_in
+        excluded, has_slices = self._excluded, self.slices is not None
         improved: dict[int, _Label] = {}
+        best = dict(self.values)
         for j, (value_j, _) in front.items():
-            for i, rate in rates_in[j].items():
+            for i, rate in self.rates_into(j).items():
                 value = value_j * rate
-                if i in allowed and value > values.get(i, 0.0) and value > improved.get(i, _UNREACHED)[0]:
-                    if self.slices is not None:
-                        threshold = max(values.get(i, 0.0), improved.get(i, _UNREACHED)[0])
-                        value = self._slice_value(i, j, value_j, threshold)
+                if value > best.get(i, 0.0) and i not in excluded:
+                    if has_slices:
+                        value = self._slice_value(i, j, value_j, best.get(i, 0.0))
                     if value:
                         improved[i] = (value, j)
+                        best[i] = value
         return improved
+
+    def rates_into(self, token: int) -> Mapping[int, float]:
+        """Return the best rates into `token` from tokens that paths may pass through, and perhaps from others."""
+        if token not in self._path_to_core:
+            return self._graph.core_rate_in[token]
+        core, path = self._graph.two_core, self._path_to_core
+        return {i: rate for i, rate in self._graph.best_rate_in[token].items() if i in core or i in path}
 
     def _slice_value(self, i: int, j: int, value_j: float, threshold: float) -> float:
         """Return the value of a unit of i when a slice of it is sold for j; 0.0 if that is at most `threshold`."""
-        rate = self.rate(i, j, threshold / value_j)
-        if rate <= threshold / value_j:
-            return 0.0
+        rate = self._known_rates.get((i, j))
+        if rate is None:
+            rate = self._known_rates[i, j] = self.rate(i, j)
         value = value_j * rate
+        if value <= threshold:
+            return 0.0
         slices = self.slices or {}
         if value * slices[i] > _VERIFY_ABOVE * slices[self.target]:
-            value = min(value, self._sell_along(slices[i], [i, *self.path(j)]) / slices[i])
+            value = min(value, self.sell_along(slices[i], [i, *self.path(j)]) / slices[i])
         return value if value > threshold else 0.0
 
-    def _sell_along(self, amount: float, path: list[int]) -> float:
+    def sell_along(self, amount: float, path: list[int]) -> float:
         """Return what `amount` brings when the best pool of each hop on `path` sells all of it."""
         for i, j in pairwise(path):
             amount = max(amount_out_for_all(arc, amount) for arc in self._graph.arcs_by_pair[i][j])
@@ -111,7 +126,7 @@ class SpotPrices:
 
     def allows(self, token: int) -> bool:
         """Return whether paths may pass through `token`."""
-        return token in self._allowed
+        return token not in self._excluded and (token in self._graph.two_core or token in self._path_to_core)
 
     def path(self, source: int) -> list[int]:
         """Return the tokens of the best path from `source` to the target, both included; empty if there is none."""

@@ -58,8 +58,11 @@ def _tokens_to_add(
     prices, spec = stage.solution.prices, problem.spec
     budget, order_value = _hop_budget(problem, stage), problem.order_value(prices)
     min_fraction = _FINE_MIN_DETOUR_FRACTION if spec.share_step < WHOLE_PERCENTS else MIN_DETOUR_FRACTION
+    max_values = problem.spot.values
     for outside in (1, _MAX_OUTSIDE):
-        offers = profitable_detours(problem.graph, prices, spec.endpoints, order_value, outside, budget, min_fraction)
+        offers = profitable_detours(
+            problem.graph, prices, spec.endpoints, order_value, outside, budget, min_fraction, max_values
+        )
         new = [t for t in offers if attempts[t] < _MAX_ATTEMPTS and t not in problem.avoided_tokens]
         if new:
             best = nlargest(max_tokens, new, key=lambda t: (offers[t].gain, offers[t].depth))

@@ -61,15 +61,19 @@ def profitable_detours(
     max_outside: int,
     budget: HopBudget | None = None,
     min_fraction: float = MIN_DETOUR_FRACTION,
+    max_values: Prices | None = None,
 ) -> dict[int, Detour]:
     """Return the outside tokens on detours that pay at `prices`, over at most `max_outside` such tokens.
 
     `prices` are those of the inside tokens, `endpoints` (source, target), `order_value` the value of the input. Omits
     detours whose estimated flow is less than `min_fraction` of the order, and those that make every path exceed
-    `budget`.
+    `budget`. No outside token can be sold for more than its entry in `max_values`, or at all without one; None for no
+    limits.
     """
     budget = budget if budget and budget.may_exceed(max_outside) else None
-    costs, values = _costs_and_values(graph, prices, endpoints, max_outside, budget)
+    costs, values = _costs_and_values(graph, prices, endpoints, (max_outside, budget), max_values)
+    if not values:
+        return {}
     inside: _Offers = {t: (price, -1, 0) for t, price in prices.items()}
     all_costs, all_values = inside | costs, inside | values
     found: dict[int, Detour] = {}
@@ -210,54 +214,99 @@ def _demand(side: _Side, price: float) -> float:
 
 
 def _costs_and_values(
-    graph: MarketGraph, prices: Prices, endpoints: tuple[int, int], max_outside: int, budget: HopBudget | None
+    graph: MarketGraph,
+    prices: Prices,
+    endpoints: tuple[int, int],
+    limits: tuple[int, HopBudget | None],
+    max_values: Prices | None,
 ) -> tuple[_Offers, _Offers]:
-    """Return the costs and the values of outside tokens, over at most `max_outside` of them and within `budget`."""
-    source, target = endpoints
+    """Return the costs and the values of outside tokens, within `limits`: at most so many of them, and a hop budget.
+
+    Only tokens that cost less than they may be worth have a cost, and only those have a value.
+    """
+    (max_outside, budget), (source, target) = limits, endpoints
     selling = {t: price for t, price in prices.items() if t != target}
     buying = {t: price for t, price in prices.items() if t != source}
     into, out = graph.core_rate_out, graph.core_rate_in
     if budget is None:
-        costs = _best_offers(into, selling, prices, max_outside, None, is_cost=True)
-        return costs, _best_offers(out, buying, prices, max_outside, None, is_cost=False)
+        costs = _lowest_costs(into, selling, prices, max_outside, None, max_values)
+        return costs, _highest_values(out, buying, prices, max_outside, None, costs) if costs else {}
     near = dict.fromkeys(graph.best_rate_out[source], 1)
     from_source = _HopLimit(budget.inside_from_source, budget.hops_to_target, _UNREACHABLE, budget.max_hops)
     to_target = _HopLimit(budget.inside_to_target, near, 2, budget.max_hops)
-    costs = _best_offers(into, selling, prices, max_outside, from_source, is_cost=True)
-    return costs, _best_offers(out, buying, prices, max_outside, to_target, is_cost=False)
+    costs = _lowest_costs(into, selling, prices, max_outside, from_source, max_values)
+    return costs, _highest_values(out, buying, prices, max_outside, to_target, costs) if costs else {}
 
 
-def _best_offers(
-    rates: list[dict[int, float]],
+def _lowest_costs(
+    rates_out: list[dict[int, float]],
     inside: Mapping[int, float],
     prices: Prices,
     max_outside: int,
     limit: _HopLimit | None,
-    *,
-    is_cost: bool,
+    max_values: Prices | None,
 ) -> _Offers:
-    """Return the best offer for each outside token in terms of the `inside` ones, over at most `max_outside` tokens.
+    """Return the lowest cost of buying each outside token with the `inside` ones, over at most `max_outside` tokens.
 
-    It is the lowest cost of buying the token, or else the highest value of selling it; `rates` lead away from `inside`.
+    Omits tokens that cost at least what they may be worth: at a small order's prices, those are almost all.
     """
-    offers: _Offers = {}
+    costs: _Offers = {}
+    # Per token: the cost that an offer must be below.
+    ceilings = dict(max_values) if max_values is not None else {}
+    default = inf if max_values is None else 0.0
 
     def extend(front: Mapping[int, tuple[float, int]], _: int) -> dict[int, tuple[float, int]]:
         improved: dict[int, tuple[float, int]] = {}
         for i, (price, hops) in front.items():
-            before = offers.get(i, _NO_OFFER)[1]
-            for x, rate in rates[i].items():
-                if x in prices or x == before:
+            before = costs.get(i, _NO_OFFER)[1]
+            for x, rate in rates_out[i].items():
+                cost = price / rate
+                if cost >= ceilings.get(x, default) or x in prices or x == before:
                     continue
                 if limit and hops + limit.min_hops_ahead.get(x, limit.default_hops_ahead) > limit.max_hops:
                     continue
-                offer = price / rate if is_cost else price * rate
-                if x not in offers or (offer < offers[x][0] if is_cost else offer > offers[x][0]):
-                    offers[x] = (offer, i, hops)
-                    improved[x] = (offer, hops + 1)
+                ceilings[x] = cost
+                costs[x] = (cost, i, hops)
+                improved[x] = (cost, hops + 1)
         return improved
 
-    start = {t: (price, limit.hops.get(t, 0) + 1 if limit else 0) for t, price in inside.items()}
-    for _ in relax_layers(start, max_outside, extend):
-        pass  # `extend` records the offers as it finds them
-    return offers
+    for _ in relax_layers(_front(inside, limit), max_outside, extend):
+        pass  # `extend` records the costs as it finds them
+    return costs
+
+
+def _highest_values(
+    rates_in: list[dict[int, float]],
+    inside: Mapping[int, float],
+    prices: Prices,
+    max_outside: int,
+    limit: _HopLimit | None,
+    tokens: _Offers,
+) -> _Offers:
+    """Return the highest value of selling each of `tokens` for the `inside` ones, over at most `max_outside` tokens."""
+    values: _Offers = {}
+
+    def extend(front: Mapping[int, tuple[float, int]], _: int) -> dict[int, tuple[float, int]]:
+        improved: dict[int, tuple[float, int]] = {}
+        for i, (price, hops) in front.items():
+            before, rates = values.get(i, _NO_OFFER)[1], rates_in[i]
+            for x in tokens if len(tokens) < len(rates) else rates:
+                if x not in rates or x not in tokens or x in prices or x == before:
+                    continue
+                value = price * rates[x]
+                if value <= values.get(x, _NO_OFFER)[0]:
+                    continue
+                if limit and hops + limit.min_hops_ahead.get(x, limit.default_hops_ahead) > limit.max_hops:
+                    continue
+                values[x] = (value, i, hops)
+                improved[x] = (value, hops + 1)
+        return improved
+
+    for _ in relax_layers(_front(inside, limit), max_outside, extend):
+        pass  # `extend` records the values as it finds them
+    return values
+
+
+def _front(inside: Mapping[int, float], limit: _HopLimit | None) -> dict[int, tuple[float, int]]:
+    """Return (price, hops) of the tokens inside, from which offers spread."""
+    return {t: (price, limit.hops.get(t, 0) + 1 if limit else 0) for t, price in inside.items()}
