@@ -255,9 +255,7 @@ class Router:
     def _reference_values(self) -> dict[int, float]:
         return reference_values(self._graph(frozenset()), self._usd)
 
-    def _native_value(
-        self, dust_filter: DustFilter, spot: SpotPrices, max_hops: int, gas_price_wei: int
-    ) -> float:
+    def _native_value(self, dust_filter: DustFilter, spot: SpotPrices, max_hops: int, gas_price_wei: int) -> float:
         """Return the value of one wei of the native token in base units of the output token; 0.0 where unknown.
 
         It is the value at about the size of a transaction's gas: that of the order's spot prices, if they hold for it.

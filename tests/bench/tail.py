@@ -197,7 +197,9 @@ def main() -> int:
 
 def _print(figures: TailFigures, slowest: int) -> None:
     shown = " / ".join(f"p{part * 100:g}" for part in PARTS)
-    print(f"{figures.pools:,} pools, {len(figures.orders)} orders, CPU ms: {shown}; bare start {figures.bare_ms:.1f} ms")
+    print(
+        f"{figures.pools:,} pools, {len(figures.orders)} orders, CPU ms: {shown}; bare start {figures.bare_ms:.1f} ms"
+    )
     for name, rows in (("this revision", figures.ours), (figures.other, figures.theirs)):
         print(f"  {name:16} " + " / ".join(f"{value:.1f}" for value in figures.percentiles(rows)))
     leads = sorted(figures.leads())

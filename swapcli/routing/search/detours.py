@@ -222,19 +222,21 @@ def _costs_and_values(
 ) -> tuple[_Offers, _Offers]:
     """Return the costs and the values of outside tokens, within `limits`: at most so many of them, and a hop budget.
 
-    Only tokens that cost less than they may be worth have a cost, and only those have a value.
+    Only tokens that cost less than they may be worth have a cost, and only those have a value. Costs therefore lead
+    over a whole detour, on which values may come over `max_outside` tokens too.
     """
     (max_outside, budget), (source, target) = limits, endpoints
+    max_to_cost = 2 * max_outside - 1
     selling = {t: price for t, price in prices.items() if t != target}
     buying = {t: price for t, price in prices.items() if t != source}
     into, out = graph.core_rate_out, graph.core_rate_in
     if budget is None:
-        costs = _lowest_costs(into, selling, prices, max_outside, None, max_values)
+        costs = _lowest_costs(into, selling, prices, max_to_cost, None, max_values)
         return costs, _highest_values(out, buying, prices, max_outside, None, costs) if costs else {}
     near = dict.fromkeys(graph.best_rate_out[source], 1)
     from_source = _HopLimit(budget.inside_from_source, budget.hops_to_target, _UNREACHABLE, budget.max_hops)
     to_target = _HopLimit(budget.inside_to_target, near, 2, budget.max_hops)
-    costs = _lowest_costs(into, selling, prices, max_outside, from_source, max_values)
+    costs = _lowest_costs(into, selling, prices, max_to_cost, from_source, max_values)
     return costs, _highest_values(out, buying, prices, max_outside, to_target, costs) if costs else {}
 
 
