@@ -53,7 +53,7 @@ class TailFigures(NamedTuple):
     other: str
 
     def percentiles(self, rows: Sequence[Row]) -> list[float]:
-        """Return the milliseconds of `rows` at `PARTS`: each is the least that this part of the orders do not exceed."""
+        """Return the milliseconds of `rows` at `PARTS`, by the nearest rank."""
         ordered = sorted(row.ms for row in rows)
         return [ordered[max(0, -int(-len(ordered) * part // 1) - 1)] for part in PARTS]
 
@@ -137,7 +137,8 @@ def _worker(tree: Path, market: Path, orders: Path) -> Iterator[subprocess.Popen
 
 
 def _ask(worker: subprocess.Popen[str], line: str) -> list[Row]:
-    assert worker.stdin and worker.stdout
+    assert worker.stdin
+    assert worker.stdout
     worker.stdin.write(line + "\n")
     worker.stdin.flush()
     printed = worker.stdout.readline()

@@ -100,7 +100,7 @@ class MarketGraph:
                 graph.best_rate_out[i][j] = graph.best_rate_in[j][i] = best_rate
             else:
                 graph._remove_pair(i, j)
-        # Without the removed pairs the core may be smaller. Tokens that are dead ends now cost time, but mislead nobody.
+        # Without the removed pairs the core may be smaller. Tokens that are dead ends now only cost time.
         graph._copy_core(self, tokens_in, tokens_out)
         return graph
 
