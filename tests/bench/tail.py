@@ -93,7 +93,7 @@ def _measure(
 ) -> TailFigures:
     case = generated_case(pools, seed, folder)
     if not case.market.is_file():
-        run([sys.executable, baselines / "gen_market.py", "--sizes", pools, "--seed", seed, "--out", folder])
+        run([sys.executable, baselines / "gen_market.py", "--sizes", str(pools), "--seed", str(seed), "--out", folder])
     orders = random_orders(json.loads(case.market.read_bytes()), count, seed)
     file = folder / f"random_{case.name}.json"
     file.write_text(json.dumps([order._asdict() for order in orders]))
