@@ -109,13 +109,13 @@ class DustFilter:
         spot = self._spot_prices.get(key)
         if spot is None:
             graph = self._graph_for_slice(slice_value)
-            slices, known_rates = self._slices_worth(slice_value)
+            slices, known_rates = self._slices_of_value(slice_value)
             spot = SpotPrices(graph, target, max_hops, slices, known_rates=known_rates)
             self._spot_prices[key] = spot
             drop_oldest(self._spot_prices, _MAX_CACHED_PRICES)
         return spot
 
-    def _slices_worth(self, slice_value: float) -> tuple[Slices | None, dict[TokenPair, float]]:
+    def _slices_of_value(self, slice_value: float) -> tuple[Slices | None, dict[TokenPair, float]]:
         """Return the slices of that reference value, and a cache of the rates for them."""
         found = self._slices.get(slice_value)
         if found is None:
