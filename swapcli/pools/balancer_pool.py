@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import ClassVar, NamedTuple
 
 from swapcli.errors import InvalidPoolState
@@ -16,22 +16,18 @@ from swapcli.pools.state_fields import StateFields
 class BalancerPool(Pool):
     """`reserves` are in base units; `rates` and `swap_fee` are 10^18 fractions.
 
-    `is_time_dependent` says that a rate, or a value of the family, can change without an event of the pool.
+    `changes_without_events` is a field, since it depends on how the pool was created: whether a token has a rate
+    provider, the amplification is in a ramp, or a hook sets the fee.
     """
 
     reserves: tuple[int, ...]
     rates: tuple[int, ...]
     swap_fee: int
-    is_time_dependent: bool
+    changes_without_events: bool = field()  # or else the property of `Pool` would be its default
 
     holds_reserves_in_vault: ClassVar[bool] = True
     can_be_one_sided: ClassVar[bool] = False
     """Whether a pool that has run out of a token still buys it."""
-
-    @property
-    def changes_without_events(self) -> bool:
-        """Return whether the state is that of one block only."""
-        return self.is_time_dependent
 
     def vault_state(self) -> dict[str, object]:
         """Return the fields that `read_balancer_state` and the vault's reader read, without those of default values."""
@@ -40,8 +36,8 @@ class BalancerPool(Pool):
             "rates": [str(rate) for rate in self.rates],
         }
         state |= write_swap_fee(self.swap_fee, self.fee_ppm) | self.further_vault_state()
-        if self.is_time_dependent:
-            state["is_time_dependent"] = True
+        if self.changes_without_events:
+            state["changes_without_events"] = True
         return state
 
     @abstractmethod
@@ -60,13 +56,13 @@ class BalancerState(NamedTuple):
     reserves: tuple[int, ...]
     rates: tuple[int, ...]
     swap_fee: int
-    is_time_dependent: bool
+    changes_without_events: bool
 
 
 def read_balancer_state(
     identity: PoolIdentity, fields: StateFields, *, balance_bits: int, rate_bits: int
 ) -> BalancerState:
-    """Read `reserves`, which may be zero, `rates`, and optionally `swap_fee` and `is_time_dependent`.
+    """Read `reserves`, which may be zero, `rates`, and optionally `swap_fee` and `changes_without_events`.
 
     `swap_fee` is needed only if the fee is no whole number of parts per million, which `fee_ppm` then rounds down.
     """
@@ -79,5 +75,5 @@ def read_balancer_state(
         fields.uints("reserves", count, balance_bits),
         rates,
         read_swap_fee(identity, fields),
-        fields.boolean("is_time_dependent"),
+        fields.boolean("changes_without_events"),
     )

@@ -36,11 +36,6 @@ class BalancerV3Reclamm(BalancerV3):
     further_token_gas: ClassVar[int] = 0
     can_be_one_sided: ClassVar[bool] = True
 
-    @property
-    def changes_without_events(self) -> bool:
-        """Return true: virtual balances move with the block time."""
-        return True
-
     def live_amount_out(self, live: Sequence[int], i: int, j: int, amount_in: int) -> int:
         """Return the output; see `BalancerV3.live_amount_out`."""
         virtual = self.virtual_balances
@@ -62,10 +57,10 @@ class BalancerV3Reclamm(BalancerV3):
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read the Vault's fields and `virtual_balances`."""
+        """Read the Vault's fields and `virtual_balances`, which move with the block time, without an event."""
         check_multi_token(identity)
         check_pair(identity)
         fields = StateFields(state)
         virtual_balances = fields.uints("virtual_balances", 2, _VIRTUAL_BALANCE_BITS)
         shared, limits = read_vault_v3_state(identity, fields)
-        return cls(*shared, *limits, virtual_balances)
+        return cls(*shared._replace(changes_without_events=True), *limits, virtual_balances)

@@ -201,7 +201,7 @@ def eclp_pools(draw: st.DrawFn) -> BalancerV3Eclp:
 def balancer_v2_eclp_pools(draw: st.DrawFn) -> BalancerV2Eclp:
     pool = draw(eclp_pools())
     identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
-    state = {"reserves": pool.reserves, "rates": pool.rates, "is_time_dependent": draw(st.booleans())}
+    state = {"reserves": pool.reserves, "rates": pool.rates, "changes_without_events": draw(st.booleans())}
     return BalancerV2Eclp.from_state(identity, state | pool.parameters.state())
 
 

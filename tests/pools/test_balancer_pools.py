@@ -178,7 +178,7 @@ def test_other_tokens_are_not_traded() -> None:
         ("rates", "balancer_v3_stable", STABLE_STATE | {"rates": ["0", "1"]}),
         ("reserves[1]", "balancer_v3_stable", STABLE_STATE | {"reserves": ["1", str(2**120)]}),
         ("aggregate_swap_fee", "balancer_v3_stable", STABLE_STATE | {"aggregate_swap_fee": str(WAD + 1)}),
-        ("is_time_dependent", "balancer_v3_stable", STABLE_STATE | {"is_time_dependent": 1}),
+        ("changes_without_events", "balancer_v3_stable", STABLE_STATE | {"changes_without_events": 1}),
         ("weights", "balancer_v3_weighted", WEIGHTED_STATE | {"weights": [str(WAD)]}),
         ("floors", "balancer_v3_weighted", WEIGHTED_STATE | {"floors": ["1"]}),
         ("surge_threshold", "balancer_v3_stable_surge", SURGE_STATE | {"surge_threshold": str(WAD)}),

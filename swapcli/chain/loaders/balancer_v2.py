@@ -148,7 +148,7 @@ def _read_stable(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]
         "swap_fee": swap_fee,
         "is_metastable": bool(listed) and not is_composable,
         "pool_id": ref.pool_id,
-        "is_time_dependent": bool(is_updating) or any(each != ZERO_ADDRESS for each in used),
+        "changes_without_events": bool(is_updating) or any(each != ZERO_ADDRESS for each in used),
     }
     return build_pool(ref, swap_fee // FEE_PER_PPM, state)
 
@@ -171,7 +171,7 @@ def _read_eclp(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]:
         "rates": rates,
         "swap_fee": swap_fee,
         "pool_id": ref.pool_id,
-        "is_time_dependent": bool(used),
+        "changes_without_events": bool(used),
     }
     return build_pool(ref, swap_fee // FEE_PER_PPM, state | read_eclp_parameters(parameters))
 

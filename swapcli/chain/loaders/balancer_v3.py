@@ -196,7 +196,7 @@ def _read_vault_pool(ref: PoolRef, data: ReturnData, config: ReturnData, hooks: 
         "rates": read_list(struct, _POOL_DATA, 5),
         "swap_fee": static_fee,
         "aggregate_swap_fee": aggregate_fee,
-        "is_time_dependent": any(_rate_providers(struct, len(tokens))),
+        "changes_without_events": any(_rate_providers(struct, len(tokens))),
     }
     return VaultPool(static_fee // FEE_PER_PPM, state, _read_hooks(hooks))
 
@@ -252,7 +252,7 @@ def _stable_fields(pool: VaultPool, results: Sequence[ReturnData]) -> dict[str, 
     return {
         "amp": value,
         "limits_imbalance": read_version(version)[1] >= 3,
-        "is_time_dependent": bool(pool.state["is_time_dependent"] or is_updating),
+        "changes_without_events": bool(pool.state["changes_without_events"] or is_updating),
     }
 
 
@@ -271,7 +271,7 @@ def _read_surge(ref: PoolRef, pool: VaultPool, results: Sequence[ReturnData]) ->
     return _stable_fields(pool, results) | {
         "max_surge_fee": read_word(max_fee, _SURGE_FEE),
         "surge_threshold": read_word(threshold, _SURGE_THRESHOLD),
-        "is_time_dependent": True,  # the hook announces changes of its fee at an address of its own
+        "changes_without_events": True,  # the hook announces changes of its fee at an address of its own
     }
 
 

@@ -96,7 +96,7 @@ def test_a_pool_is_found_and_read_as_it_is(factory: str) -> None:
     pool = scene.read(ref)
     assert isinstance(pool, BalancerV2Stable)
     known = scene.real.model(scene.rates)
-    assert pool.state() == known.state() | ({} if factory == "stable" else {"is_time_dependent": True})
+    assert pool.state() == known.state() | ({} if factory == "stable" else {"changes_without_events": True})
     scene.check_a_swap()
 
 

@@ -135,7 +135,7 @@ def test_a_pool_is_found_and_read(name: str, number: int, family: str, own: Mapp
         "rates": [str(WAD), str(11 * WAD // 10), str(WAD)],
         "swap_fee": str(3 * 10**15 + 10**11),
         "aggregate_swap_fee": str(WAD // 2),
-        "is_time_dependent": True,
+        "changes_without_events": True,
         **own,
     }
     assert {key: pool.state().get(key) for key in expected} == expected
