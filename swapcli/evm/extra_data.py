@@ -51,12 +51,13 @@ it as follows. The PoolKey, and nothing for a wrapper, are the same in all of th
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
+from enum import IntEnum
 from types import MappingProxyType
 from typing import Final, NamedTuple
 
 from swapcli.encoding.abi import WORD, encode_address, encode_int, encode_uint, invalid_field
-from swapcli.evm.router_pool_kind import RouterPoolKind
+from swapcli.model.contract_kind import ContractKind
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
@@ -91,14 +92,42 @@ class _PoolKey(NamedTuple):
 _Data = bytes | _Fee | _TickSpacing | _PoolKey
 
 
+class RouterPoolKind(IntEnum):
+    """How this project's contract calls the pools of a protocol, in its table; it refuses those with the kind 0."""
+
+    WRAPPER = 1
+    PAIR = 2
+    CONCENTRATED = 3
+    SINGLETON = 4
+    """Uniswap V4."""
+    STABLESWAP = 5
+    BALANCER_V2 = 6
+    BALANCER_V3 = 7
+    CURVE_CRYPTO = 8
+    INFINITY = 9
+    FLUID = 10
+    VAULT = 11
+    """ERC-4626."""
+    PSM = 12
+    LIQUIDITY_BOOK = 13
+    BRIDGE = 14
+
+
 class RouterFamily(NamedTuple):
     """How a router executes the pools of a family.
 
-    `kind` is how this project's contract calls them, None if it cannot. `extra_data` returns the data of one use.
+    `kind` is how this project's contract calls them, None if it cannot; `kinds_by_contract` are the kinds of those
+    whose contracts are called in another way, by `ContractKind`. `extra_data` returns the data of one use.
     """
 
     kind: RouterPoolKind | None
     extra_data: Callable[[PoolUse], _Data]
+    kinds_by_contract: Mapping[str, RouterPoolKind] = MappingProxyType({})
+
+    def kind_of(self, contracts: Iterable[str]) -> RouterPoolKind | None:
+        """Return how the contract calls the pools of a protocol with these contracts, None if it cannot."""
+        kinds = (self.kinds_by_contract[each] for each in contracts if each in self.kinds_by_contract)
+        return next(kinds, self.kind)
 
 
 def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTES) -> bytes:
@@ -119,22 +148,6 @@ def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTE
             return _number(data) or bytes(WORD)
         case ExtraDataForm.TWO_BYTES:
             return _number(data)
-
-
-def pool_kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
-    """Return how this project's router contract calls the pools of a protocol, None if it cannot.
-
-    The contracts that the network's definition names decide, else the family.
-    """
-    from swapcli.model.contract_kind import ContractKind
-
-    # Pools of Uniswap V4 whose amounts are sampled, since hooks change them, are called like the others.
-    if ContractKind.UNISWAP_V4 in protocol.contracts:
-        return RouterPoolKind.SINGLETON
-    if ContractKind.INFINITY_CL in protocol.contracts or ContractKind.INFINITY_BIN in protocol.contracts:
-        return RouterPoolKind.INFINITY
-    family = BY_FAMILY.get(protocol.family) if protocol.family else None
-    return family.kind if family else None
 
 
 def _word(use: PoolUse, data: bytes | _Fee | _TickSpacing) -> bytes:
@@ -250,6 +263,13 @@ def _shares(use: PoolUse) -> _Data:
     return b"".join(bytes.fromhex(address[2:]) for address in used)
 
 
+_V4: Final[Mapping[str, RouterPoolKind]] = {ContractKind.UNISWAP_V4: RouterPoolKind.SINGLETON}
+"""Pools whose amounts are sampled, since hooks change them, are called like the others."""
+_V4_OR_INFINITY: Final[Mapping[str, RouterPoolKind]] = {
+    **_V4,
+    ContractKind.INFINITY_CL: RouterPoolKind.INFINITY,
+    ContractKind.INFINITY_BIN: RouterPoolKind.INFINITY,
+}
 _BALANCER_V2: Final = RouterFamily(RouterPoolKind.BALANCER_V2, _pool_id)
 _BALANCER_V3: Final = RouterFamily(RouterPoolKind.BALANCER_V3, _nothing)
 
@@ -258,7 +278,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "wrapper": RouterFamily(RouterPoolKind.WRAPPER, _nothing),
         "constant_product": RouterFamily(RouterPoolKind.PAIR, _constant_product),
         "solidly_stable": RouterFamily(RouterPoolKind.PAIR, _nothing),
-        "concentrated": RouterFamily(RouterPoolKind.CONCENTRATED, _concentrated),
+        "concentrated": RouterFamily(RouterPoolKind.CONCENTRATED, _concentrated, _V4_OR_INFINITY),
         "stableswap": RouterFamily(RouterPoolKind.STABLESWAP, _coin_indices),
         "curve_meta": RouterFamily(RouterPoolKind.STABLESWAP, _meta_coins),
         "cryptoswap": RouterFamily(RouterPoolKind.CURVE_CRYPTO, _coin_indices),
@@ -280,7 +300,7 @@ BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
         "bridge": RouterFamily(RouterPoolKind.BRIDGE, _is_first_sold),
         "psm": RouterFamily(RouterPoolKind.PSM, _nothing),
         "ekubo": RouterFamily(None, _nothing),
-        "sampled": RouterFamily(None, _sampled),
+        "sampled": RouterFamily(None, _sampled, _V4),
     }
 )
 """Every family that a pool may be of: one line a family."""

@@ -8,7 +8,7 @@ from typing import Final
 from swapcli.encoding.abi import WORD
 from swapcli.errors import InvalidRoute
 from swapcli.evm.calldata import Permit, decode_call, encode_permit_call
-from swapcli.evm.extra_data import BY_FAMILY, pool_kind
+from swapcli.evm.extra_data import BY_FAMILY
 from swapcli.evm.integrator import encode_integrator_data
 from swapcli.evm.router_params import build_call
 from swapcli.evm.transactions import build_transaction, build_transactions
@@ -42,10 +42,8 @@ class FibrousDialect:
 
     def refusal_reason(self, pool: Pool) -> str:
         """As `RouterDialect.refusal_reason`."""
-        if self.name != OWN or BY_FAMILY[pool.family].kind is not None:
-            return ""
         protocol = self._network.protocol(pool.protocol)
-        if protocol is not None and pool_kind(protocol) is not None:
+        if self.name != OWN or BY_FAMILY[pool.family].kind_of(protocol.contracts if protocol else ()) is not None:
             return ""
         return f"the contract has no step for pools of the family {pool.family}"
 

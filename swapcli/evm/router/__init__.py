@@ -4,6 +4,7 @@
 again, byte for byte. Only who deploys needs this package: to make a payload is a matter of the ABI alone.
 """
 
+from swapcli.evm.extra_data import RouterPoolKind
 from swapcli.evm.router.deployment import (
     Artifact,
     RouterDeployment,
@@ -11,7 +12,6 @@ from swapcli.evm.router.deployment import (
     pool_kinds_by_protocol,
     read_artifact,
 )
-from swapcli.evm.router_pool_kind import RouterPoolKind
 
 __all__ = [
     "Artifact",

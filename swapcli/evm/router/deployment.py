@@ -15,9 +15,8 @@ from typing import Final, NamedTuple
 
 from swapcli.encoding.abi import encode_address, encode_uint
 from swapcli.errors import ConfigError
-from swapcli.evm.extra_data import pool_kind
-from swapcli.evm.router_pool_kind import RouterPoolKind
-from swapcli.model.network import WRAPPER_PROTOCOL, Network
+from swapcli.evm.extra_data import BY_FAMILY, RouterPoolKind
+from swapcli.model.network import WRAPPER_PROTOCOL, Network, ProtocolInfo
 from swapcli.model.network import Kind as NetworkKind
 from swapcli.model.order import ZERO_ADDRESS
 
@@ -82,7 +81,7 @@ def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
     """Return how the router calls the pools of each protocol, by protocol id. Raises `ConfigError`."""
     kinds = {WRAPPER_PROTOCOL.id: RouterPoolKind.WRAPPER}
     for protocol in network.protocols:
-        kind = pool_kind(protocol)
+        kind = _pool_kind(protocol)
         if kind is None:
             continue
         if not 0 <= protocol.id < PROTOCOL_IDS:
@@ -93,6 +92,11 @@ def pool_kinds_by_protocol(network: Network) -> Mapping[int, RouterPoolKind]:
     return kinds
 
 
+def _pool_kind(protocol: ProtocolInfo) -> RouterPoolKind | None:
+    family = BY_FAMILY.get(protocol.family or "")
+    return family.kind_of(protocol.contracts) if family else None
+
+
 def _table(kinds: Mapping[int, RouterPoolKind], first: int) -> int:
     ids = range(first, first + _IDS_A_WORD)
     return sum(kinds[each] << _BITS_AN_ID * (each - first) for each in ids if each in kinds)
@@ -100,7 +104,7 @@ def _table(kinds: Mapping[int, RouterPoolKind], first: int) -> int:
 
 def _pool_manager(network: Network) -> str:
     """Uniswap V4's, the zero address where the network has no such protocol."""
-    protocols = {each.amm_name for each in network.protocols if pool_kind(each) is RouterPoolKind.SINGLETON}
+    protocols = {each.amm_name for each in network.protocols if _pool_kind(each) is RouterPoolKind.SINGLETON}
     homes = [each for each in network.deployments if protocols.intersection(each.protocols)]
     known = {name for each in homes if _POOL_MANAGER in each.addresses for name in each.protocols}
     addresses = {each.addresses[_POOL_MANAGER] for each in homes if _POOL_MANAGER in each.addresses}

@@ -11,7 +11,7 @@ from eth_abi.abi import decode
 from swapcli.errors import ConfigError
 from swapcli.evm import router
 from swapcli.evm.dialects.fibrous import FibrousDialect
-from swapcli.evm.extra_data import pool_kind
+from swapcli.evm.extra_data import BY_FAMILY
 from swapcli.evm.router import RouterPoolKind, build_deployment, pool_kinds_by_protocol, read_artifact
 from swapcli.evm.router.deployment import PROTOCOL_IDS
 from swapcli.model.contract_kind import ContractKind
@@ -59,10 +59,6 @@ def test_pool_managers_are_those_of_the_catalogue() -> None:
     assert constructor_arguments(find_network("monad"))[1] == "0x188d586ddcf52439676ca21a244753fa19f9ea8e"
 
 
-NOT_EXECUTED = {"sampled", "ekubo"}
-"""Families that the contract does not execute."""
-
-
 @pytest.mark.parametrize("family", FAMILIES)
 def test_the_router_supports_pools_of_every_exact_family(family: str) -> None:
     net = find_network("citrea")._replace(protocols=(ProtocolInfo(0 if family == "wrapper" else 7, "x", "X", family),))
@@ -76,8 +72,8 @@ def test_the_source_and_the_program_number_kinds_alike() -> None:
 
 
 def test_sampled_pools_of_uniswap_v4_are_the_singleton() -> None:
-    assert pool_kind(ProtocolInfo(7, "x", "X", "sampled", contracts=("uniswap_v4",))) is RouterPoolKind.SINGLETON
-    assert pool_kind(ProtocolInfo(7, "x", "X", "sampled", ("poolId",))) is None
+    assert BY_FAMILY["sampled"].kind_of(["uniswap_v4"]) is RouterPoolKind.SINGLETON
+    assert BY_FAMILY["sampled"].kind_of([]) is None
 
 
 @pytest.mark.parametrize("contract", ["infinity_cl", "infinity_bin"])

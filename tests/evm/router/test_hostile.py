@@ -8,7 +8,7 @@ import pytest
 from eth_abi.abi import encode
 
 from swapcli.errors import PoolError
-from swapcli.evm.router_pool_kind import RouterPoolKind
+from swapcli.evm.extra_data import RouterPoolKind
 from swapcli.model.market import MarketState
 from swapcli.model.network import Deployment
 from swapcli.model.swap_type import SwapType

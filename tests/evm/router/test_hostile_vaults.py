@@ -7,7 +7,7 @@ from collections.abc import Sequence
 import pytest
 from eth_abi.abi import encode
 
-from swapcli.evm.router_pool_kind import RouterPoolKind
+from swapcli.evm.extra_data import RouterPoolKind
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from tests.contracts.evm import Contract, RevertedError, compile_solidity, selector

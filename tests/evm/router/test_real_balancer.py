@@ -11,7 +11,7 @@ from random import Random
 
 import pytest
 
-from swapcli.evm.router_pool_kind import RouterPoolKind
+from swapcli.evm.extra_data import RouterPoolKind
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import keccak256
 from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, compile_solidity

@@ -6,7 +6,7 @@ from random import Random
 
 import pytest
 
-from swapcli.evm.router_pool_kind import RouterPoolKind
+from swapcli.evm.extra_data import RouterPoolKind
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from tests.chain.odd_tokens import STETH_POT, add_token, forget_tokens

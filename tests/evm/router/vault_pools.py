@@ -11,7 +11,7 @@ from itertools import permutations
 
 from eth_abi.abi import encode
 
-from swapcli.evm.router_pool_kind import RouterPoolKind
+from swapcli.evm.extra_data import RouterPoolKind
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.swap_type import SwapType
