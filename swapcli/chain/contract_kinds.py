@@ -301,6 +301,7 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
                     "AmpUpdateStopped(uint256)",
                     "TokenRateProviderSet(uint256,address,uint256)",
                     "PriceRateProviderSet(address,address,uint256)",
+                    "ProtocolFeePercentageCacheUpdated(uint256,uint256)",
                 ),
                 key_of_emitter,
             ),

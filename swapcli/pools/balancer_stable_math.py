@@ -114,9 +114,9 @@ def stable_curve(
     return StableSwapCurve(balances, d, direction, amp / AMP_PRECISION, 0.0, 0.0, units)
 
 
-def read_amp(fields: StateFields) -> int:
-    """Read `amp`, which is A times 1000."""
-    return fields.integer("amp", AMP_PRECISION, _MAX_AMP)
+def read_amp(fields: StateFields, name: str = "amp") -> int:
+    """Read an amp, which is A times 1000."""
+    return fields.integer(name, AMP_PRECISION, _MAX_AMP)
 
 
 def _product(balances: Sequence[int], d: int) -> int:

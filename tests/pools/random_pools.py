@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import fields, replace
-from typing import Any
+from typing import Any, TypeVar
 
 from hypothesis import assume
 from hypothesis import strategies as st
@@ -11,6 +11,9 @@ from hypothesis import strategies as st
 from swapcli.errors import PoolError
 from swapcli.model.pool import PoolIdentity
 from swapcli.model.units import WAD
+from swapcli.pools.balancer_pool_token import VERSIONS, PoolToken
+from swapcli.pools.balancer_stable_math import invariant
+from swapcli.pools.balancer_v2_composable import BalancerV2Composable
 from swapcli.pools.balancer_v2_eclp import BalancerV2Eclp
 from swapcli.pools.balancer_v2_stable import BalancerV2Stable
 from swapcli.pools.balancer_v3_2clp import BalancerV3TwoClp
@@ -27,6 +30,7 @@ from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.weighted import Weighted
 from tests.pools.recorded import read_vectors
 
+T = TypeVar("T")
 ADDRESS = "0x" + "ab" * 20
 TOKENS = tuple(f"0x{k:040x}" for k in range(1, 9))
 PERCENT = WAD // 100
@@ -98,6 +102,36 @@ def balancer_v2_stable_pools(draw: st.DrawFn) -> BalancerV2Stable:
     reserves, rates, fee = draw(depths(places, 2.0)), draw(rates_of(n)), draw(balancer_fees)
     identity = ADDRESS, "test", TOKENS[:n], places, fee // 10**12
     return BalancerV2Stable(*identity, reserves, rates, fee, False, "", draw(amps), draw(st.booleans()))
+
+
+@st.composite
+def pools_with_their_token(draw: st.DrawFn) -> BalancerV2Composable:
+    """Return a composable pool that has grown since the last join, and that has tokens of its own to sell."""
+    pool = draw(balancer_v2_stable_pools())
+    d = invariant(pool.scaled_balances(), pool.amp)
+    supply = int(d * draw(st.floats(0.5, 1.5)))
+    own_reserve = int(supply * 10.0 ** draw(st.floats(-1.0, 3.0)))
+    own, n = draw(st.integers(0, len(pool.tokens))), len(pool.tokens)
+    old_rates = tuple(rate * draw(st.integers(95, 100)) // 100 for rate in pool.rates)
+    shares = st.sampled_from([0, WAD // 10, WAD // 2])
+    token = PoolToken(
+        own,
+        draw(st.sampled_from(VERSIONS)),
+        supply + own_reserve,
+        draw(st.sampled_from([pool.amp, 300_000])),
+        d * draw(st.integers(900, 1_000)) // 1_000,
+        old_rates,
+        draw(shares),
+        draw(shares),
+        tuple(draw(st.integers(0, 1)) for _ in range(n)),
+    )
+
+    def with_own(values: tuple[T, ...], value: T) -> tuple[T, ...]:
+        return (*values[:own], value, *values[own:])
+
+    identity = ADDRESS, "test", with_own(pool.tokens, ADDRESS), with_own(pool.decimals, 18), pool.fee_ppm
+    reserves, rates = with_own(pool.reserves, own_reserve), with_own(pool.rates, WAD)
+    return BalancerV2Composable(*identity, reserves, rates, pool.swap_fee, False, "", pool.amp, False, token)
 
 
 @st.composite

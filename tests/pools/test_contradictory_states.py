@@ -27,6 +27,7 @@ from swapcli.pools.vault import ShareVault
 from tests.pools.random_ekubo import FEE_30_BPS, pool_of
 from tests.pools.random_pools import ADDRESS, TOKENS
 from tests.pools.recorded import read_vectors
+from tests.pools.test_balancer_v2_stable import build_composable, recorded_steps
 from tests.pools.test_cryptoswap import as_recorded as recorded_cryptoswap
 from tests.pools.test_curve_meta import liquid_pool
 from tests.pools.test_ekubo import model_of_four_ticks
@@ -81,6 +82,7 @@ VALID: Final[Mapping[str, Callable[[], Pool]]] = {
     "weighted": lambda: build_weighted(1, PAIR, [1.0, 1.0], 1e6, [20, 80], 100),
     "cryptoswap": lambda: first_recorded("tricrypto", recorded_cryptoswap),
     "curve_meta": liquid_pool,
+    "balancer_v2_composable": lambda: build_composable(next(recorded_steps("balancer_v2_composable"))[0]),
     "ekubo": lambda: pool_of(model_of_four_ticks(), FEE_30_BPS),
     "infinity_bin": lambda: INFINITY_BIN,
     "liquidity_book": lambda: LIQUIDITY_BOOK,

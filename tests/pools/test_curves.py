@@ -12,6 +12,7 @@ from hypothesis import strategies as st
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool, RateCurve
 from swapcli.model.units import WAD
+from swapcli.pools.balancer_v2_composable import BalancerV2Composable
 from swapcli.pools.balancer_v2_stable import BalancerV2Stable
 from swapcli.pools.balancer_v3 import BalancerV3
 from swapcli.pools.balancer_v3_boosted import BalancerV3Boosted
@@ -33,6 +34,7 @@ from tests.pools.random_pools import (
     crypto_pools,
     eclp_pools,
     parts,
+    pools_with_their_token,
     reclamm_pools,
     solidly_stable_pools,
     stableswap_pools,
@@ -46,6 +48,7 @@ pools = st.one_of(
     weighted_pools(),
     crypto_pools(),
     balancer_v2_stable_pools(),
+    pools_with_their_token(),
     balancer_v3_stable_pools(),
     balancer_v3_weighted_pools(),
     balancer_v3_boosted_pools(),
@@ -200,6 +203,10 @@ def dust(pool: Pool, curve: RateCurve, j: int) -> float:
     units = 3 * (1 + curve.start_rate)
     if isinstance(pool, Weighted | BalancerV3Weighted | CryptoSwap):
         return units + (1e-12 if isinstance(pool, CryptoSwap) else 2e-14) * pool.reserves[j]
+    if isinstance(pool, BalancerV2Composable) and pool.pool_token:
+        # Growth of the invariant is a fraction of 10^18.
+        before = pool.join_or_exit(pool.pool_token)
+        units += 4 * (before.supply + before.invariant) // WAD * (WAD / pool.scaling_factor(j))
     if isinstance(pool, BalancerV2Stable):
         # Two terms of the contract's equation are rounded to multiples of the amplification's precision, 1000.
         return units + 2_000 * (WAD / pool.scaling_factor(j))

@@ -50,7 +50,7 @@ IGNORED = {
     *("Approval", "Transfer", "Collect", "CollectProtocol", "Flash", "IncreaseObservationCardinalityNext"),
     *("SetFeeProtocol", "SetLmPoolEvent", "Donate", "OperatorSet", "OwnershipTransferred"),
     *("ProtocolFeeControllerUpdated", "AuthorizerChanged", "ExternalBalanceTransfer", "FlashLoan"),
-    *("InternalBalanceChanged", "RelayerApprovalChanged", "ProtocolFeePercentageCacheUpdated"),
+    *("InternalBalanceChanged", "RelayerApprovalChanged"),
     *("Plugin", "PluginConfig", "CommunityFee", "CommunityVault", "Skim", "BurnFee"),
     *("ExcessTokens", "SwapFee", "PoolRegistered", "TokensRegistered", "TokensDeregistered"),
 }
