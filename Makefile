@@ -46,7 +46,7 @@ bench: setup ## Run the benchmark, and write BENCHMARKS.md. ARGS are passed on.
 contracts: setup ## Compile this project's contracts.
 	$(RUN) -m tests.contracts.build
 
-markets: setup ## Write the embedded markets.
+markets: setup ## Write the embedded markets and their compiled forms.
 	$(RUN) -m tests.generate.markets
 
 completions: setup ## Write the command tree that completion reads, and the manual page.

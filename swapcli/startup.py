@@ -12,6 +12,7 @@ A quote takes a few milliseconds, and Python takes longer than that to import a 
 * Only the module of the command that runs is imported (`load_app`). A command imports inside its functions what only
   some of its runs need: tables, the web server, the client, simulation.
 * Modules that only annotations name are imported under `TYPE_CHECKING`.
+* Embedded markets come in a compiled form as well, which needs no parser (`swapcli.markets.compiled`).
 * Modules of the standard library that others import and hardly ever use are loaded on first use (`_defer_imports`).
 * Typer is imported without `uuid` (`import_typer`).
 * Modules of commands have no `from __future__ import annotations`: the options are in the annotations of functions, and

@@ -37,8 +37,7 @@ if TYPE_CHECKING:
     from swapcli.engine.market_follower import Followed
     from swapcli.engine.sources.pool_source import PoolSource
     from swapcli.engine.sources.quote_source import QuoteSource
-    from swapcli.markets.format import ParsedMarket
-    from swapcli.model.market import MarketState
+    from swapcli.model.market import MarketState, ParsedMarket
     from swapcli.model.router_findings import RouterFindings
     from swapcli.networks.name_services import NameService
     from swapcli.store import Store

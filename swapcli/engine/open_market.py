@@ -5,8 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from swapcli.errors import InvalidInput
-from swapcli.markets.embedded import checksummed_addresses, embedded_market
-from swapcli.markets.format import ParsedMarket, parse_market
+from swapcli.markets.compiled import build_market, load_compiled
+from swapcli.markets.embedded import checksummed_addresses, embedded_market, read_compiled
+from swapcli.model.market import ParsedMarket
 from swapcli.model.network import Network
 from swapcli.networks.address import cache_checksums
 
@@ -24,10 +25,8 @@ def open_market(
     network.
     """
     if document is None:
-        embedded = embedded_market(networks(name).name)
-        cache_checksums(checksummed_addresses(embedded))
-        return parse_market(embedded, networks=networks)
-    parsed = parse_market(document, networks=networks, skip_bad_pools=skip_bad_pools)
+        return _open_embedded(networks(name), networks)
+    parsed = _parse_market(document, networks, skip_bad_pools)
     market_network = parsed.market.network.name
     if name.lower() not in (market_network.lower(), str(parsed.market.network.chain_id)):
         raise InvalidInput(
@@ -36,3 +35,20 @@ def open_market(
             details={"network": name, "market_network": market_network},
         )
     return parsed
+
+
+def _open_embedded(network: Network, networks: Callable[[str], Network]) -> ParsedMarket:
+    document, data = embedded_market(network.name), read_compiled(network.name)
+    compiled = load_compiled(data, document) if data is not None else None
+    market = compiled and build_market(compiled, network)
+    if compiled and market:
+        cache_checksums(compiled.checksummed_addresses)
+        return ParsedMarket(market)
+    cache_checksums(checksummed_addresses(document))
+    return _parse_market(document, networks)
+
+
+def _parse_market(document: bytes, networks: Callable[[str], Network], skip_bad_pools: bool = False) -> ParsedMarket:
+    from swapcli.markets.format import parse_market  # a quote on an embedded market needs it no more than the parsers
+
+    return parse_market(document, networks=networks, skip_bad_pools=skip_bad_pools)

@@ -8,7 +8,7 @@ import re
 from swapcli.errors import MarketError
 
 _FOLDER = os.path.join(os.path.dirname(__file__), "data")
-_SUFFIX = ".json"
+_SUFFIX, _COMPILED_SUFFIX = ".json", ".market"
 
 
 def embedded_market(name: str) -> bytes:
@@ -21,6 +21,15 @@ def embedded_market(name: str) -> bytes:
         )
     with open(market_path(name), "rb") as file:
         return file.read()
+
+
+def read_compiled(name: str) -> bytes | None:
+    """Return the compiled form of the market of `name`; None if there is none."""
+    try:
+        with open(compiled_path(name), "rb") as file:
+            return file.read()
+    except OSError:
+        return None
 
 
 def checksummed_addresses(document: bytes) -> set[str]:
@@ -36,3 +45,8 @@ def embedded_names() -> tuple[str, ...]:
 def market_path(name: str) -> str:
     """Return the path of the embedded market of `name`."""
     return os.path.join(_FOLDER, name + _SUFFIX)
+
+
+def compiled_path(name: str) -> str:
+    """Return the path of the compiled form of the embedded market of `name`."""
+    return os.path.join(_FOLDER, name + _COMPILED_SUFFIX)

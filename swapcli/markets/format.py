@@ -8,12 +8,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 
-from swapcli.errors import InvalidPoolState
 from swapcli.markets import network_field, pools_field, tokens_field
 from swapcli.markets.fields import MarketFields, parse_document
-from swapcli.model.market import MarketState, Provenance
+from swapcli.model.market import MarketState, ParsedMarket, Provenance
 from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import UNKNOWN
@@ -24,13 +22,6 @@ FORMAT = "swap-market/1"
 _MAX_BLOCK = 2**63 - 1
 FILE_PROVENANCES = tuple(each for each in Provenance if each is not Provenance.LIVE)
 """The provenances that a file may state."""
-
-
-class ParsedMarket(NamedTuple):
-    """A market and the errors of the pools that were left out of it (none unless they may be skipped)."""
-
-    market: MarketState
-    skipped: tuple[InvalidPoolState, ...] = ()
 
 
 def parse_market(

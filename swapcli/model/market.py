@@ -7,6 +7,7 @@ from enum import StrEnum
 from types import MappingProxyType
 from typing import NamedTuple
 
+from swapcli.errors import InvalidPoolState
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
@@ -51,3 +52,10 @@ class MarketState(NamedTuple):
     def transfers_of(self, address: str) -> TransferBehaviour:
         """Return how a token's transfers behave: as the network's settings say, else as the market knows."""
         return self.network.transfers.get(address) or self.transfers.get(address, UNKNOWN)
+
+
+class ParsedMarket(NamedTuple):
+    """A market and the errors of the pools that were left out of it (none unless they may be skipped)."""
+
+    market: MarketState
+    skipped: tuple[InvalidPoolState, ...] = ()

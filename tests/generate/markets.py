@@ -1,4 +1,4 @@
-"""Write the embedded markets: `python -m tests.generate.markets [--check] [NETWORK...]`.
+"""Write the embedded markets, and their compiled forms: `python -m tests.generate.markets [--check] [NETWORK...]`.
 
 Real tokens and protocols and, as far as they are known or can be derived, real pool addresses; the state is a model.
 Each pool is off the fair price by less than 0.9 of its fee, so no way around through several pools ends with more than
@@ -14,7 +14,9 @@ from collections.abc import Iterable, Sequence
 from decimal import localcontext
 
 from swapcli.errors import MarketError
-from swapcli.markets.embedded import embedded_market, market_path
+from swapcli.markets.compiled import compile_market
+from swapcli.markets.embedded import checksummed_addresses, compiled_path, embedded_market, market_path, read_compiled
+from swapcli.markets.format import parse_market
 from swapcli.model.network import Network
 from swapcli.networks.address import display_address
 from swapcli.networks.catalogue import find_network
@@ -39,7 +41,8 @@ def main(arguments: Sequence[str]) -> int:
     markets = {name: modelled_market(name) for name in names}
     if _CHECK not in arguments:
         for name, document in markets.items():
-            _write(name, document)
+            _write(market_path(name), document)
+            _write(compiled_path(name), compiled_bytes(document))
         return 0
     stale = [name for name, document in markets.items() if not _is_current(name, document)]
     if stale:
@@ -47,15 +50,22 @@ def main(arguments: Sequence[str]) -> int:
     return 1 if stale else 0
 
 
-def _write(name: str, document: bytes) -> None:
-    os.makedirs(os.path.dirname(market_path(name)), exist_ok=True)
-    with open(market_path(name), "wb") as file:
-        file.write(document)
+def compiled_bytes(document: bytes) -> bytes:
+    """Return the compiled form of a market in `swap-market/1`."""
+    return compile_market(
+        parse_market(document, networks=find_network).market, document, checksummed_addresses(document)
+    )
+
+
+def _write(path: str, content: bytes) -> None:
+    os.makedirs(os.path.dirname(path), exist_ok=True)
+    with open(path, "wb") as file:
+        file.write(content)
 
 
 def _is_current(name: str, document: bytes) -> bool:
     try:
-        return embedded_market(name) == document
+        return embedded_market(name) == document and read_compiled(name) == compiled_bytes(document)
     except MarketError:
         return False
 

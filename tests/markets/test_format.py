@@ -12,8 +12,8 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InvalidPoolState, UnknownNetwork
 from swapcli.markets.embedded import embedded_market
-from swapcli.markets.format import ParsedMarket, parse_market, render_market
-from swapcli.model.market import MarketState, Provenance
+from swapcli.markets.format import parse_market, render_market
+from swapcli.model.market import MarketState, ParsedMarket, Provenance
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
