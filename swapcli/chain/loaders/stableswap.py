@@ -33,8 +33,8 @@ _VERSION = "version()"
 _SUPPLY = "totalSupply()"
 _NG_VERSION = "v7.0.0"
 """Of StableSwap-NG, and so of metapools and their base pools whose deposits and withdrawals are known."""
-_PLAIN_VERSIONS = ("v5.0.0", "v6.0.0")
-"""Of plain pools of the factory before it, since 2022; some of either version have an oracle of their price."""
+_PLAIN_VARIANTS = {("v5.0.0", False): PLAIN, ("v5.0.0", True): PLAIN_EMA, ("v6.0.0", True): PLAIN_EMA}
+"""Of plain pools of the factory before it, by version and whether they have an oracle of their price."""
 _ORACLE_TIME = "ma_exp_time()"
 _RATE_ORACLE = "oracle(uint256)"
 _NATIVE_COIN = "0x" + "ee" * 20
@@ -153,16 +153,15 @@ def _variant(version: ReturnData, oracle_time: ReturnData, *, has_rates: bool) -
     known = read_text(version, _VERSION) if version else "none"
     if known == _NG_VERSION:
         return NG
-    if known not in _PLAIN_VERSIONS:
-        supported = ", ".join((*_PLAIN_VERSIONS, _NG_VERSION))
-        raise invalid_response(_VERSION, f"a pool of version {known}, only {supported} are supported")
+    variant = _PLAIN_VARIANTS.get((known, bool(oracle_time)))
+    if variant is None:
+        oracle = "with" if oracle_time else "without"
+        raise invalid_response(_VERSION, f"a pool of version {known} {oracle} {_ORACLE_TIME} is not supported")
     if has_rates:
         raise invalid_response(_VERSION, f"a pool of version {known} with rates from oracles is not supported")
-    if not oracle_time:
-        return PLAIN
-    if not read_word(oracle_time, _ORACLE_TIME):
+    if oracle_time and not read_word(oracle_time, _ORACLE_TIME):
         raise invalid_response(_ORACLE_TIME, "is zero, so that swaps revert")
-    return PLAIN_EMA
+    return variant
 
 
 def _check_version(version: ReturnData, role: str) -> None:

@@ -97,12 +97,9 @@ def test_plain_pools_are_distinguished_by_their_answers(plain: Contract, version
 @pytest.mark.parametrize(
     ("signature", "answer", "reason"),
     [
-        (
-            "version()",
-            encode(["string"], ["v4.0.0"]),
-            "version(): a pool of version v4.0.0, only v5.0.0, v6.0.0, v7.0.0",
-        ),
-        ("version()", b"", "version(): a pool of version none, only"),
+        ("version()", encode(["string"], ["v4.0.0"]), "version(): a pool of version v4.0.0 without ma_exp_time()"),
+        ("version()", encode(["string"], ["v6.0.0"]), "version(): a pool of version v6.0.0 without ma_exp_time()"),
+        ("version()", b"", "version(): a pool of version none without ma_exp_time() is not supported"),
         ("oracle(uint256)", bytes(32), "version(): a pool of version v5.0.0 with rates from oracles is not supported"),
         ("stored_rates()", encode(["uint256[2]"], [[10**30, WAD]]), "version(): a pool of version v5.0.0 with rates"),
         ("ma_exp_time()", bytes(32), "ma_exp_time(): is zero, so that swaps revert"),
