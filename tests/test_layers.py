@@ -78,8 +78,8 @@ HEAVY = {
 }
 """Libraries that no module imports at the top level, except modules that are loaded on demand."""
 LOADED_ON_DEMAND = (
-    "cli/render/terminal_tables.py", "cli/render/progress.py", "config/yaml_parser.py", "remote/", "service/", "chain/",
-    "store/",
+    "cli/render/terminal_tables.py", "cli/render/progress.py", "cli/serve_workers.py", "config/yaml_parser.py",
+    "remote/", "service/", "chain/", "store/",
 )  # fmt: skip
 """Modules and packages that no other module imports at the top level."""
 

@@ -18,6 +18,7 @@ from swapcli.model.network import FIBROUS, Network
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode
     from swapcli.engine.market_follower import Followed
+    from swapcli.service.keys import KeyStore
     from swapcli.service.market_registry import MarketRegistry
 
 
@@ -53,6 +54,15 @@ def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_poo
         impact_warning_ppm=settings.impact_warning_ppm,
     )
     return ServiceSources(registry, pools.followed, pools.check_nodes)
+
+
+def open_keys(session: Session) -> KeyStore:
+    """Open the file of API keys. Raises `ConfigError` if it is invalid."""
+    from swapcli.service.keys import KeyStore
+
+    keys = KeyStore(session.keys_file())
+    keys.check()
+    return keys
 
 
 def _check_dialect(network: Network) -> None:

@@ -41,6 +41,7 @@ _MAX_HOPS = 16
 _DAY_S = 86_400
 _SECRET_TYPES = (value_types.KEY, value_types.NODE_URL, value_types.REDIS_URL, value_types.HEADERS)
 _MANY_REQUESTS = 1_000_000
+_MAX_WORKERS = 256
 
 
 class Setting(NamedTuple):
@@ -116,6 +117,11 @@ class ServiceSettings:
 
     host: str = setting("127.0.0.1", value_types.TEXT, "Address to listen on.")
     port: int = setting(8000, value_types.whole_number(0, 65_535), "Port to listen on; 0 takes a free one.")
+    workers: int = setting(
+        1,
+        value_types.whole_number(1, _MAX_WORKERS),
+        "Processes that answer requests: as many as there are processors to use.",
+    )
     keys_file: Path | None = setting(
         None,
         value_types.PATH,

@@ -3,14 +3,14 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable
+from collections.abc import Callable, Mapping
 from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from swapcli.engine.clock import Clock
 from swapcli.errors import SwapcliError
 from swapcli.service.access_log import AccessLog
 from swapcli.service.key_file import ApiKey
-from swapcli.service.rate_limits import RateLimiter
+from swapcli.service.rate_limits import Buckets, RateLimiter, RequestClass
 from swapcli.service.trusted_proxies import TrustedProxies
 
 if TYPE_CHECKING:
@@ -45,8 +45,10 @@ class PolicyRules(NamedTuple):
 class AccessPolicy:
     """The rules in force. Call `replace` on the event loop, so that no request sees half of a change."""
 
-    def __init__(self, settings: ServiceSettings, keys: KeyLookup) -> None:
-        self.limiter = RateLimiter(settings)
+    def __init__(
+        self, settings: ServiceSettings, keys: KeyLookup, buckets: Mapping[RequestClass, Buckets] | None = None
+    ) -> None:
+        self.limiter = RateLimiter(settings, buckets)
         self.rules = _build_rules(settings, keys)
 
     def replace(self, settings: ServiceSettings, keys: KeyLookup) -> None:

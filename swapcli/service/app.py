@@ -30,11 +30,13 @@ from swapcli.service.asgi_handlers import (
 from swapcli.service.balance_check import BalanceChecker
 from swapcli.service.endpoint_table import ENDPOINTS, PATHS, QUOTE_FORM
 from swapcli.service.health_checks import HealthMonitor
+from swapcli.service.issued_routes import IssuedRoutes
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import MarketMetrics, Metrics
 from swapcli.service.middleware import AccessLogMiddleware, AuthMiddleware, CorsMiddleware
 from swapcli.service.rate_limits import RejectionPacer
 from swapcli.service.service_pages import build_pages
+from swapcli.service.worker_group import GroupMember, share_of
 from swapcli.service.worker_thread import IsCancelled, Worker
 
 _NO_KEYS = NoKeys()
@@ -50,24 +52,28 @@ def create_app(
     failures: Callable[[], Mapping[str, int]] = dict,
     modes: Callable[[], Mapping[str, FollowMode]] = dict,
     nodes: Mapping[str, StateOverrideNode] = _NO_NODES,
+    member: GroupMember | None = None,
 ) -> Starlette:
     """Return the application. Markets are opened in the background at start-up, or by the first request.
 
     `failures` returns how often following a market failed, `modes` how new blocks are found; `nodes` run balance
-    checks. All are by network name.
+    checks. All are by network name. `member` is the place of this process in a group of workers, which share the limits
+    of clients, of the queue and of connections.
     `get_policy` returns the access policy, which may be replaced while the application runs.
     """
-    worker = Worker(settings.max_queue)
-    metrics = Metrics(registry.networks, PATHS)
+    worker = Worker(share_of(settings.max_queue, member))
+    metrics = Metrics(registry.networks, PATHS, member)
+    if member is not None:
+        registry.issued_routes = IssuedRoutes(member.group.route_times)
     metrics.watch_queue(lambda: worker.queue_length)
     metrics.watch_markets(lambda: _market_metrics(registry, failures(), modes()))
     if log is not None:
         metrics.watch_log(lambda: log.dropped)
-    pacer, policy = RejectionPacer(), AccessPolicy(settings, keys)
+    pacer, policy = RejectionPacer(), AccessPolicy(settings, keys, member.group.buckets if member else None)
     service = ServiceContext(registry, worker, metrics, BalanceChecker(nodes), pacer)
-    monitor = HealthMonitor(registry, worker, modes)
+    monitor = HealthMonitor(registry, worker, modes, member)
     app = Starlette(
-        routes=[*_network_routes(service, monitor), *_page_routes(service)],
+        routes=[*_network_routes(service, monitor), *_page_routes(service, member)],
         middleware=[
             Middleware(AccessLogMiddleware, registry.clock, log, metrics, policy),
             Middleware(CorsMiddleware, policy),
@@ -75,7 +81,7 @@ def create_app(
         ],
         lifespan=lambda _: _lifespan(service, monitor),
     )
-    app.state.policy = policy
+    app.state.policy, app.state.metrics = policy, metrics
     app.router.redirect_slashes = False
     app.router.default = not_found
     return app
@@ -86,6 +92,13 @@ def get_policy(app: Starlette) -> AccessPolicy:
     policy = app.state.policy
     assert isinstance(policy, AccessPolicy)
     return policy
+
+
+def get_metrics(app: Starlette) -> Metrics:
+    """Return the metrics of an application that `create_app` built."""
+    metrics = app.state.metrics
+    assert isinstance(metrics, Metrics)
+    return metrics
 
 
 def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator[BaseRoute]:
@@ -99,9 +112,9 @@ def _network_routes(service: ServiceContext, monitor: HealthMonitor) -> Iterator
             yield Route(path.lower(), EndpointHandler(path, endpoints, service))
 
 
-def _page_routes(service: ServiceContext) -> Iterator[BaseRoute]:
+def _page_routes(service: ServiceContext, member: GroupMember | None) -> Iterator[BaseRoute]:
     yield Route(QUOTE_FORM, QuoteFormHandler())
-    for path, builder in build_pages(service.registry, service.metrics).items():
+    for path, builder in build_pages(service.registry, service.metrics, member).items():
         yield Route(path, PageHandler(path, builder, service.worker))
 
 

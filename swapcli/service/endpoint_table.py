@@ -263,9 +263,16 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
 )  # fmt: skip
 
 _LIVE_SCHEMA = {"type": "object", "properties": {"live": BOOLEAN}, "required": ["live"]}
+_COUNT = {"type": "integer", "minimum": 0}
+_WORKERS_SCHEMA = {
+    "type": "object",
+    "properties": {"configured": _COUNT, "live": _COUNT, "replaced": _COUNT},
+    "required": ["configured", "live", "replaced"],
+    "description": "The worker processes, if there are several",
+}
 _READY_SCHEMA = {
     "type": "object",
-    "properties": {"ready": BOOLEAN, "missing": STRINGS},
+    "properties": {"ready": BOOLEAN, "missing": STRINGS, "workers": _WORKERS_SCHEMA},
     "required": ["ready", "missing"],
 }
 READY_NETWORK = Parameter("network", {"type": "string"}, "Check one network; without it, the whole service.")

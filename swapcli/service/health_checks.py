@@ -21,6 +21,7 @@ from swapcli.model.network import Network
 from swapcli.model.state_source import StateSource
 from swapcli.service.error_responses import JsonResponse
 from swapcli.service.market_registry import MarketRegistry
+from swapcli.service.worker_group import GroupMember, describe_workers
 from swapcli.service.worker_thread import Worker
 
 CACHE_FRESH_S = 2.0
@@ -38,12 +39,17 @@ class HealthCheckResult(NamedTuple):
 
 
 class HealthMonitor:
-    """The last result of each network. `modes` returns how new blocks of followed networks are found."""
+    """The last result of each network. `modes` returns how new blocks of followed networks are found; `member` is the
+    place of this process among several."""
 
     def __init__(
-        self, registry: MarketRegistry, worker: Worker, modes: Callable[[], Mapping[str, FollowMode]] = dict
+        self,
+        registry: MarketRegistry,
+        worker: Worker,
+        modes: Callable[[], Mapping[str, FollowMode]] = dict,
+        member: GroupMember | None = None,
     ) -> None:
-        self._registry, self._modes = registry, modes
+        self._registry, self._modes, self._member = registry, modes, member
         self._worker = worker
         self._results: dict[str, HealthCheckResult] = {}
         self._probes: dict[str, asyncio.Task[HealthCheckResult]] = {}
@@ -67,7 +73,7 @@ class HealthMonitor:
             return UNHEALTHY, error.message
         result = await self._recent_result(name)
         block = _describe_block(source.state_source, self._modes().get(name)) if source else ""
-        return result.status, result.message + block
+        return result.status, result.message + block + describe_workers(self._member)
 
     async def _recent_result(self, name: str) -> HealthCheckResult:
         cached = self._results.get(name)

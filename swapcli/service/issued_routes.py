@@ -7,16 +7,28 @@ from __future__ import annotations
 
 from collections import OrderedDict
 from hashlib import blake2b
+from typing import Protocol
 
 from swapcli.api.route_result import ResultSwap, RouteResult
+from swapcli.service.shared_memory import KEY_BYTES, Entry, SharedTable
 
 MAX_ROUTES = 10_000
 
-_DIGEST_BYTES = 16
+
+class RouteTimes(Protocol):
+    """When routes were issued, in Unix milliseconds, by their digest. One thread uses it."""
+
+    def set(self, digest: bytes, now_ms: int) -> None:
+        """Record or renew the time of a route."""
+        ...
+
+    def get(self, digest: bytes) -> int | None:
+        """Return the time of a route; None if it is unknown."""
+        ...
 
 
-class IssuedRoutes:
-    """The last `max_routes` routes by digest. Issuing a route again renews its time."""
+class ProcessRouteTimes:
+    """The times of the last `max_routes` routes of this process."""
 
     def __init__(self, max_routes: int = MAX_ROUTES) -> None:
         self._max_routes = max_routes
@@ -25,17 +37,47 @@ class IssuedRoutes:
     def __len__(self) -> int:
         return len(self._issued_ms)
 
-    def record(self, network: str, result: RouteResult, now_ms: int) -> None:
-        """Record a route issued at `now_ms` (Unix). Beyond the limit, the oldest one is dropped."""
-        key = route_digest(network, result)
-        self._issued_ms[key] = now_ms
-        self._issued_ms.move_to_end(key)
+    def set(self, digest: bytes, now_ms: int) -> None:
+        """As `RouteTimes.set`. Beyond the limit, the oldest route is dropped."""
+        self._issued_ms[digest] = now_ms
+        self._issued_ms.move_to_end(digest)
         if len(self._issued_ms) > self._max_routes:
             self._issued_ms.popitem(last=False)
 
+    def get(self, digest: bytes) -> int | None:
+        """As `RouteTimes.get`."""
+        return self._issued_ms.get(digest)
+
+
+class SharedRouteTimes:
+    """Times that several processes share."""
+
+    def __init__(self) -> None:
+        self._table = SharedTable()
+
+    def set(self, digest: bytes, now_ms: int) -> None:
+        """As `RouteTimes.set`."""
+        self._table.update(digest, lambda _: Entry(now_ms, now_ms))
+
+    def get(self, digest: bytes) -> int | None:
+        """As `RouteTimes.get`."""
+        entry = self._table.find(digest)
+        return None if entry is None else int(entry.value)
+
+
+class IssuedRoutes:
+    """The issued routes. Issuing a route again renews its time."""
+
+    def __init__(self, times: RouteTimes | None = None) -> None:
+        self._times = ProcessRouteTimes() if times is None else times
+
+    def record(self, network: str, result: RouteResult, now_ms: int) -> None:
+        """Record a route issued at `now_ms` (Unix)."""
+        self._times.set(route_digest(network, result), now_ms)
+
     def issue_time_ms(self, network: str, result: RouteResult) -> int | None:
         """Return when a posted route was issued, in Unix milliseconds; None if it is unknown."""
-        return self._issued_ms.get(route_digest(network, result))
+        return self._times.get(route_digest(network, result))
 
 
 def route_digest(network: str, result: RouteResult) -> bytes:
@@ -45,7 +87,7 @@ def route_digest(network: str, result: RouteResult) -> bytes:
     ]
     ends = result.input_token.address, result.output_token.address
     amounts = result.input_amount, result.output_amount
-    return blake2b(repr((network, ends, amounts, segments)).encode(), digest_size=_DIGEST_BYTES).digest()
+    return blake2b(repr((network, ends, amounts, segments)).encode(), digest_size=KEY_BYTES).digest()
 
 
 def _swap_identity(swap: ResultSwap) -> tuple[int | str, ...]:

@@ -24,6 +24,8 @@ DRAIN_TIMEOUT_S = 1.0
 """At the end, the rest of the queue is dropped when the reader accepts nothing for this time."""
 
 _CHUNK_BYTES = 65_536
+_SHARED_CHUNK_BYTES = select.PIPE_BUF
+"""Writes to a pipe up to this size are not mixed with those of other processes."""
 
 
 class LogStream(Protocol):
@@ -37,8 +39,10 @@ class LogStream(Protocol):
 
 
 @contextmanager
-def log_stream(stream: TextIO | None) -> Iterator[LogStream]:
+def log_stream(stream: TextIO | None, *, is_shared: bool = False) -> Iterator[LogStream]:
     """Provide a stream that writes to the file of `stream` and never blocks. Without a stream, lines are discarded.
+
+    `is_shared` says that other processes write to the same file.
 
     A stream without a file is used as it is. Warnings of libraries are logged too, without their messages.
     """
@@ -49,7 +53,7 @@ def log_stream(stream: TextIO | None) -> Iterator[LogStream]:
     if descriptor is None:
         yield stream or io.StringIO()
         return
-    writer, logger = LogWriter(descriptor), logging.getLogger()
+    writer, logger = LogWriter(descriptor, is_shared=is_shared), logging.getLogger()
     handler = _LibraryHandler(writer)
     logger.addHandler(handler)
     try:
@@ -82,10 +86,11 @@ class LogWriter:
     It raises `BlockingIOError` if the queue is full, and `OSError` once the file cannot be written any more.
     """
 
-    def __init__(self, descriptor: int, *, max_bytes: int = MAX_BYTES) -> None:
+    def __init__(self, descriptor: int, *, max_bytes: int = MAX_BYTES, is_shared: bool = False) -> None:
         # A duplicate, since the thread may still write after the caller has closed the original.
         self._descriptor = os.dup(descriptor)
         self._max_bytes = max_bytes
+        self._chunk_bytes = _SHARED_CHUNK_BYTES if is_shared else _CHUNK_BYTES
         self._waiting: deque[bytes] = deque()
         self._bytes = 0
         self._written = 0
@@ -153,7 +158,7 @@ class LogWriter:
                 self._changed.wait()
             lines: list[bytes] = []
             size = 0
-            while self._waiting and size < _CHUNK_BYTES:
+            while self._waiting and (not size or size + len(self._waiting[0]) <= self._chunk_bytes):
                 lines.append(self._waiting.popleft())
                 size += len(lines[-1])
             self._bytes -= size

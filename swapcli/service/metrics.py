@@ -10,6 +10,8 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
+from swapcli.service.worker_group import GroupMember, GroupStatus
+
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
 OTHER = "other"
 
@@ -31,12 +33,14 @@ class MarketMetrics(NamedTuple):
 
 
 class Metrics:
-    """Counters of one service, in a registry of their own.
+    """Counters of one process, in a registry of their own.
 
-    Labels take only the values `networks`, `endpoints` (path patterns) and `other`. Times are in seconds.
+    Labels take only the values `networks`, `endpoints` (path patterns) and `other`. Times are in seconds. A `member` of
+    a group publishes its metrics, and renders the sums of the group.
     """
 
-    def __init__(self, networks: Iterable[str], endpoints: Iterable[str]) -> None:
+    def __init__(self, networks: Iterable[str], endpoints: Iterable[str], member: GroupMember | None = None) -> None:
+        self._member = member
         self._networks, self._endpoints = frozenset(networks), frozenset(endpoints)
         self._registry = registry = CollectorRegistry()
         self._requests = Counter(
@@ -117,12 +121,38 @@ class Metrics:
 
         self._registry.register(_MarketsCollector(read_known))
 
+    def publish(self) -> None:
+        """Let the other members of the group see these metrics."""
+        if self._member is not None:
+            self._member.group.publish_metrics(self._member.slot, list(self._registry.collect()))
+
     def render(self) -> bytes:
-        """Return all metrics in the format `CONTENT_TYPE`."""
-        return generate_latest(self._registry)
+        """Return all metrics in the format `CONTENT_TYPE`. Those of other workers are up to half a second old."""
+        if self._member is None:
+            return generate_latest(self._registry)
+        self.publish()
+        sums = CollectorRegistry(auto_describe=False)
+        sums.register(_GroupCollector(self._member))
+        return generate_latest(sums)
 
     def _network(self, network: str | None) -> str:
         return network if network in self._networks and network is not None else OTHER
+
+
+class _GroupCollector(Collector):
+    """The sums of a group, and its number of workers."""
+
+    def __init__(self, member: GroupMember) -> None:
+        self._member = member
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics; called by the registry."""
+        yield from self._member.group.sum_metrics()
+        status: GroupStatus = self._member.status
+        yield GaugeMetricFamily("swapcli_workers", "Workers that accept connections.", value=status.live)
+        yield CounterMetricFamily(
+            "swapcli_workers_replaced", "Workers that ended and were replaced.", value=status.replaced
+        )
 
 
 class _DroppedLinesCollector(Collector):

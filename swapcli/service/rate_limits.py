@@ -1,21 +1,24 @@
 """Rate limits: one token bucket for each API key, or for each address without a key; and pacing of rejections.
 
 Times are in seconds of a monotonic clock that the caller passes in. A bucket holds one minute's requests and refills at
-that rate, so a client may send its requests all at once or evenly.
+that rate, so a client may send its requests all at once or evenly. The buckets are in this process, or in memory that
+several processes share; `redis_state` has them on a server.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections import OrderedDict
+from collections.abc import Callable, Mapping
 from enum import StrEnum
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_network
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING, NamedTuple, Protocol
 
 from swapcli.encoding.url import is_loopback_address
 from swapcli.errors import RateLimited
+from swapcli.service.shared_memory import Entry, SharedTable, digest_key
 from swapcli.service.trusted_proxies import parse_address
 
 if TYPE_CHECKING:
@@ -33,7 +36,7 @@ MAX_DELAY_S = 3.0
 BATCH_S = 0.1
 """Delayed rejections are sent in batches at this interval, so that the event loop interrupts the worker less often."""
 
-_MINUTE_S = 60.0
+MINUTE_S = 60.0
 _IPV6_SITE_BITS = 64
 _UNKNOWN_CLIENT = "unknown"
 
@@ -72,25 +75,70 @@ class RateLimitState(NamedTuple):
             )
 
 
-class _Bucket(NamedTuple):
-    """The tokens of a bucket at a time."""
+class LimitedClient(NamedTuple):
+    """A client whose requests of a class are limited to `limit` a minute."""
 
-    tokens: float
-    at_s: float
+    name: str
+    request_class: RequestClass
+    limit: int
+
+
+class Buckets(Protocol):
+    """The token buckets of the clients of one request class."""
+
+    def update(self, client: str, change: Callable[[Entry | None], Entry]) -> Entry:
+        """Replace a client's bucket: its tokens, and their time. A new or evicted client has none."""
+        ...
+
+
+class ProcessBuckets:
+    """Buckets of this process. The least recently used one is evicted beyond `max_clients`."""
+
+    def __init__(self, max_clients: int = MAX_CLIENTS) -> None:
+        self._max_clients = max_clients
+        self._buckets: OrderedDict[str, Entry] = OrderedDict()
+
+    def __len__(self) -> int:
+        return len(self._buckets)
+
+    def update(self, client: str, change: Callable[[Entry | None], Entry]) -> Entry:
+        """As `Buckets.update`."""
+        bucket = self._buckets[client] = change(self._buckets.get(client))
+        self._buckets.move_to_end(client)
+        if len(self._buckets) > self._max_clients:
+            self._buckets.popitem(last=False)
+        return bucket
+
+
+class SharedBuckets:
+    """Buckets that several processes share."""
+
+    def __init__(self) -> None:
+        self._table = SharedTable()
+
+    def update(self, client: str, change: Callable[[Entry | None], Entry]) -> Entry:
+        """As `Buckets.update`."""
+        return self._table.update(digest_key(client), change)
 
 
 class RateLimiter:
-    """The buckets of all clients. The least recently used one is evicted beyond `max_clients`."""
+    """Decides which requests are within the limits. `buckets` are those of each request class."""
 
-    def __init__(self, settings: ServiceSettings, *, max_clients: int = MAX_CLIENTS) -> None:
+    def __init__(self, settings: ServiceSettings, buckets: Mapping[RequestClass, Buckets] | None = None) -> None:
         self._settings = settings
-        self._max_clients = max_clients
-        self._buckets: dict[RequestClass, OrderedDict[str, _Bucket]] = {each: OrderedDict() for each in RequestClass}
+        self._buckets = buckets or {each: ProcessBuckets() for each in RequestClass}
 
     def acquire(
         self, address: str | None, key_id: str | None, request_class: RequestClass, now_s: float
     ) -> RateLimitState | None:
-        """Count a request and return the client's state; None if the client is exempt.
+        """Count a request and return the client's state; None if the client is exempt."""
+        client = self.limited_client(address, key_id, request_class)
+        return client and self.take(client, now_s)
+
+    def limited_client(
+        self, address: str | None, key_id: str | None, request_class: RequestClass
+    ) -> LimitedClient | None:
+        """Return the client of a request; None if it is exempt.
 
         Clients on this machine are exempt unless configured otherwise. `address` is the client's address behind
         trusted proxies; `key_id` belongs to a valid key.
@@ -98,27 +146,20 @@ class RateLimiter:
         settings = self._settings
         if not settings.limit_loopback and is_loopback_address(address):
             return None
-        limit = _limit(settings, key_id, request_class)
-        buckets = self._buckets[request_class]
-        client = client_name(address, key_id)
-        rate = limit / _MINUTE_S
-        tokens = _refill(buckets.get(client), limit, now_s)
-        is_allowed = tokens >= 1
-        tokens -= is_allowed
-        buckets[client] = _Bucket(tokens, now_s)
-        buckets.move_to_end(client)
-        if len(buckets) > self._max_clients:
-            buckets.popitem(last=False)
-        return RateLimitState(
-            limit=limit,
-            remaining=int(tokens),
-            reset_s=ceil((limit - tokens) / rate),
-            retry_after_s=0 if is_allowed else max(1, ceil((1 - tokens) / rate)),
-        )
+        return LimitedClient(client_name(address, key_id), request_class, _limit(settings, key_id, request_class))
 
-    def client_count(self, request_class: RequestClass) -> int:
-        """Return the number of buckets kept."""
-        return len(self._buckets[request_class])
+    def take(self, client: LimitedClient, now_s: float) -> RateLimitState:
+        """Take a token from the bucket of a client, if it has one."""
+        is_allowed = False
+
+        def take_token(bucket: Entry | None) -> Entry:
+            nonlocal is_allowed
+            tokens = _refill(bucket, client.limit, now_s)
+            is_allowed = tokens >= 1
+            return Entry(tokens - is_allowed, now_s)
+
+        bucket = self._buckets[client.request_class].update(client.name, take_token)
+        return limit_state(client, bucket.value, is_allowed=is_allowed)
 
     def apply_settings(self, settings: ServiceSettings) -> None:
         """Apply other limits from now on. Used tokens stay used."""
@@ -136,10 +177,21 @@ def client_name(address: str | None, key_id: str | None) -> str:
     return f"key {key_id}" if key_id else address_client(address)
 
 
-def _refill(bucket: _Bucket | None, limit: int, now_s: float) -> float:
+def limit_state(client: LimitedClient, tokens: float, *, is_allowed: bool) -> RateLimitState:
+    """Return the state of a client that has `tokens` after its request."""
+    rate = client.limit / MINUTE_S
+    return RateLimitState(
+        limit=client.limit,
+        remaining=int(tokens),
+        reset_s=ceil((client.limit - tokens) / rate),
+        retry_after_s=0 if is_allowed else max(1, ceil((1 - tokens) / rate)),
+    )
+
+
+def _refill(bucket: Entry | None, limit: int, now_s: float) -> float:
     if bucket is None:
         return float(limit)
-    return min(float(limit), bucket.tokens + max(0.0, now_s - bucket.at_s) * limit / _MINUTE_S)
+    return min(float(limit), bucket.value + max(0.0, now_s - bucket.at) * limit / MINUTE_S)
 
 
 @lru_cache(maxsize=4096)

@@ -14,14 +14,16 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import uvicorn
 
 from swapcli.errors import InvalidOption
 from swapcli.service.client_timeouts import IdleReaper, with_body_timeout
 from swapcli.service.error_responses import status_error
+from swapcli.service.parent_channel import ParentMessage
 from swapcli.service.request_io import send_json
+from swapcli.service.shared_listener import SharedListener
 
 if TYPE_CHECKING:
     from types import FrameType
@@ -29,6 +31,8 @@ if TYPE_CHECKING:
     from starlette.types import ASGIApp, Message, Receive, Scope, Send
 
     from swapcli.service.client_timeouts import Connection
+    from swapcli.service.parent_channel import ParentChannel
+    from swapcli.service.worker_group import GroupMember
 
 GRACE_S = 10
 CLIENT_TIMEOUT_S = 10.0
@@ -39,9 +43,11 @@ SWITCH_INTERVAL_S = 0.0005
 
 DEFAULT_MAX_CONNECTIONS = 1_024
 
-_BACKLOG = 2_048
+BACKLOG = 2_048
 _OTHER_FILES = 128
 """Open files reserved for other uses than connections: stores, nodes, connections being accepted or rejected."""
+_PUBLISH_TICKS = 5
+"""Ticks of 0.1 seconds between two publications of metrics, which take 2 ms."""
 _POLL_S = 0.02
 _CLOSE = (("Connection", "close"),)
 _SIGNALS = (signal.SIGINT, signal.SIGTERM)
@@ -68,6 +74,42 @@ def serve(
     bound.
     """
     listener = bind(host, port)
+    server = _new_server(app, max_requests, max_connections, grace_s, timeout_s)
+    server.is_prepared, server.on_hangup = is_prepared, on_hangup
+    server.on_ready = lambda: on_ready(base_url(listener))
+    with listener, _short_switch_interval():
+        server.run(sockets=[listener])
+    return 0
+
+
+def serve_as_worker(
+    app: ASGIApp,
+    listener: socket.socket,
+    member: GroupMember,
+    parent: ParentChannel,
+    *,
+    on_hangup: Callable[[], Awaitable[None]],
+    publish: Callable[[], None],
+    max_connections: int = DEFAULT_MAX_CONNECTIONS,
+    grace_s: int = GRACE_S,
+    timeout_s: float = CLIENT_TIMEOUT_S,
+) -> int:
+    """Serve connections of a listening socket that the members of a group share, until the parent or SIGTERM says stop.
+
+    `on_hangup` is awaited when the parent says so. `publish` is called twice a second, and at the end.
+    """
+    server = _new_server(app, None, max_connections, grace_s, timeout_s)
+    server.on_hangup, server.on_ready = on_hangup, parent.report_ready
+    server.worker = _WorkerPart(listener, member, parent, publish)
+    with _short_switch_interval():
+        server.run(sockets=[])
+    publish()
+    return 0
+
+
+def _new_server(
+    app: ASGIApp, max_requests: int | None, max_connections: int, grace_s: int, timeout_s: float
+) -> _Server:
     request_counter = RequestCounter(app, max_requests, timeout_s)
     config = uvicorn.Config(
         request_counter,
@@ -81,14 +123,9 @@ def serve(
         server_header=False,
         proxy_headers=False,
         timeout_graceful_shutdown=grace_s,
-        backlog=_BACKLOG,
+        backlog=BACKLOG,
     )
-    server = _Server(
-        config, request_counter, IdleReaper(timeout_s), is_prepared, lambda: on_ready(base_url(listener)), on_hangup
-    )
-    with listener, _short_switch_interval():
-        server.run(sockets=[listener])
-    return 0
+    return _Server(config, request_counter, IdleReaper(timeout_s))
 
 
 def _protocol(max_connections: int) -> Any:
@@ -190,33 +227,68 @@ class RequestCounter:
         return send_with_close
 
 
+class _WorkerPart(NamedTuple):
+    """What a server that is one of several has beside its application."""
+
+    listener: socket.socket
+    member: GroupMember
+    parent: ParentChannel
+    publish: Callable[[], None]
+
+
 class _Server(uvicorn.Server):
     """A uvicorn server that returns after a signal instead of raising it again."""
 
-    def __init__(
-        self,
-        config: uvicorn.Config,
-        request_counter: RequestCounter,
-        idle_reaper: IdleReaper,
-        is_prepared: Callable[[], bool] | None,
-        on_ready: Callable[[], None],
-        on_hangup: Callable[[], Awaitable[None]] | None,
-    ) -> None:
+    def __init__(self, config: uvicorn.Config, request_counter: RequestCounter, idle_reaper: IdleReaper) -> None:
         super().__init__(config)
-        self._on_hangup = on_hangup
+        self.is_prepared: Callable[[], bool] | None = None
+        self.on_ready: Callable[[], None] | None = None
+        self.on_hangup: Callable[[], Awaitable[None]] | None = None
+        self.worker: _WorkerPart | None = None
         self._hangups = 0
         self._reloading: asyncio.Task[None] | None = None
         self._request_counter = request_counter
         self._idle_reaper = idle_reaper
-        self._is_prepared = is_prepared
-        self._on_ready = on_ready
+        self._shared_listener: SharedListener | None = None
 
     async def startup(self, sockets: list[socket.socket] | None = None) -> None:
-        while self._is_prepared and not self._is_prepared() and not self.should_exit:
+        if self.worker is not None:
+            self._listen_to_parent(self.worker.parent)
+        while self.is_prepared and not self.is_prepared() and not self.should_exit:
             await asyncio.sleep(_POLL_S)
         await super().startup(sockets)
-        if not self.should_exit:
-            self._on_ready()
+        if self.should_exit:
+            return
+        if self.worker is not None:
+            self._shared_listener = SharedListener(
+                self.worker.listener, self.worker.member, self._create_protocol, self._count_connections
+            )
+            self._shared_listener.open()
+        if self.on_ready is not None:
+            self.on_ready()
+
+    def _listen_to_parent(self, parent: ParentChannel) -> None:
+        """Act on the messages of the parent process."""
+
+        def on_message() -> None:
+            for message in parent.receive():
+                if message is ParentMessage.RELOAD:
+                    self._hangups += 1
+                else:
+                    self.should_exit = True
+                    self.force_exit = self.force_exit or message is ParentMessage.STOP_NOW
+                if message is ParentMessage.PARENT_ENDED:
+                    loop.remove_reader(parent.fileno())
+
+        loop = asyncio.get_running_loop()
+        loop.add_reader(parent.fileno(), on_message)
+
+    def _create_protocol(self) -> asyncio.Protocol:
+        protocol_class: Callable[..., asyncio.Protocol] = self.config.http_protocol_class
+        return protocol_class(config=self.config, server_state=self.server_state, app_state=self.lifespan.state)
+
+    def _count_connections(self) -> int:
+        return len(self.server_state.connections)
 
     async def on_tick(self, counter: int) -> bool:
         now_s = time.monotonic()
@@ -228,12 +300,18 @@ class _Server(uvicorn.Server):
         if self._hangups and (self._reloading is None or self._reloading.done()):
             self._hangups = 0
             self._reloading = asyncio.get_running_loop().create_task(self._reload())
+        if self.worker is not None and counter % _PUBLISH_TICKS == 0:
+            self.worker.publish()
+        if self._shared_listener is not None:
+            self._shared_listener.report_count()
         return await super().on_tick(counter) or self._request_counter.is_finished
 
     async def shutdown(self, sockets: list[socket.socket] | None = None) -> None:
         self._request_counter.is_closing = True
         for server in self.servers:
             server.close()
+        if self._shared_listener is not None:
+            self._shared_listener.close()
         if not self._request_counter.is_finished:
             await asyncio.sleep(KEEPALIVE_GRACE_S)
         await super().shutdown(sockets)
@@ -242,9 +320,12 @@ class _Server(uvicorn.Server):
     def capture_signals(self) -> Iterator[None]:
         before = {}
         with suppress(ValueError):  # signals can be set in the main thread only
-            before = {each: signal.signal(each, self._stop) for each in _SIGNALS}
-            if self._on_hangup is not None and _HANGUP is not None:
-                before[_HANGUP] = signal.signal(_HANGUP, self._count_hangup)
+            if self.worker is not None:
+                before = {signal.SIGTERM: signal.signal(signal.SIGTERM, self._stop_gently)}
+            else:
+                before = {each: signal.signal(each, self._stop) for each in _SIGNALS}
+                if self.on_hangup is not None and _HANGUP is not None:
+                    before[_HANGUP] = signal.signal(_HANGUP, self._count_hangup)
         try:
             yield
         finally:
@@ -252,11 +333,16 @@ class _Server(uvicorn.Server):
                 signal.signal(each, handler)
 
     async def _reload(self) -> None:
-        if self._on_hangup is not None:
-            await self._on_hangup()
+        if self.on_hangup is not None:
+            await self.on_hangup()
 
     def _count_hangup(self, _signal: int, _frame: FrameType | None) -> None:
         self._hangups += 1
+
+    def _stop_gently(self, _signal: int, _frame: FrameType | None) -> None:
+        """Shut down gracefully. A manager of services may signal all its processes, and the parent passes that on, so
+        that a second signal means no hurry."""
+        self.should_exit = True
 
     def _stop(self, _signal: int, _frame: FrameType | None) -> None:
         """Shut down gracefully; on a second signal, immediately."""

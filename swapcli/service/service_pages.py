@@ -16,6 +16,7 @@ from swapcli.service.error_responses import Headers, status_error
 from swapcli.service.examples import RequestExample, build_example
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import CONTENT_TYPE, Metrics
+from swapcli.service.worker_group import GroupMember
 
 EXAMPLES_S = 20.0
 """Age at which the example routes of the OpenAPI document are rebuilt; routes expire after a minute."""
@@ -37,12 +38,14 @@ class PageBuilder(NamedTuple):
     is_slow: bool = False
 
 
-def build_pages(registry: MarketRegistry, metrics: Metrics) -> Mapping[str, PageBuilder]:
+def build_pages(
+    registry: MarketRegistry, metrics: Metrics, member: GroupMember | None = None
+) -> Mapping[str, PageBuilder]:
     """Return the builder of each page, by path."""
     return {
         CHAINS: PageBuilder(lambda _: Page(msgspec.json.encode(render_chains(registry.served_networks)))),
         LIVE: PageBuilder(lambda _: Page(msgspec.json.encode({"live": True}))),
-        READY: PageBuilder(lambda query: _readiness(registry, query)),
+        READY: PageBuilder(lambda query: _readiness(registry, query, member)),
         METRICS: PageBuilder(lambda _: Page(metrics.render(), CONTENT_TYPE)),
         OPENAPI: PageBuilder(OpenApiPage(registry).get, is_slow=True),
         DOCS: PageBuilder(lambda _: render_html(html_pages.docs_page())),
@@ -59,7 +62,7 @@ _DOCS_REDIRECT = Page(b"", status=308, headers=(("Location", f"..{DOCS}"),))
 """Relative, so that it also holds behind a proxy that serves the service under a prefix."""
 
 
-def _readiness(registry: MarketRegistry, query: bytes) -> Page:
+def _readiness(registry: MarketRegistry, query: bytes, member: GroupMember | None) -> Page:
     """Return whether every network has been tried, or whether each network of the query can be quoted now."""
     names = [name.lower() for name in parse_qs(query.decode("latin-1")).get("network", ())]
     unknown = [name for name in names if name not in registry.networks]
@@ -67,7 +70,10 @@ def _readiness(registry: MarketRegistry, query: bytes) -> Page:
         return Page(msgspec.json.encode(status_error(404, "there is no such network here").document), status=404)
     missing = [name for name in names if not _can_quote(registry, name)] if names else list(registry.missing_networks)
     is_ready = not missing if names else registry.is_ready
-    return Page(msgspec.json.encode({"ready": is_ready, "missing": missing}), status=200 if is_ready else 503)
+    document: dict[str, object] = {"ready": is_ready, "missing": missing}
+    if member is not None:
+        document["workers"] = member.status._asdict()
+    return Page(msgspec.json.encode(document), status=200 if is_ready else 503)
 
 
 def _can_quote(registry: MarketRegistry, name: str) -> bool:

@@ -46,6 +46,7 @@ VALUES: dict[str, dict[str, object]] = {
     "timeout_s": {"0.5": 0.5, "30": 30.0},
     "service.host": {"127.0.0.1": "127.0.0.1", "::1": "::1"},
     "service.port": {"0": 0, "65535": 65_535},
+    "service.workers": {"2": 2, "4": 4},
     "service.keys_file": {"/keys.json": Path("/keys.json"), "~/keys.json": HOME / "keys.json"},
     "service.cors_origins": {"https://a.example": ("https://a.example",), "*": ("*",)},
     "service.requests_per_minute": {"1": 1, "1000000": 1_000_000},

@@ -53,6 +53,7 @@ WRONG: dict[str, list[object]] = {
     "timeout_s": [0, -1, 86_401, "soon", True, "1e3"],
     "service.host": [5, True, " "],
     "service.port": [-1, 65_536, 0.5, "http", True],
+    "service.workers": [0, 257, 1.5, "all", True],
     "service.keys_file": [5, {}],
     "service.cors_origins": [5, True, [["a"]]],
     "service.requests_per_minute": [0, 1_000_001, "many", True],

@@ -11,7 +11,7 @@ from swapcli.api.route import parse_result, render_result
 from swapcli.api.route_result import RouteResult
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
-from swapcli.service.issued_routes import IssuedRoutes, route_digest
+from swapcli.service.issued_routes import IssuedRoutes, ProcessRouteTimes, route_digest
 from tests.api.build import EVM, STARKNET, results
 from tests.support.service import Json, build_order_query, build_swap_terms, in_process_service
 
@@ -70,12 +70,13 @@ def test_what_changes_what_a_route_does_changes_its_digest(result: RouteResult) 
 @given(V1_RESULTS)
 def test_only_the_last_ones_are_kept_and_asking_again_renews(route: RouteResult) -> None:
     routes = [route._replace(output_amount=amount) for amount in range(1, 5)]
-    issued = IssuedRoutes(max_routes=3)
+    times = ProcessRouteTimes(max_routes=3)
+    issued = IssuedRoutes(times)
     for number, route in enumerate(routes[:3]):
         issued.record("base", route, number)
     issued.record("base", routes[0], 10)
     issued.record("base", routes[3], 11)
-    assert len(issued) == 3
+    assert len(times) == 3
     assert [issued.issue_time_ms("base", route) for route in routes[:4]] == [10, None, 2, 11]
 
 

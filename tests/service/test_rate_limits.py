@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from ipaddress import IPv4Address, IPv6Address
 from math import floor
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 from swapcli.config.settings import ServiceSettings
 from swapcli.encoding.url import is_loopback_address
 from swapcli.errors import RateLimited
-from swapcli.service.rate_limits import RateLimiter, RequestClass, address_client
+from swapcli.service.rate_limits import Buckets, ProcessBuckets, RateLimiter, RequestClass, address_client
 
 REMOTE_ADDRESS = "203.0.113.7"
 
@@ -21,14 +22,20 @@ gaps_s = st.floats(0, 20)
 limits = st.integers(1, 400)
 
 
-def limiter(per_minute: int, *, max_clients: int = 100, loopback: bool = False) -> RateLimiter:
+def limiter(
+    per_minute: int, buckets: Mapping[RequestClass, Buckets] | None = None, *, loopback: bool = False
+) -> RateLimiter:
     settings = ServiceSettings(
         requests_per_minute=per_minute,
         requests_per_minute_with_key=per_minute * 3,
         health_requests_per_minute=per_minute * 2,
         limit_loopback=loopback,
     )
-    return RateLimiter(settings, max_clients=max_clients)
+    return RateLimiter(settings, buckets)
+
+
+def process_buckets(max_clients: int) -> dict[RequestClass, ProcessBuckets]:
+    return {each: ProcessBuckets(max_clients) for each in RequestClass}
 
 
 def is_allowed(
@@ -95,15 +102,16 @@ def test_headers_show_limit_remaining_and_reset(per_minute: int, gaps: list[floa
 
 @given(addresses=st.lists(addresses, min_size=1, max_size=60), most=st.integers(1, 10))
 def test_the_number_of_buckets_is_bounded(addresses: list[str | None], most: int) -> None:
-    limits_ = limiter(5, max_clients=most, loopback=True)
+    buckets = process_buckets(most)
+    limits_ = limiter(5, buckets, loopback=True)
     for now_s, address in enumerate(addresses):
         for purpose in RequestClass:
             limits_.acquire(address, None, purpose, now_s)
-            assert limits_.client_count(purpose) <= most
+            assert len(buckets[purpose]) <= most
 
 
 def test_the_least_recent_client_is_evicted() -> None:
-    limits_ = limiter(1, max_clients=2)
+    limits_ = limiter(1, process_buckets(2))
     first, second, third = "203.0.113.1", "203.0.113.2", "203.0.113.3"
     assert is_allowed(limits_, 0.0, first)
     assert is_allowed(limits_, 1.0, second)
@@ -187,10 +195,11 @@ def test_default_limits() -> None:
 
 def test_a_request_costs_little() -> None:
     """Ten thousand new clients at once get a bucket each; more evict old ones."""
-    limits_ = limiter(5, max_clients=10_000)
+    buckets = process_buckets(10_000)
+    limits_ = limiter(5, buckets)
     taken = [
         limits_.acquire(f"198.{18 + i // 65536}.{i >> 8 & 255}.{i & 255}", None, RequestClass.WORK, 0.0)
         for i in range(12_000)
     ]
     assert all(each is not None and each.remaining == floor(5 - 1) for each in taken)
-    assert limits_.client_count(RequestClass.WORK) == 10_000
+    assert len(buckets[RequestClass.WORK]) == 10_000

@@ -7,12 +7,15 @@ import signal
 import sys
 from collections.abc import Callable
 from contextlib import suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import options
 from swapcli.cli.command_app import CommandApp
 from swapcli.cli.files import write_atomically
 from swapcli.cli.options import OutputOptions, option
+from swapcli.cli.output import print_to_stderr
+from swapcli.cli.service_sources import open_keys
 from swapcli.cli.session import Session, open_session
 from swapcli.config.settings import ServiceSettings
 from swapcli.config.source_readers import flag
@@ -46,6 +49,9 @@ def serve(
     port: Annotated[
         str | None, option("--port", "Port to listen on; 0 picks a free one.  [default: 8000]", SERVER, "PORT")
     ] = None,
+    workers: Annotated[
+        str | None, option("--workers", "Processes that answer; one a processor.  [default: 1]", SERVER, "N")
+    ] = None,
     networks: Annotated[
         list[str] | None, option("--networks", "Comma-separated networks.  [default: all]", SERVER, "LIST")
     ] = None,
@@ -77,6 +83,7 @@ def serve(
     flags = {
         "service.host": flag("--host", host),
         "service.port": flag("--port", port),
+        "service.workers": flag("--workers", workers),
         "service.keys_file": flag("--keys-file", keys_file),
         "market": market,
         "store_dir": flag("--store", store),
@@ -100,7 +107,22 @@ def serve(
             write_atomically(ready_file, to_json(document) + "\n")
         session.output.print_line(document)
 
+    # Counting requests is for one process.
+    if session.settings.service.workers > 1 and request_limit is None:
+        from swapcli.cli.serve_workers import serve_by_workers
+
+        return serve_by_workers(session, sources, partial(_announce, session, print_to_stderr, on_ready), read_session)
     return _serve(session, sources, request_limit, on_ready, read_session)
+
+
+def _announce(session: Session, warn: Callable[[str], object], on_ready: Callable[[str], None], url: str) -> None:
+    """Write warnings to the log, and say that connections are accepted."""
+    settings = session.settings
+    if settings.state is not BlockTag.LATEST:
+        warn(_STATE_IGNORED.format(settings.state))
+    if not is_loopback_host(settings.service.host):
+        warn(_PUBLIC_ADDRESS.format(settings.service.host))
+    on_ready(url)
 
 
 def _serve(
@@ -118,19 +140,11 @@ def _serve(
     from swapcli.service.market_followers import FollowerThreads
     from swapcli.service.server import serve as run
 
-    keys = _keys(session)
+    keys = open_keys(session)
     settings = session.settings.service
     enable_garbage_collection()
     with log_stream(sys.stderr) as stream:
         log = AccessLog(stream)
-
-        def warn_and_announce(url: str) -> None:
-            if session.settings.state is not BlockTag.LATEST:
-                stream.write(_STATE_IGNORED.format(session.settings.state) + "\n")
-            if not is_loopback_host(settings.host):
-                stream.write(_PUBLIC_ADDRESS.format(settings.host) + "\n")
-            on_ready(url)
-
         with FollowerThreads(sources.followed, sources.registry, log) as followers:
             service = create_app(
                 sources.registry,
@@ -144,14 +158,14 @@ def _serve(
 
             def read_policy() -> tuple[ServiceSettings, "KeyStore"]:
                 renewed = read_session()
-                return renewed.settings.service, _keys(renewed)
+                return renewed.settings.service, open_keys(renewed)
 
             try:
                 return run(
                     service,
                     host=settings.host,
                     port=settings.port,
-                    on_ready=warn_and_announce,
+                    on_ready=partial(_announce, session, lambda line: stream.write(line + "\n"), on_ready),
                     # With a limit of requests, none should be spent while the first state is read.
                     is_prepared=followers.are_settled if max_requests else None,
                     on_hangup=PolicyReloader(get_policy(service), read_policy, log, sources.registry.clock),
@@ -161,15 +175,6 @@ def _serve(
             finally:
                 for node in sources.nodes.values():
                     node.close()
-
-
-def _keys(session: Session) -> "KeyStore":
-    """Open the file of API keys. Raises `ConfigError` if it is invalid."""
-    from swapcli.service.keys import KeyStore
-
-    keys = KeyStore(session.keys_file())
-    keys.check()
-    return keys
 
 
 def _ignore_hangups() -> None:

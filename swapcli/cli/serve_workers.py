@@ -1,0 +1,111 @@
+"""`swapcli serve --workers N`: a parent that opens the markets and the socket, and the processes that it forks.
+
+Markets are opened before the first fork, so that the processes share their memory. Nothing that a thread or a
+connection belongs to is opened in the parent.
+"""
+
+from __future__ import annotations
+
+import gc
+import os
+import sys
+from collections.abc import Callable
+from contextlib import suppress
+from functools import partial
+from typing import NamedTuple
+
+from swapcli.cli.service_sources import ServiceSources, open_keys
+from swapcli.cli.session import Session
+from swapcli.config.settings import ServiceSettings
+from swapcli.errors import InvalidOption, MarketUnavailable, SwapcliError
+from swapcli.service.access_log import AccessLog
+from swapcli.service.access_policy import PolicyReloader
+from swapcli.service.app import create_app, get_metrics, get_policy
+from swapcli.service.keys import KeyStore
+from swapcli.service.log_writer import log_stream
+from swapcli.service.market_followers import FollowerThreads
+from swapcli.service.parent_channel import ParentChannel
+from swapcli.service.server import BACKLOG, base_url, bind, serve_as_worker
+from swapcli.service.supervisor import ProcessPlan, Supervisor
+from swapcli.service.worker_group import GroupMember, WorkerGroup, share_of
+
+
+class _Policy(NamedTuple):
+    settings: ServiceSettings
+    keys: KeyStore
+
+
+def serve_by_workers(
+    session: Session, sources: ServiceSources, on_ready: Callable[[str], None], read_session: Callable[[], Session]
+) -> int:
+    """Serve with the number of workers that the settings name, until stopped; return 0.
+
+    Raises `InvalidOption` if the system cannot fork or the address cannot be bound, and `UnhealthyError` if a worker
+    ends early again and again.
+    """
+    if not hasattr(os, "fork"):
+        raise InvalidOption("--workers needs a system that can fork processes", hint="leave it out")
+    settings = session.settings.service
+    policies = [_Policy(settings, open_keys(session))]
+
+    def read_policy() -> _Policy:
+        renewed = read_session()
+        return _Policy(renewed.settings.service, open_keys(renewed))
+
+    def reload() -> None:
+        # For processes that are forked later; those that run read the settings themselves, and log problems.
+        with suppress(SwapcliError, OSError):
+            policies.append(read_policy())
+
+    listener = bind(settings.host, settings.port)
+    group = WorkerGroup(settings.workers)
+
+    def run_worker(slot: int, parent: ParentChannel) -> int:
+        gc.enable()
+        member = GroupMember(group, slot)
+        settings, keys = policies[-1]
+        with (
+            log_stream(sys.stderr, is_shared=True) as stream,
+            FollowerThreads(sources.followed, sources.registry, log := AccessLog(stream)) as followers,
+        ):
+            service = create_app(
+                sources.registry,
+                settings,
+                keys=keys,
+                log=log,
+                failures=followers.failures,
+                modes=followers.modes,
+                nodes=sources.nodes,
+                member=member,
+            )
+            return serve_as_worker(
+                service,
+                listener,
+                member,
+                parent,
+                on_hangup=PolicyReloader(get_policy(service), read_policy, log, sources.registry.clock),
+                publish=get_metrics(service).publish,
+                max_connections=share_of(settings.max_connections, member),
+            )
+
+    url = base_url(listener)
+    _open_markets(sources)
+    listener.listen(BACKLOG)
+    plans = [ProcessPlan(f"worker {slot + 1}", partial(run_worker, slot)) for slot in range(settings.workers)]
+    with listener:
+        Supervisor(plans, group, on_ready=lambda: on_ready(url), on_reload=reload, on_stop=listener.close).run()
+    return 0
+
+
+def _open_markets(sources: ServiceSources) -> None:
+    """Open all markets that do not change, and quote on each, so that what orders share is made before forking."""
+    gc.disable()
+    for network in sources.registry.served_networks:
+        if not sources.registry.is_followed(network.name):
+            with suppress(MarketUnavailable):
+                source = sources.registry.open_source(network.name)
+                source.warm()
+                source.health()
+    # A collection of a worker writes to every object that it looks at, and so would copy its page.
+    gc.collect()
+    gc.freeze()

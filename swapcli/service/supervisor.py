@@ -1,0 +1,279 @@
+"""The parent of worker processes: it forks them, passes signals on, and replaces those that end.
+
+A worker that ends is replaced after a pause that doubles while its replacements end early. If that goes on, the service
+ends with an error: a manager of services should see it. A worker that drains and ends with 0 is replaced at once.
+"""
+
+from __future__ import annotations
+
+import os
+import select
+import signal
+import sys
+import time
+import traceback
+from collections.abc import Callable, Iterator, Sequence
+from contextlib import contextmanager, suppress
+from typing import TYPE_CHECKING, NamedTuple, NoReturn
+
+from swapcli.backoff import backoff_s
+from swapcli.errors import UnhealthyError
+from swapcli.service.parent_channel import ParentChannel, ParentMessage, WorkerChannel, open_channel
+from swapcli.service.server import GRACE_S
+from swapcli.service.worker_group import WorkerGroup
+
+if TYPE_CHECKING:
+    from types import FrameType
+
+FIRST_PAUSE_S = 0.1
+MAX_PAUSE_S = 5.0
+EARLY_S = 5.0
+"""A process that ends within this time has ended early: its start takes less than a second."""
+MAX_EARLY_ENDS = 8
+"""Early ends in a row of one process after which the service ends: with the pauses between them, after 11 seconds or
+more."""
+KILL_AFTER_S = GRACE_S + 3.0
+"""Time from the signal to stop until processes that are still there are killed: they take `GRACE_S` at most."""
+
+_DEFECT = 70
+"""`EX_SOFTWARE` of sysexits.h: the status of a worker that failed because of a defect."""
+_POLL_S = 1.0
+
+
+class ProcessPlan(NamedTuple):
+    """A process to run: `run` is called in it with the channel to the parent, and returns its exit status."""
+
+    name: str
+    run: Callable[[ParentChannel], int]
+
+
+class Supervisor:
+    """Runs processes: the workers of `group` in order of their slots, then its helpers.
+
+    `on_ready` is called once all of them are ready; `on_reload` after each SIGHUP, before the processes reload;
+    `on_stop` at the signal to stop.
+    """
+
+    def __init__(
+        self,
+        plans: Sequence[ProcessPlan],
+        group: WorkerGroup,
+        *,
+        on_ready: Callable[[], None],
+        on_reload: Callable[[], None],
+        on_stop: Callable[[], None],
+    ) -> None:
+        self._group, self._on_ready, self._on_reload, self._on_stop = group, on_ready, on_reload, on_stop
+        self._children = [_Child(slot, plan) for slot, plan in enumerate(plans)]
+        self._signals: list[int] = []
+        self._replaced = 0
+        self._is_announced = False
+        self._stop_s: float | None = None
+        self._stops = 0
+
+    def run(self) -> None:
+        """Run until SIGTERM or SIGINT, and until all processes have ended.
+
+        Raises `UnhealthyError` if a process ends early again and again.
+        """
+        with self._handle_signals() as wakeup:
+            try:
+                self._run(wakeup)
+            finally:
+                for child in self._children:
+                    child.kill()
+
+    def _run(self, wakeup: int) -> None:
+        while True:
+            self._act_on_signals()
+            self._reap()
+            now_s = time.monotonic()
+            if self._stop_s is not None and not any(child.is_running for child in self._children):
+                return
+            for child in self._children:
+                if self._stop_s is None and not child.is_running and now_s >= child.start_at_s:
+                    child.start(self._children)
+                elif self._stop_s is not None and now_s > self._stop_s + KILL_AFTER_S:
+                    child.kill()
+            self._wait(wakeup)
+
+    def _wait(self, wakeup: int) -> None:
+        """Wait for a signal, a message of a child, or the time to start one."""
+        now_s = time.monotonic()
+        pauses_s = [child.start_at_s - now_s for child in self._children if not child.is_running]
+        running = {child.channel.fileno(): child for child in self._children if child.channel is not None}
+        readable, _, _ = select.select([wakeup, *running], [], [], max(0.0, min([_POLL_S, *pauses_s])))
+        if wakeup in readable:
+            with suppress(BlockingIOError):
+                os.read(wakeup, 1_024)
+        for descriptor in readable:
+            if descriptor in running:
+                running[descriptor].read_channel()
+        self._set_status()
+        if not self._is_announced and all(child.is_ready for child in self._children):
+            self._is_announced = True
+            self._on_ready()
+
+    def _set_status(self) -> None:
+        live = sum(child.is_ready for child in self._children[: self._group.size])
+        status = self._group.status
+        if (live, self._replaced) != (status.live, status.replaced):
+            self._group.set_status(live, self._replaced)
+
+    def _act_on_signals(self) -> None:
+        while self._signals:
+            number = self._signals.pop(0)
+            if number in (signal.SIGTERM, signal.SIGINT):
+                self._stops += 1
+                if self._stop_s is None:
+                    self._stop_s = time.monotonic()
+                    self._on_stop()
+                self._send(ParentMessage.STOP if self._stops == 1 else ParentMessage.STOP_NOW)
+            elif number == signal.SIGHUP:
+                self._on_reload()
+                self._send(ParentMessage.RELOAD)
+
+    def _send(self, message: ParentMessage) -> None:
+        for child in self._children:
+            if child.channel is not None:
+                child.channel.send(message)
+
+    def _reap(self) -> None:
+        """Plan the replacement of processes that have ended. Raises `UnhealthyError`."""
+        for child in self._children:
+            status = child.poll()
+            if status is None:
+                continue
+            self._group.remove_member(child.slot)
+            if self._stop_s is None:
+                self._replaced += child.slot < self._group.size
+                child.plan_replacement(status)
+                if child.early_ends >= MAX_EARLY_ENDS:
+                    raise UnhealthyError(
+                        f"{child.plan.name} ended {child.early_ends} times within {EARLY_S:g} seconds of its start, the"
+                        f" last time with {_describe_status(status)}",
+                        hint="the lines of the log before this one may say why",
+                    )
+        self._set_status()
+
+    @contextmanager
+    def _handle_signals(self) -> Iterator[int]:
+        """Collect signals, and provide a file descriptor that is readable when there are some."""
+        read_end, write_end = os.pipe()
+        os.set_blocking(read_end, False)
+        os.set_blocking(write_end, False)
+        numbers = (signal.SIGTERM, signal.SIGINT, signal.SIGHUP, signal.SIGCHLD)
+        before = {number: signal.signal(number, self._record_signal) for number in numbers}
+        wakeup_before = signal.set_wakeup_fd(write_end, warn_on_full_buffer=False)
+        try:
+            yield read_end
+        finally:
+            signal.set_wakeup_fd(wakeup_before)
+            for number, handler in before.items():
+                signal.signal(number, handler)
+            os.close(read_end)
+            os.close(write_end)
+
+    def _record_signal(self, number: int, _frame: FrameType | None) -> None:
+        if number != signal.SIGCHLD:
+            self._signals.append(number)
+
+
+class _Child:
+    """One of the processes, and its replacements."""
+
+    def __init__(self, slot: int, plan: ProcessPlan) -> None:
+        self.slot, self.plan = slot, plan
+        self.channel: WorkerChannel | None = None
+        self.is_ready = False
+        self.early_ends = 0
+        self.start_at_s = 0.0
+        self._pid: int | None = None
+        self._started_s = 0.0
+
+    @property
+    def is_running(self) -> bool:
+        return self._pid is not None
+
+    def start(self, children: Sequence[_Child]) -> None:
+        """Fork the process; it inherits no channel of other ones."""
+        ours, theirs = open_channel()
+        sys.stdout.flush()
+        sys.stderr.flush()
+        pid = os.fork()
+        if not pid:
+            for each in children:
+                if each.channel is not None:
+                    each.channel.close()
+            ours.close()
+            _run_child(self.plan, theirs)
+        theirs.close()
+        self._pid, self.channel, self.is_ready, self._started_s = pid, ours, False, time.monotonic()
+
+    def read_channel(self) -> None:
+        """Read whether the process is ready; at the end of the channel, stop looking at it."""
+        assert self.channel is not None
+        if self.channel.is_ready():
+            self.is_ready = True
+        else:
+            self.channel.close()
+            self.channel = None
+
+    def poll(self) -> int | None:
+        """Return the status of a process that has ended since the last call, as `waitpid` does."""
+        if self._pid is None:
+            return None
+        try:
+            pid, status = os.waitpid(self._pid, os.WNOHANG)
+        except ChildProcessError:
+            pid, status = self._pid, 0
+        if not pid:
+            return None
+        self._pid, self.is_ready = None, False
+        if self.channel is not None:
+            self.channel.close()
+            self.channel = None
+        return status
+
+    def plan_replacement(self, status: int) -> None:
+        """Set when the process starts again."""
+        now_s = time.monotonic()
+        is_early = status != 0 and now_s - self._started_s < EARLY_S
+        self.early_ends = self.early_ends + 1 if is_early else 0
+        self.start_at_s = now_s + (backoff_s(self.early_ends, FIRST_PAUSE_S, MAX_PAUSE_S) if is_early else 0.0)
+
+    def kill(self) -> None:
+        """Kill the process, if it runs, and wait for its end."""
+        if self._pid is not None:
+            with suppress(ProcessLookupError, ChildProcessError):
+                os.kill(self._pid, signal.SIGKILL)
+                os.waitpid(self._pid, 0)
+            self._pid = None
+
+
+def _run_child(plan: ProcessPlan, parent: ParentChannel) -> NoReturn:
+    """Run a process to its end, without what the parent would do at its own."""
+    status = _DEFECT
+    try:
+        signal.set_wakeup_fd(-1)
+        for number in (signal.SIGINT, signal.SIGHUP):  # the parent passes on what they mean
+            signal.signal(number, signal.SIG_IGN)
+        for number in (signal.SIGTERM, signal.SIGCHLD):
+            signal.signal(number, signal.SIG_DFL)
+        status = plan.run(parent)
+    except BaseException:
+        traceback.print_exc()
+    finally:
+        with suppress(OSError, ValueError):
+            sys.stderr.flush()
+        os._exit(status)
+
+
+def _describe_status(status: int) -> str:
+    code = os.waitstatus_to_exitcode(status)
+    if code >= 0:
+        return f"status {code}"
+    try:
+        return signal.Signals(-code).name
+    except ValueError:
+        return f"signal {-code}"
