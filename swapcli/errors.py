@@ -191,10 +191,10 @@ class InvalidPoolState(MarketError):
 
     code = "POOL_STATE_ERROR"
 
-    def __init__(self, field: str, problem: str, *, pool: str | None = None) -> None:
+    def __init__(self, field: str, problem: str, *, pool: str | None = None, hint: str | None = None) -> None:
         self.field, self.problem, self.pool = field, problem, pool
         where = f"pool {pool}: " if pool else ""
-        super().__init__(f"{where}{field}: {problem}", details={"pool": pool, "field": field})
+        super().__init__(f"{where}{field}: {problem}", hint=hint, details={"pool": pool, "field": field})
 
 
 class NoRoute(SwapcliError):

@@ -12,7 +12,7 @@ To add a kind, add a member of `ContractKind` and a row. Its reader is `swapcli/
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
 from typing import Final, NamedTuple
@@ -34,6 +34,7 @@ from swapcli.chain.pool_constants import (
 )
 from swapcli.chain.starknet_calls import selector
 from swapcli.encoding.abi import WORD
+from swapcli.encoding.closest import closest_names, did_you_mean
 from swapcli.errors import ConfigError
 from swapcli.model.contract_kind import ContractKind as ContractKind
 from swapcli.model.network import Kind, Network, ProtocolInfo
@@ -383,11 +384,7 @@ def contract_kinds(protocol: ProtocolInfo, network: Network) -> tuple[ContractKi
     also of the family.
     """
     if protocol.family is not None and protocol.family not in FAMILIES:
-        raise ConfigError(
-            f'{protocol.amm_name} has the unknown family "{protocol.family}"',
-            hint=f"known families: {', '.join(FAMILIES)}",
-            details={"protocol": protocol.amm_name, "family": protocol.family},
-        )
+        raise _unknown_name(protocol, "family", protocol.family, FAMILIES)
     if protocol.contracts:
         return tuple(_named_kind(name, protocol) for name in protocol.contracts)
     if network.kind is not Kind.EVM:
@@ -409,11 +406,15 @@ def _named_kind(name: str, protocol: ProtocolInfo) -> ContractKind:
     try:
         return ContractKind(name)
     except ValueError:
-        raise ConfigError(
-            f'{protocol.amm_name} has the unknown kind of contracts "{name}"',
-            hint=f"known kinds: {', '.join(ContractKind)}",
-            details={"protocol": protocol.amm_name, "kind": name},
-        ) from None
+        raise _unknown_name(protocol, "contract kind", name, tuple(ContractKind)) from None
+
+
+def _unknown_name(protocol: ProtocolInfo, what: str, name: str, known: Sequence[str]) -> ConfigError:
+    return ConfigError(
+        f'{protocol.amm_name} has the unknown {what} "{name}"',
+        hint=did_you_mean(closest_names(name, known)) or f"it is one of {', '.join(known)}",
+        details={"protocol": protocol.amm_name, what.split()[-1]: name},
+    )
 
 
 @lru_cache

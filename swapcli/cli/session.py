@@ -85,7 +85,10 @@ class Session(QuoteSources):
         """Return `name`, else the network of the settings. Raises `InvalidOption` if there is neither."""
         name = name or self.settings.network
         if name is None:
-            raise InvalidOption("no network given", hint="name one, or set SWAPCLI_NETWORK")
+            from swapcli.config.networks import network_names_from
+
+            names = ", ".join(network_names_from(self.settings))
+            raise InvalidOption("no network given", hint=f"name one of {names}; or set SWAPCLI_NETWORK")
         return name
 
 

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 
 from swapcli.errors import InvalidAddress, InvalidPoolState
 from swapcli.markets.address_field import is_hex, read_address
@@ -65,7 +65,7 @@ class PoolParser:
             if item.get("address_modelled") is not None and StateFields(item).boolean("address_modelled"):
                 self.placeholder_pools.add(pool.key)
         except InvalidPoolState as error:
-            raise InvalidPoolState(error.field, error.problem, pool=_label(item, index)) from error
+            raise InvalidPoolState(error.field, error.problem, pool=_label(item, index), hint=error.hint) from error
         return pool
 
     def _identity(self, item: Mapping[str, object]) -> PoolIdentity:
@@ -114,7 +114,8 @@ class PoolParser:
             raise InvalidPoolState("protocol", f"expected a name, not {describe(name)}")
         known = self._protocols.get(name)
         if known is None:
-            raise InvalidPoolState("protocol", f"{self._network.name} has no protocol {describe(name)}")
+            problem = f"{self._network.name} has no protocol {describe(name)}"
+            raise InvalidPoolState("protocol", problem, hint=_closest(name, self._protocols) or None)
         return known
 
     def _family(self, item: Mapping[str, object]) -> type[Pool]:
@@ -122,11 +123,20 @@ class PoolParser:
         known = self._families.get(name) if isinstance(name, str) else None
         if known is not None:
             return known
-        if not isinstance(name, str) or name not in FAMILIES:
-            expected = f"expected one of {', '.join(FAMILIES)}, not {describe(name)}"
-            raise InvalidPoolState("family", "missing" if name is None else expected)
+        if not isinstance(name, str):
+            raise InvalidPoolState("family", "missing" if name is None else f"expected a name, not {describe(name)}")
+        if name not in FAMILIES:
+            hint = _closest(name, FAMILIES) or f"known families: {', '.join(FAMILIES)}"
+            raise InvalidPoolState("family", f"unknown family {describe(name)}", hint=hint)
         self._families[name] = family(name)
         return self._families[name]
+
+
+def _closest(name: str, known: Iterable[str]) -> str:
+    """Return the question about the known names that are near, empty without any."""
+    from swapcli.encoding.closest import closest_names, did_you_mean
+
+    return did_you_mean(closest_names(name, known))
 
 
 def _label(item: Mapping[str, object], index: int) -> str:

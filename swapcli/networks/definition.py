@@ -8,7 +8,7 @@
 | `tokens` | `[{address, symbol, name, decimals}]` |
 | `unconfirmed_tokens` | `[{address, symbol, ..., reason}]`: known of, but not safe to use; not read |
 | `protocols` | `[{id, amm_name, display_name, family, extra_keys, confirmed, contracts, unsupported}]` |
-| `deployments` | `[{protocols, name, addresses: {role: address}, init_code_hash, fee_tiers: {fee_ppm: tick spacing, 0 where there is none}, hooks: {amm_name: [address]}, source, unconfirmed}]` |
+| `deployments` | `[{protocols, name, addresses: {role: address, see `ROLES`}, init_code_hash, fee_tiers: {fee_ppm: tick spacing, 0 where there is none}, hooks: {amm_name: [address]}, source, unconfirmed}]` |
 | `router`, `multicall`, `rpc_urls`, `explorer` | as named; absent or null where unknown |
 | `router_dialect` | how payloads for `router` are written; default `fibrous` |
 | `routers` | `{dialect: {address, registry, spender, version, protocols: {amm_name: name in the router}}}`: the routers of other dialects |
@@ -26,7 +26,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
 from swapcli.model.network import DIALECTS, FIBROUS, Deployment, DialectRouter, Kind, Network, ProtocolInfo
@@ -49,6 +49,14 @@ ADDED_KEYS = (
     "routers", "block_gas_limit", "quoters",
 )  # fmt: skip
 """Keys that may be added to a network of the catalogue."""
+
+ROLES = (
+    "factory", "factory_2", "pool_deployer", "pool_manager", "cl_pool_manager", "bin_pool_manager", "vault",
+    "reserves_resolver", "dex_factory", "share_vault", "psm", "bridge", "core", "pool_implementation",
+    "router", "swap_router", "swap_router02", "smart_router", "universal_router", "quoter", "quoter_v2", "tick_lens",
+    "state_view", "position_manager", "positions", "twamm_extension", "multicall2", "gateway", "portal",
+)  # fmt: skip
+"""What the contracts of a deployment are: first those that pools are found by, then those that only inform."""
 
 _TOKEN_KEYS = ("address", "symbol", "name", "decimals")
 _PROTOCOL_KEYS = (
@@ -79,6 +87,7 @@ def parse_network(mapping: object, where: str) -> Network:
     kind = parse_kind(fields)
     native = _read_native(fields, kind)
     tokens = _require_unique(_read_tokens(fields, kind), lambda token: token.address, fields, "tokens")
+    protocols = _require_distinct_protocols(tuple(_read_protocols(fields)), fields)
     return Network(
         name=name,
         kind=kind,
@@ -86,8 +95,8 @@ def parse_network(mapping: object, where: str) -> Network:
         native=native,
         wrapped_native=_read_wrapped_native(fields, kind, native, tokens),
         tokens=tokens,
-        protocols=_require_distinct_protocols(tuple(_read_protocols(fields)), fields),
-        deployments=tuple(_read_deployments(fields, kind)),
+        protocols=protocols,
+        deployments=tuple(_read_deployments(fields, kind, protocols)),
         router=fields.optional_address("router", kind),
         rpc_urls=fields.texts("rpc_urls"),
         multicall=fields.optional_address("multicall", kind),
@@ -120,11 +129,12 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
     routers = {**network.routers, **dict(_parse_routers(fields, kind))}
     network = network._replace(routers=routers).for_dialect(_parse_dialect(fields) or network.router_dialect)
     tokens = {token.address: token for token in (*network.tokens, *_read_tokens(fields, kind))}
-    protocols = {protocol.amm_name: protocol for protocol in (*network.protocols, *_read_protocols(fields))}
+    by_name = {protocol.amm_name: protocol for protocol in (*network.protocols, *_read_protocols(fields))}
+    protocols = _require_distinct_protocols(tuple(by_name.values()), fields)
     return network._replace(
         tokens=tuple(tokens.values()),
-        protocols=_require_distinct_protocols(tuple(protocols.values()), fields),
-        deployments=(*network.deployments, *_read_deployments(fields, kind)),
+        protocols=protocols,
+        deployments=(*network.deployments, *_read_deployments(fields, kind, protocols)),
         router=fields.optional_address("router", kind) or network.router,
         rpc_urls=_merge(fields.texts("rpc_urls"), network.rpc_urls),
         multicall=fields.optional_address("multicall", kind) or network.multicall,
@@ -243,22 +253,32 @@ def _require_distinct_protocols(
     return _require_unique(protocols, lambda protocol: str(protocol.id), fields, "protocols")
 
 
-def _read_deployments(fields: DefinitionFields, kind: Kind) -> Iterator[Deployment]:
+def _read_deployments(fields: DefinitionFields, kind: Kind, protocols: Sequence[ProtocolInfo]) -> Iterator[Deployment]:
+    """Yield the deployments of these protocols. Raises `ConfigError` for one of another protocol."""
+    known = [protocol.amm_name for protocol in protocols]
     for where, item in fields.optional_items("deployments"):
         deployment = DefinitionFields.of_keys(item, where, _DEPLOYMENT_KEYS)
+        names = deployment.texts("protocols")
+        for index, name in enumerate(names):
+            if name not in known:
+                raise deployment.unknown(f"{where}.protocols[{index}]", "protocol", name, known)
         yield Deployment(
-            protocols=deployment.texts("protocols"),
+            protocols=names,
             name=deployment.text("name"),
-            addresses={
-                role: deployment.parse_address(path, value, kind)
-                for role, path, value in deployment.members("addresses")
-            },
+            addresses=dict(_read_addresses(deployment, kind)),
             init_code_hash=deployment.optional_hash("init_code_hash"),
             fee_tiers=dict(_read_fee_tiers(deployment)),
             source=deployment.text("source", ""),
             unconfirmed=deployment.texts("unconfirmed"),
             hooks=_read_hooks(deployment, kind),
         )
+
+
+def _read_addresses(deployment: DefinitionFields, kind: Kind) -> Iterator[tuple[str, str]]:
+    for role, path, value in deployment.members("addresses"):
+        if role not in ROLES:
+            raise deployment.unknown(path, "role", role, ROLES)
+        yield role, deployment.parse_address(path, value, kind)
 
 
 def _read_hooks(deployment: DefinitionFields, kind: Kind) -> dict[str, tuple[str, ...]]:

@@ -39,8 +39,7 @@ class DefinitionFields(FieldReader):
         fields = cls(value, path)
         for key in fields.values:
             if key not in known:
-                hint = f"known keys: {', '.join(known)}"
-                raise _config_error(path, f"unknown key {describe(key)}", {"key": f"{path}.{key}"}, hint)
+                raise fields.unknown(path, "key", key, known, f"{path}.{key}")
         return fields
 
     @classmethod
@@ -59,6 +58,14 @@ class DefinitionFields(FieldReader):
     def refuse(cls, path: str, expected: str, value: object) -> NoReturn:
         """Raise the error for the value at `path`, which is not what was expected."""
         raise cls.error(path, InvalidValue(expected, value))
+
+    @classmethod
+    def unknown(cls, path: str, kind: str, name: object, known: Collection[str], key: str | None = None) -> Exception:
+        """Return the error for a name at `path` that is not `known`, such as a key, with the closest ones."""
+        from swapcli.encoding.closest import closest_names, did_you_mean
+
+        hint = did_you_mean(closest_names(str(name), known)) or f"known {kind}s: {', '.join(known)}"
+        return _config_error(path, f"unknown {kind} {describe(name)}", {"key": key or path}, hint)
 
     def text(self, key: str, default: str | None = None) -> str:
         """Read a non-empty text; `default` if there is one and the key is absent."""

@@ -220,8 +220,8 @@ def test_an_undescribed_unknown_network_lists_what_is_missing() -> None:
         ({"protocol": "swapX"}, "protocol", 'home has no protocol "swapX"'),
         ({"protocol": ["uniswapV2"]}, "protocol", "expected a name, not a list"),
         ({"family": ...}, "family", "missing"),
-        ({"family": "orders"}, "family", "expected one of constant_product, concentrated"),
-        ({"family": []}, "family", "expected one of constant_product, concentrated"),
+        ({"family": "orders"}, "family", 'unknown family "orders"'),
+        ({"family": []}, "family", "expected a name, not a list"),
         ({"fee_ppm": ...}, "fee_ppm", "missing"),
         ({"fee_ppm": -1}, "fee_ppm", "expected an integer from 0 to 999999, not -1"),
         ({"fee_ppm": 1_000_000}, "fee_ppm", "expected an integer from 0 to 999999, not 1000000"),
@@ -238,6 +238,18 @@ def test_a_wrong_pool_is_named_by_its_address_and_field(changes: Document, field
     assert (error.pool, error.field) == (POOL, field)
     assert error.problem.startswith(problem)
     assert error.message == f"pool {POOL}: {field}: {error.problem}"
+
+
+@pytest.mark.parametrize(
+    ("changes", "hint"),
+    [
+        ({"family": "stable_swap"}, "did you mean stableswap?"),
+        ({"family": "orders"}, "known families: constant_product, concentrated, "),
+        ({"protocol": "uniswapV22"}, "did you mean uniswapV2"),
+    ],
+)
+def test_an_unknown_name_comes_with_the_closest_ones(changes: Document, hint: str) -> None:
+    assert str(refused_pool(**changes).hint).startswith(hint)
 
 
 CONCENTRATED: dict[str, Any] = {

@@ -162,6 +162,8 @@ MALFORMED = [
     (_in("protocols", 1, family=["x"]), "net.protocols[1].family: expected a non-empty text, not a list"),
     (_in("deployments", 0, addresses=[B]), "net.deployments[0].addresses: expected an object, not a list"),
     (_in("deployments", 0, addresses={"factory": "x"}), "net.deployments[0].addresses.factory: "),
+    (_in("deployments", 0, addresses={"factroy": B}), 'net.deployments[0].addresses.factroy: unknown role "factroy"'),
+    (_in("deployments", 0, protocols=["dex", "dxe"]), 'net.deployments[0].protocols[1]: unknown protocol "dxe"'),
     (_in("deployments", 0, hooks={"other": [B]}), 'net.deployments[0].hooks: unknown key "other"'),
     (_in("deployments", 0, hooks={"dex": [B, "x"]}), "net.deployments[0].hooks.dex[1]: "),
     (_in("deployments", 0, hooks=[B]), "net.deployments[0].hooks: expected an object, not a list"),
@@ -219,7 +221,8 @@ def result_or_error(read: Callable[[], Network]) -> Network | ConfigError:
 
 @given(st.sampled_from(NETWORK_KEYS), json_values)
 def test_any_value_of_any_key_is_read_or_refused_with_the_key(key: str, value: object) -> None:
-    outcome = result_or_error(lambda: parse_network({**small(), key: value}, "net"))
+    mapping = small() | ({"deployments": []} if key == "protocols" else {})  # which are of the known protocols
+    outcome = result_or_error(lambda: parse_network({**mapping, key: value}, "net"))
     assert isinstance(outcome, Network) or str(outcome.details["key"]).startswith(f"net.{key}")
 
 
@@ -263,6 +266,21 @@ def test_single_values_are_replaced() -> None:
     assert (extended.router, extended.multicall, extended.l1_fee_oracle) == (A, B, C)
     assert extended.explorer == "http://e"
     assert (extended.gas_price_wei, extended.block_time_s) == (7, 0.5)
+
+
+def test_a_mistyped_role_or_protocol_gets_the_closest_one() -> None:
+    (deployment,) = small()["deployments"]
+    for change, hint in (({"addresses": {"factroy": B}}, "factory?"), ({"protocols": ["dxe"]}, "did you mean dex?")):
+        with pytest.raises(ConfigError) as caught:
+            parse_network({**small(), "deployments": [{**deployment, **change}]}, "net")
+        assert str(caught.value.hint).endswith(hint)
+
+
+def test_an_added_deployment_may_be_of_a_known_protocol() -> None:
+    base = find_network("base")
+    added = {"protocols": ["uniswapV3"], "name": "Other", "addresses": {"factory": A}}
+    extended = extend_network(base, {"deployments": [added]}, "networks.base")
+    assert extended.deployments[-1] == Deployment(("uniswapV3",), "Other", {"factory": A})
 
 
 @pytest.mark.parametrize("key", sorted(set(NETWORK_KEYS) - set(ADDED_KEYS)))

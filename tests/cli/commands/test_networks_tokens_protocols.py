@@ -27,6 +27,12 @@ def test_protocols_lists_a_networks_protocols(name: str) -> None:
     ]
 
 
+def test_without_a_network_the_networks_are_named() -> None:
+    refused = run_swapcli("protocols", "--json")
+    assert refused.exit_code == 2
+    assert refused.error["hint"].startswith(f"name one of {', '.join(network_names())}")
+
+
 def test_tokens_in_the_most_pools_are_listed_first(market_file: str) -> None:
     listed = run_swapcli("tokens", "testnet", "--market", market_file, "--json").json
     assert [(entry["symbol"], entry["pools"]) for entry in listed[:3]] == [("ETH", 4), ("WETH", 4), ("USDC", 3)]
