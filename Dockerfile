@@ -13,7 +13,7 @@ COPY pyproject.toml README.md LICENSE ./
 COPY man ./man
 COPY swapcli ./swapcli
 # All dependencies have wheels, so there is no compiler in the image.
-RUN python -m venv /opt/swapcli && /opt/swapcli/bin/pip install --no-cache-dir --only-binary :all: .
+RUN python -m venv /opt/swapcli && /opt/swapcli/bin/pip install --no-cache-dir --only-binary :all: '.[redis]'
 
 FROM ${BASE}
 COPY --from=build /opt/swapcli /opt/swapcli

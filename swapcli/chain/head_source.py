@@ -34,6 +34,8 @@ class FollowMode(StrEnum):
 
     SUBSCRIPTION = "subscription"
     POLLING = "polling"
+    FEED = "feed"
+    """From the feed of another process, without a node."""
 
 
 class HeadSource(Protocol):

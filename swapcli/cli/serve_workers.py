@@ -75,6 +75,7 @@ def serve_by_workers(
                 log=log,
                 failures=followers.failures,
                 modes=followers.modes,
+                feeds=followers.feeds,
                 nodes=sources.nodes,
                 member=member,
             )

@@ -17,7 +17,7 @@ from swapcli.model.network import FIBROUS, Network
 
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode
-    from swapcli.engine.market_follower import Followed
+    from swapcli.engine.feed.follower import AnyFollowed
     from swapcli.service.keys import KeyStore
     from swapcli.service.market_registry import MarketRegistry
 
@@ -26,7 +26,7 @@ class ServiceSources(NamedTuple):
     """The market registry, the markets to keep current, and the nodes for balance checks by network."""
 
     registry: MarketRegistry
-    followed: list[Followed]
+    followed: list[AnyFollowed]
     nodes: dict[str, RpcNode]
 
 

@@ -152,6 +152,12 @@ class ServiceSettings:
     max_connections: int = setting(
         1_024, value_types.whole_number(1, 100_000), "Connections that may be open; idle ones make room for new ones."
     )
+    feed_url: Secret | None = setting(
+        None,
+        value_types.REDIS_URL,
+        "Redis server whose feed is followed; its password is never shown.",
+        example="redis://:password@redis.example:6379/0",
+    )
     trusted_proxies: tuple[str, ...] = setting(
         (),
         value_types.ADDRESS_RANGES,
@@ -303,6 +309,12 @@ class Settings:
         on_command_line=False,
     )
     timeout_s: float = setting(10.0, value_types.seconds(_DAY_S), "Seconds to wait for a node or a service.")
+    publish_url: Secret | None = setting(
+        None,
+        value_types.REDIS_URL,
+        "Redis server to which sync --watch publishes; its password is never shown.",
+        example="redis://:password@redis.example:6379/0",
+    )
     service: ServiceSettings = field(default_factory=ServiceSettings)
     networks: Mapping[str, NetworkSettings] = field(default_factory=dict)
     origins: Mapping[str, str] = field(default_factory=dict)

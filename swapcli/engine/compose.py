@@ -34,7 +34,7 @@ if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
     from swapcli.chain.starknet_node import StarknetNode
     from swapcli.chain.subscribed_connection import LiveConnection
-    from swapcli.engine.market_follower import Followed
+    from swapcli.engine.feed.follower import AnyFollowed
     from swapcli.engine.sources.pool_source import PoolSource
     from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.model.market import MarketState, ParsedMarket
@@ -659,7 +659,7 @@ class ServicePools(NamedTuple):
 
     networks: list[Network]
     openers: dict[str, Callable[[], MarketState]]
-    followed: list[Followed]
+    followed: list[AnyFollowed]
     check_nodes: dict[str, RpcNode]
 
 
@@ -671,11 +671,14 @@ def choose_service_pools(
     warn_of_node: Callable[[str, str], object],
 ) -> ServicePools:
     """Choose the pools of a service: those of the market file, for its network alone; else, of each of the networks
-    called `names`, those of its store, else those of the embedded market. No names mean all networks.
+    called `names`, those of the feed, else those of its store, else those of the embedded market. No names mean all
+    networks.
 
     `warn_of_node` receives the network and the reason when another node replaces one that fails. Raises
     `InvalidOption`, `InvalidInput`, `UnknownNetwork`.
     """
+    if sources.settings.service.feed_url is not None:
+        return _choose_feeds(sources, sources.settings.service.feed_url, names, warn_of_node)
     market = sources.file_market(skip_bad_pools=skip_bad_pools)
     if market is None:
         return _choose_by_network(sources, names or network_names_from(sources.settings), warn_of_node)
@@ -683,6 +686,37 @@ def choose_service_pools(
     if any(name.lower() not in (network.name.lower(), str(network.chain_id)) for name in names):
         raise InvalidOption(f"the market file is of {network.name} alone", hint="leave --networks out")
     return ServicePools([network], {network.name: lambda: market}, [], {})
+
+
+def _choose_feeds(
+    sources: QuoteSources, url: Secret, names: Iterable[str], warn_of_node: Callable[[str, str], object]
+) -> ServicePools:
+    from swapcli.encoding.redis_url import RedisUrl
+    from swapcli.engine.feed.follower import FollowedFeed
+    from swapcli.remote.feed_stream import FeedReader
+
+    for problem, is_set in (("--offline", sources.is_offline), ("a market file", sources.settings.market is not None)):
+        if is_set:
+            raise InvalidOption(
+                f"a feed does not fit {problem}: its pools come from a Redis server", hint="leave one out"
+            )
+    server, timeout_s = RedisUrl.parse(url.reveal()), sources.settings.timeout_s
+    networks = [sources.network(name) for name in names or network_names_from(sources.settings)]
+    feeds: list[AnyFollowed] = [
+        FollowedFeed(network, FeedReader(server, network.name, timeout_s)) for network in networks
+    ]
+    check_nodes = {network.name: _check_node(sources, network, warn_of_node) for network in networks}
+    return ServicePools(networks, {}, feeds, {name: node for name, node in check_nodes.items() if node is not None})
+
+
+def _check_node(sources: QuoteSources, network: Network, warn_of_node: Callable[[str, str], object]) -> RpcNode | None:
+    """Return the node for balance checks on a network, None if there is none."""
+    from functools import partial
+
+    if network.kind is not Kind.EVM:
+        return None
+    lasting = sources.lasting_node(network, partial(warn_of_node, network.name), is_followed=False)
+    return lasting and cast("RpcNode", lasting.node)
 
 
 def _choose_by_network(
@@ -710,9 +744,9 @@ def _choose_by_network(
             pools_of_service.followed.append(FollowedStore(network, sources.network, pools, node, heads))
         elif lasting is not None:
             pools_of_service.followed.append(FollowedMarket(network, sources.network, pools, *lasting))
-        check_node = sources.lasting_node(network, warn, is_followed=False) if network.kind is Kind.EVM else None
+        check_node = _check_node(sources, network, warn_of_node)
         if check_node is not None:
-            pools_of_service.check_nodes[network.name] = cast("RpcNode", check_node.node)
+            pools_of_service.check_nodes[network.name] = check_node
     return pools_of_service
 
 

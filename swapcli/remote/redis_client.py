@@ -14,7 +14,7 @@ from swapcli.encoding.redis_url import RedisUrl
 from swapcli.errors import ConfigError, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 
 if TYPE_CHECKING:
-    from redis import Redis
+    from redis import Redis as Redis
     from redis.asyncio import Redis as AsyncRedis
 
 _PROTOCOL = 2

@@ -16,6 +16,7 @@ from starlette.routing import BaseRoute, Route
 from swapcli.chain.head_source import FollowMode
 from swapcli.chain.node import StateOverrideNode
 from swapcli.config.settings import ServiceSettings
+from swapcli.engine.feed.counters import FeedCounters
 from swapcli.errors import MarketUnavailable
 from swapcli.service.access_log import AccessLog
 from swapcli.service.access_policy import AccessPolicy, KeyLookup, NoKeys
@@ -51,14 +52,15 @@ def create_app(
     log: AccessLog | None = None,
     failures: Callable[[], Mapping[str, int]] = dict,
     modes: Callable[[], Mapping[str, FollowMode]] = dict,
+    feeds: Callable[[], Mapping[str, FeedCounters]] = dict,
     nodes: Mapping[str, StateOverrideNode] = _NO_NODES,
     member: GroupMember | None = None,
 ) -> Starlette:
     """Return the application. Markets are opened in the background at start-up, or by the first request.
 
-    `failures` returns how often following a market failed, `modes` how new blocks are found; `nodes` run balance
-    checks. All are by network name. `member` is the place of this process in a group of workers, which share the limits
-    of clients, of the queue and of connections.
+    `failures` returns how often following a market failed, `modes` how new blocks are found, `feeds` what has
+    happened to feeds; `nodes` run balance checks. All are by network name. `member` is the place of this process in a
+    group of workers, which share the limits of clients, of the queue and of connections.
     `get_policy` returns the access policy, which may be replaced while the application runs.
     """
     worker = Worker(share_of(settings.max_queue, member))
@@ -66,7 +68,7 @@ def create_app(
     if member is not None:
         registry.issued_routes = IssuedRoutes(member.group.route_times)
     metrics.watch_queue(lambda: worker.queue_length)
-    metrics.watch_markets(lambda: _market_metrics(registry, failures(), modes()))
+    metrics.watch_markets(lambda: _market_metrics(registry, failures(), modes(), feeds()))
     if log is not None:
         metrics.watch_log(lambda: log.dropped)
     pacer, policy = RejectionPacer(), AccessPolicy(settings, keys, member.group.buckets if member else None)
@@ -145,12 +147,15 @@ def _open_market(registry: MarketRegistry, name: str, _: IsCancelled) -> None:
 
 
 def _market_metrics(
-    registry: MarketRegistry, failures: Mapping[str, int], modes: Mapping[str, FollowMode]
+    registry: MarketRegistry,
+    failures: Mapping[str, int],
+    modes: Mapping[str, FollowMode],
+    feeds: Mapping[str, FeedCounters],
 ) -> Iterator[MarketMetrics]:
     sources = registry.sources
     for name in sources.keys() | failures.keys():
         is_subscribed = modes[name] is FollowMode.SUBSCRIPTION if name in modes else None
-        figures = MarketMetrics(name, failures=failures.get(name), is_subscribed=is_subscribed)
+        figures = MarketMetrics(name, failures=failures.get(name), is_subscribed=is_subscribed, feed=feeds.get(name))
         if name in sources:
             state_source = sources[name].state_source
             pools = len(sources[name].market.pools)

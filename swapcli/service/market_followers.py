@@ -13,7 +13,9 @@ from typing import Self
 from swapcli.backoff import backoff_s
 from swapcli.chain.head_source import FollowMode, PollingHeads, poll_interval_s
 from swapcli.chain.rpc_node import FailoverNode
-from swapcli.engine.market_follower import Followed, MarketFollower, open_follower
+from swapcli.engine.feed.counters import FeedCounters
+from swapcli.engine.feed.follower import AnyFollowed, FeedFollower, FollowedFeed, open_any_follower
+from swapcli.engine.market_follower import MarketFollower
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import Progress
 from swapcli.errors import SwapcliError
@@ -31,7 +33,7 @@ class FollowerThreads:
     Each passes new sources to `registry`. `log` gets a line when a thread starts to fail and when it recovers.
     """
 
-    def __init__(self, followed: Iterable[Followed], registry: MarketRegistry, log: AccessLog | None = None) -> None:
+    def __init__(self, followed: Iterable[AnyFollowed], registry: MarketRegistry, log: AccessLog | None = None) -> None:
         self._threads = {each.network.name: _FollowerThread(each, registry, log) for each in followed}
 
     def __enter__(self) -> Self:
@@ -55,6 +57,10 @@ class FollowerThreads:
         """Return how new blocks are found at present, by network name."""
         return {name: thread.heads.mode for name, thread in self._threads.items()}
 
+    def feeds(self) -> Mapping[str, FeedCounters]:
+        """Return what has happened to the feeds of those networks that follow one."""
+        return {name: thread.counters for name, thread in self._threads.items() if thread.counters is not None}
+
     def are_settled(self) -> bool:
         """Return whether each thread has published a state or failed to."""
         return all(thread.is_settled for thread in self._threads.values())
@@ -63,10 +69,11 @@ class FollowerThreads:
 class _FollowerThread(Thread):
     """Follows one market. A daemon thread, so that an unresponsive node does not delay the end of the process."""
 
-    def __init__(self, market: Followed, registry: MarketRegistry, log: AccessLog | None) -> None:
+    def __init__(self, market: AnyFollowed, registry: MarketRegistry, log: AccessLog | None) -> None:
         super().__init__(name=f"market follower of {market.network.name}", daemon=True)
         self._market, self._registry, self._log = market, registry, log
         self._network = market.network.name
+        self.counters = market.counters if isinstance(market, FollowedFeed) else None
         self.heads = market.heads or PollingHeads(poll_interval_s(market.network.block_time_s))
         self._stop_requested = Event()
         self._block: int | None = None
@@ -83,17 +90,17 @@ class _FollowerThread(Thread):
         while not self._stop_requested.is_set():
             try:
                 ttl_s = self._registry.route_ttl_s
-                with open_follower(
+                with open_any_follower(
                     self._market, self._registry.clock, self._report_progress, route_ttl_s=ttl_s
                 ) as follower:
                     self._follow(follower)
             except Exception as error:  # the thread must survive defects, too
                 self._record_failure(error)
             self._wait()
-        if isinstance(self._market.node, FailoverNode):
+        if not isinstance(self._market, FollowedFeed) and isinstance(self._market.node, FailoverNode):
             self._market.node.close()
 
-    def _follow(self, follower: MarketFollower) -> None:
+    def _follow(self, follower: MarketFollower | FeedFollower) -> None:
         """Publish new states until stopped. Raises errors that need a new follower."""
         self._publish(follower.read())
         while not self._stop_requested.is_set():
@@ -135,6 +142,8 @@ class _FollowerThread(Thread):
         self._consecutive_failures = 0
 
     def _record_failure(self, error: Exception) -> None:
+        if self._stop_requested.is_set():
+            return  # closing the connection ends an exchange with an error
         if not self._consecutive_failures and self._log:
             self._log.log_follower_state(self._network, error, self._registry.clock.now_s())
         self._registry.set_status(self._network, f"the pools of {self._network} could not be read yet")

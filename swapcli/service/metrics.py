@@ -10,6 +10,7 @@ from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metri
 from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
+from swapcli.engine.feed.counters import FeedCounters
 from swapcli.service.worker_group import GroupMember, GroupStatus
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -18,11 +19,18 @@ OTHER = "other"
 _REQUEST_BUCKETS_S = (0.001, 0.0025, 0.005, 0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1.0, 2.5, 5.0, 10.0)
 _STATUSES = range(100, 600)
 _LABELS = ("network",)
+_FEED_COUNTERS = (
+    ("entries", "Entries of the feed that were applied."),
+    ("gaps", "Entries of the feed that did not follow on the market, so that it had to be loaded again."),
+    ("mismatches", "Entries and snapshots of the feed whose hash of the market is wrong."),
+    ("rejected", "Entries, snapshots and pools of the feed that are malformed."),
+    ("snapshots", "Snapshots of the feed that were loaded."),
+)
 
 
 class MarketMetrics(NamedTuple):
     """Figures of a network's market; None is omitted. `failures` is how often following it failed; `is_subscribed` is
-    whether its node announces new blocks."""
+    whether its node announces new blocks; `feed` is what has happened to its feed."""
 
     network: str
     pools: int | None = None
@@ -30,6 +38,7 @@ class MarketMetrics(NamedTuple):
     block: int | None = None
     failures: int | None = None
     is_subscribed: bool | None = None
+    feed: FeedCounters | None = None
 
 
 class Metrics:
@@ -187,10 +196,15 @@ class _MarketsCollector(Collector):
         failures = CounterMetricFamily(
             "swapcli_keeping_failures", "Failed attempts to follow the market.", labels=_LABELS
         )
-        for network, pools, age_s, block, failed, is_subscribed in self._read_markets():
+        counters = {
+            name: CounterMetricFamily(f"swapcli_feed_{name}", text, labels=_LABELS) for name, text in _FEED_COUNTERS
+        }
+        for network, pools, age_s, block, failed, is_subscribed, feed in self._read_markets():
             for gauge, value in zip(gauges, (pools, age_s, block, is_subscribed), strict=True):
                 if value is not None:
                     gauge.add_metric((network,), value)
             if failed is not None:
                 failures.add_metric((network,), failed)
-        yield from (*gauges, failures)
+            for name, counter in counters.items() if feed is not None else ():
+                counter.add_metric((network,), getattr(feed, name))
+        yield from (*gauges, failures, *counters.values())

@@ -13,6 +13,7 @@ from typing import NamedTuple
 
 from swapcli.model.token import Token
 from swapcli.store.database import read_transaction
+from swapcli.store.documents import PoolDocument, read_pool_documents, read_token_documents, tokens_changed_since
 from swapcli.store.rows import TOKEN_COLUMNS, Row, parse_token
 from swapcli.store.stored_block_header import StoredBlock
 from swapcli.store.transfers import deepest_pools, tokens_to_probe
@@ -149,6 +150,21 @@ class Inventory:
         while rows := self._rows(f"{_SELECT_SKIPPED} AND key > ?1 ORDER BY key LIMIT 1000", after):
             yield from (SkippedEntry(*row) for row in rows)
             after = rows[-1][0]
+
+    def pool_documents(self, keys: Iterable[str] | None = None) -> dict[str, PoolDocument]:
+        """As `documents.read_pool_documents`."""
+        with read_transaction(self._connection, self._path):
+            return read_pool_documents(self._connection, keys)
+
+    def token_documents(self, addresses: Iterable[str] | None = None) -> dict[str, bytes]:
+        """As `documents.read_token_documents`."""
+        with read_transaction(self._connection, self._path):
+            return read_token_documents(self._connection, addresses)
+
+    def tokens_changed_since(self, block: int) -> set[str]:
+        """As `documents.tokens_changed_since`."""
+        with read_transaction(self._connection, self._path):
+            return tokens_changed_since(self._connection, block)
 
     def _rows(self, query: str, *values: object) -> list[Row]:
         with read_transaction(self._connection, self._path):

@@ -44,6 +44,7 @@ VALUES: dict[str, dict[str, object]] = {
     "names_rpc_url": {"http://a.example": Secret("http://a.example"), "/ipc": Secret("/ipc")},
     "api_key": {"one": Secret("one"), "two": Secret("two")},
     "timeout_s": {"0.5": 0.5, "30": 30.0},
+    "publish_url": {"redis://a.example": Secret("redis://a.example"), "unix:///r.sock": Secret("unix:///r.sock")},
     "service.host": {"127.0.0.1": "127.0.0.1", "::1": "::1"},
     "service.port": {"0": 0, "65535": 65_535},
     "service.workers": {"2": 2, "4": 4},
@@ -56,6 +57,7 @@ VALUES: dict[str, dict[str, object]] = {
     "service.solve_time_s": {"0": 0.0, "1.5": 1.5},
     "service.max_queue": {"1": 1, "10000": 10_000},
     "service.max_connections": {"1": 1, "100000": 100_000},
+    "service.feed_url": {"redis://:b@a": Secret("redis://:b@a"), "rediss://a/1": Secret("rediss://a/1")},
     "service.trusted_proxies": {"10.0.0.0/8,::1": ("10.0.0.0/8", "::1/128"), "192.0.2.1": ("192.0.2.1/32",)},
 }
 """Texts of every key with the values that they mean."""

@@ -51,6 +51,7 @@ WRONG: dict[str, list[object]] = {
     "solve_time_s": [-1, 86_401, "soon", True],
     "service.solve_time_s": [-0.1, "long", []],
     "timeout_s": [0, -1, 86_401, "soon", True, "1e3"],
+    "publish_url": ["http://a.example", "redis://a:b", 5, True],
     "service.host": [5, True, " "],
     "service.port": [-1, 65_536, 0.5, "http", True],
     "service.workers": [0, 257, 1.5, "all", True],
@@ -62,6 +63,7 @@ WRONG: dict[str, list[object]] = {
     "service.limit_loopback": ["yes", 1, 0, []],
     "service.max_queue": [0, 10_001, "long"],
     "service.max_connections": [0, 100_001, "many"],
+    "service.feed_url": ["a.example", "redis://a/b", 5, ["redis://a"]],
     "service.trusted_proxies": ["proxy.example", "10.0.0.1/8", "10.0.0.0/33", 7],
     "networks": ["base", 5, ["base"]],
 }

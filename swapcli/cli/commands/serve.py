@@ -64,6 +64,10 @@ def serve(
     market: options.MarketFile = None,
     skip_bad_pools: options.SkipBadPools = False,
     store: options.StoreDir = None,
+    feed: Annotated[
+        str | None,
+        option("--feed", "Redis server with the feed of swapcli sync --watch --publish.", options.SOURCE, "URL"),
+    ] = None,
     max_age: options.MaxAge = None,
     offline: options.Offline = False,
     output: OutputOptions,
@@ -87,6 +91,7 @@ def serve(
         "service.keys_file": flag("--keys-file", keys_file),
         "market": market,
         "store_dir": flag("--store", store),
+        "service.feed_url": flag("--feed", feed),
         "max_age_s": flag("--max-age", max_age),
     }
     _ignore_hangups()
@@ -153,6 +158,7 @@ def _serve(
                 log=log,
                 failures=followers.failures,
                 modes=followers.modes,
+                feeds=followers.feeds,
                 nodes=sources.nodes,
             )
 

@@ -76,6 +76,10 @@ def sync(
         bool, option("--accept-losses", "Remove pools that can no longer be read, however many.", FILTER)
     ] = False,
     watch: Annotated[bool, option("--watch", "Follow the chain until interrupted.", FILTER)] = False,
+    publish: Annotated[
+        str | None,
+        option("--publish", "With --watch, publish each block to this Redis server, for serve --feed.", FILTER, "URL"),
+    ] = None,
     rpc_url: options.RpcUrl = None,
     store: options.StoreDir = None,
     timeout: options.Timeout = None,
@@ -95,7 +99,13 @@ def sync(
     node suddenly no longer returns many pools, nothing is stored; --accept-losses removes these pools. With --watch
     every new block is one line on stderr, or with --json one object per line on stdout.
     """
-    flags = {"store_dir": flag("--store", store), "timeout_s": flag("--timeout", timeout)}
+    if publish is not None and not watch:
+        raise InvalidOption("--publish is for --watch", hint="give both")
+    flags = {
+        "store_dir": flag("--store", store),
+        "publish_url": flag("--publish", publish),
+        "timeout_s": flag("--timeout", timeout),
+    }
     session = open_session(output, flags, rpc_url=rpc_url)
     target_network = session.network(session.network_name(network))
     names, listed_decimals = tokens, dict[str, int]()
@@ -115,7 +125,8 @@ def sync(
                 target.check_can_append()
                 filled = _fill(session, target, node, sync_filter, interruption, accept_losses=accept_losses)
                 if watch:
-                    _follow(session, target, node, heads, interruption, filled)
+                    with _publishing(session, target) as on_block:
+                        _follow(session, target, node, heads, interruption, filled, on_block)
                 else:
                     _print(session, filled, is_watching=False)
     return exit_codes.OK
@@ -198,6 +209,26 @@ def _print(session: Session, result: SyncResult, *, is_watching: bool) -> None:
         output.print_document(sync_document(result, now_s))
 
 
+@contextmanager
+def _publishing(session: Session, target: Store) -> Iterator[Callable[[], object]]:
+    """Publish the store if the settings say so. Yield a function to call after each block."""
+    url = session.settings.publish_url
+    if url is None:
+        yield lambda: None
+        return
+    from swapcli.cli.sync_publish import publishing
+    from swapcli.encoding.redis_url import RedisUrl
+    from swapcli.remote.feed_stream import FeedWriter
+    from swapcli.store import open_store
+
+    def reopen() -> Store:
+        return open_store(target.path, session.find_network)
+
+    writer = FeedWriter(RedisUrl.parse(url.reveal()), target.network.name, session.settings.timeout_s)
+    with publishing(reopen, writer, print_note) as on_block:
+        yield on_block
+
+
 def _follow(
     session: Session,
     target: Store,
@@ -205,14 +236,16 @@ def _follow(
     heads: HeadSource,
     interruption: GracefulInterrupt,
     filled: SyncResult,
+    on_block: Callable[[], object],
 ) -> None:
-    """Print the result of the first sync, and follow the chain until interrupted."""
+    """Print the result of the first sync, and follow the chain until interrupted; call `on_block` after each block."""
     problem: str | None = None
 
     def step() -> None:
         with interruption.uninterrupted():
             advance = follow(target, node)
             if advance:
+                on_block()
                 _print_advance(session, target.network.name, advance)
 
     def pause(pause_s: float) -> None:

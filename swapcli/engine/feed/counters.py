@@ -1,0 +1,14 @@
+"""What has happened to a feed, for metrics."""
+
+from __future__ import annotations
+
+
+class FeedCounters:
+    """Counters since the start of the process.
+
+    `entries` were applied; `gaps` are entries that do not follow on the market; `mismatches` are markets with another
+    hash than the publisher's; `rejected` are malformed entries, snapshots and pools; `snapshots` were loaded.
+    """
+
+    def __init__(self) -> None:
+        self.entries = self.gaps = self.mismatches = self.rejected = self.snapshots = 0

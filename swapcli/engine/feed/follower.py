@@ -1,0 +1,342 @@
+"""Keeps a market in memory at the newest block of a feed, without a node and without a store.
+
+The documents of all pools stay in memory as they were published, and the deepest are parsed and quoted. Each entry is
+applied only if the market has the hash that the entry begins with, and will have the one that it ends with. Otherwise
+the market stays as it is, until a snapshot or a later entry leads on; when it is too old, nothing is quoted any more.
+"""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from contextlib import contextmanager
+from heapq import nlargest
+from threading import Event
+from typing import Final, NamedTuple
+
+from swapcli.backoff import backoff_s
+from swapcli.chain.head_source import FollowMode
+from swapcli.engine.clock import Clock
+from swapcli.engine.feed.counters import FeedCounters
+from swapcli.engine.market_follower import MAX_POOLS, RESELECT_AFTER_S, Followed, MarketFollower, open_follower
+from swapcli.engine.sources.in_memory import InMemorySource
+from swapcli.engine.sync import Progress
+from swapcli.errors import MarketError, MarketUnavailable, UpstreamError
+from swapcli.markets.feed_format import (
+    MAX_ENTRY_BYTES,
+    MAX_SNAPSHOT_BYTES,
+    FeedEntry,
+    FeedMarket,
+    InvalidFeed,
+    MarketHeader,
+    decode_entry,
+)
+from swapcli.markets.fields import MarketFields
+from swapcli.markets.pools_field import PoolParser
+from swapcli.markets.tokens_field import parse_tokens, parse_transfers
+from swapcli.model.market import MarketState, Provenance
+from swapcli.model.network import Network
+from swapcli.model.pool import Pool
+from swapcli.model.token import Token
+from swapcli.model.transfer_behaviour import TransferBehaviour
+from swapcli.remote.feed_stream import START, FeedReader, StreamEntry, is_before
+
+_WAIT_S: Final = 1.0
+"""Time to wait for an entry before the newest id is compared: the server may have lost its data."""
+_MAX_PAUSE_S: Final = 3.0
+"""Between attempts to reach the server: each costs little, and the market gets older meanwhile."""
+_BATCH: Final = 16
+"""Entries in one answer of the server: bounds its size."""
+
+
+class FollowedFeed:
+    """The feed of a network, which also wakes its follower: a `HeadSource`."""
+
+    poll_s = _WAIT_S
+    mode = FollowMode.FEED
+    problem = None
+
+    def __init__(self, network: Network, reader: FeedReader) -> None:
+        self.network, self.reader, self.counters = network, reader, FeedCounters()
+        self._received: list[StreamEntry] = []
+        self._stopped = Event()
+        self.last_id = START
+
+    @property
+    def heads(self) -> FollowedFeed:
+        """This feed, as the source of heads of its follower."""
+        return self
+
+    def wait(self, pause_s: float, reached: int | None = None) -> None:
+        """As `HeadSource.wait`. A failure shows when the entries are read."""
+        del reached
+        if self._stopped.is_set():
+            return
+        if pause_s > self.poll_s:
+            self._stopped.wait(min(pause_s, _MAX_PAUSE_S))
+            return
+        if not self._received:
+            try:
+                self._received = self.reader.read_entries(self.last_id, _BATCH, pause_s)
+            except UpstreamError:
+                self._stopped.wait(backoff_s(1, _WAIT_S / 10, _WAIT_S))
+
+    def take_entries(self) -> list[StreamEntry]:
+        """Return the next entries after `last_id`, those that `wait` has received first. Raises `UpstreamError`."""
+        received, self._received = self._received, []
+        return received or self.reader.read_entries(self.last_id, _BATCH)
+
+    def discard_entries(self) -> None:
+        """Forget the entries that `wait` has received, because `last_id` is another now."""
+        self._received = []
+
+    def stop(self) -> None:
+        """As `HeadSource.stop`."""
+        self._stopped.set()
+
+    def close(self) -> None:
+        """As `HeadSource.close`."""
+        self.reader.close()
+
+
+AnyFollowed = Followed | FollowedFeed
+
+
+@contextmanager
+def open_any_follower(
+    followed: AnyFollowed, clock: Clock, on_progress: Callable[[Progress], object], *, route_ttl_s: int
+) -> Iterator[MarketFollower | FeedFollower]:
+    """Open the follower of a feed, or as `market_follower.open_follower` does."""
+    if isinstance(followed, FollowedFeed):
+        yield FeedFollower(followed, clock, route_ttl_s=route_ttl_s)
+        return
+    with open_follower(followed, clock, on_progress, route_ttl_s=route_ttl_s) as follower:
+        yield follower
+
+
+class _Parsed(NamedTuple):
+    """The pools that are quoted, with their tokens and how these transfer."""
+
+    pools: dict[str, Pool]
+    tokens: dict[str, Token]
+    transfers: dict[str, TransferBehaviour]
+
+
+class FeedFollower:
+    """Returns sources of quotes that are each as of one whole block of the feed."""
+
+    def __init__(self, feed: FollowedFeed, clock: Clock, *, route_ttl_s: int, max_pools: int = MAX_POOLS) -> None:
+        self._feed, self._clock, self._route_ttl_s, self._max_pools = feed, clock, route_ttl_s, max_pools
+        self._counters = feed.counters
+        self._market = FeedMarket()
+        self._changed_tokens: set[str] = set()
+        self._changed_pools: set[str] = set()
+        self._is_behind = True
+        """Whether entries cannot be applied before a snapshot is loaded."""
+        self._tried_snapshot: str | None = None
+        self._parsed = _Parsed({}, {}, {})
+        self._source: InMemorySource | None = None
+        self._source_header: MarketHeader | None = None
+        self._selected_s = 0.0
+
+    @property
+    def counters(self) -> FeedCounters:
+        """What has happened to the feed."""
+        return self._counters
+
+    def read(self) -> InMemorySource:
+        """Return the newest market. Raises `UpstreamError`, and `MarketUnavailable` if nothing has been published."""
+        source = self.advance() or self._source
+        if source is None:
+            raise MarketUnavailable(
+                f"nothing has been published yet about {self._feed.network.name} at {self._feed.reader.server.shown}",
+                hint=f"swapcli sync {self._feed.network.name} --watch --publish writes the feed",
+            )
+        return source
+
+    def advance(self) -> InMemorySource | None:
+        """Apply all entries that there are, and return the market; None if it is the one returned before.
+
+        Raises `UpstreamError` and `MarketError`.
+        """
+        if self._is_behind and not self._load_snapshot():
+            self._feed.reader.request_snapshot()
+        while self._market.header is not None:
+            entries = self._feed.take_entries()
+            for entry in entries:
+                self._feed.last_id = entry.id
+                self._apply(entry)
+                if self._is_behind and self._load_snapshot():
+                    break
+            if not entries:
+                self._check_reset()
+                break
+        header = self._market.header
+        if header is None or header is self._source_header:
+            return None
+        self._source, self._source_header = self._build_source(header), header
+        return self._source
+
+    # --- documents
+
+    def _apply(self, received: StreamEntry) -> None:
+        """Apply an entry, or count why it cannot be."""
+        try:
+            entry = self._decode(received.data, MAX_ENTRY_BYTES)
+        except InvalidFeed:
+            self._counters.rejected += 1  # whether it was needed shows the base of the next one
+            return
+        state_hash = self._market.state_hash
+        if entry.base == state_hash:
+            if not self._market.matches(entry):
+                self._counters.mismatches += 1
+                self._is_behind = True
+                return
+            self._update(entry)
+            self._counters.entries += 1
+            self._is_behind = False
+        elif entry.state_hash != state_hash and not self._is_behind:
+            self._counters.gaps += 1
+            self._is_behind = True
+
+    def _load_snapshot(self) -> bool:
+        """Load the snapshot if it is not the one that was tried last. Return whether that changed the market."""
+        entry_id = self._feed.reader.read_snapshot_id()
+        if entry_id is None or entry_id == self._tried_snapshot:
+            return False
+        snapshot = self._feed.reader.read_snapshot()
+        if snapshot is None:
+            return False
+        self._tried_snapshot = snapshot.id
+        try:
+            entry = self._decode(snapshot.data, MAX_SNAPSHOT_BYTES)
+        except InvalidFeed:
+            self._counters.rejected += 1
+            return False
+        market = FeedMarket()
+        if entry.base is not None or not market.matches(entry):
+            self._counters.mismatches += 1
+            return False
+        market.update(entry.header, entry.changes)
+        for changed, old, new in (
+            (self._changed_tokens, self._market.tokens, market.tokens),
+            (self._changed_pools, self._market.pools, market.pools),
+        ):
+            changed.update(key for key, document in new.items() if old.get(key) != document)
+            changed.update(old.keys() - new.keys())
+        self._market, self._is_behind = market, False
+        self._feed.last_id = snapshot.id
+        self._feed.discard_entries()
+        self._counters.snapshots += 1
+        return True
+
+    def _check_reset(self) -> None:
+        """Load the snapshot if the server has lost its data, so that its entries have smaller ids than the market."""
+        last = self._feed.reader.read_last_id()
+        if last is not None and is_before(last, self._feed.last_id):
+            self._counters.gaps += 1
+            self._is_behind = True
+            self._tried_snapshot = None
+            self._feed.last_id = last
+            self._load_snapshot()
+
+    def _decode(self, data: bytes | None, max_bytes: int) -> FeedEntry:
+        if data is None:
+            raise InvalidFeed("it has no data")
+        entry, network = decode_entry(data, max_bytes), self._feed.network
+        if (entry.header.network, entry.header.chain_id) != (network.name, network.chain_id):
+            raise InvalidFeed(f"it is of {entry.header.network} with the chain id {entry.header.chain_id}")
+        return entry
+
+    def _update(self, entry: FeedEntry) -> None:
+        self._market.update(entry.header, entry.changes)
+        self._changed_tokens.update(entry.changes.tokens)
+        self._changed_pools.update(entry.changes.pools)
+
+    # --- pools
+
+    def _build_source(self, header: MarketHeader) -> InMemorySource:
+        now_s, source = self._clock.monotonic_s(), self._source
+        is_new_selection = source is None or now_s - self._selected_s > RESELECT_AFTER_S
+        keys = self._select(is_new_selection=is_new_selection)
+        changed = self._parse(keys)
+        market = self._market_state(header)
+        if source is None:
+            source = InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
+        else:
+            source = source.with_changes(market, changed)
+        source.warm()
+        if is_new_selection:
+            self._selected_s = now_s
+        self._changed_tokens, self._changed_pools = set(), set()
+        return source
+
+    def _select(self, *, is_new_selection: bool) -> Set[str]:
+        """Return the keys of the pools to quote: the deepest, or those of the last selection and new ones."""
+        depths = self._market.depths
+        if len(depths) <= self._max_pools:
+            return depths.keys()
+        if is_new_selection:
+            return set(nlargest(self._max_pools, depths, key=depths.__getitem__))
+        keys = {key for key in self._parsed.pools if key in depths}
+        room = self._max_pools - len(keys)
+        return keys.union([key for key in self._changed_pools if key in depths and key not in keys][:room])
+
+    def _parse(self, keys: Set[str]) -> Set[str]:
+        """Parse what has changed of the pools to quote. Return the keys of pools that are added, changed or removed."""
+        known = self._parsed
+        tokens, transfers = self._read_tokens(self._changed_tokens & known.tokens.keys())
+        rescaled = {address for address, token in tokens.items() if token.decimals != known.tokens[address].decimals}
+        stale = {key for key in keys if key not in known.pools or key in self._changed_pools}
+        if rescaled:
+            stale.update(key for key in keys if key in known.pools and not rescaled.isdisjoint(known.pools[key].tokens))
+        documents = [self._load(self._market.pools[key]) for key in stale]
+        new_tokens, new_transfers = self._read_tokens(_token_addresses(documents) - known.tokens.keys())
+        old_transfers = {each: value for each, value in known.transfers.items() if each not in self._changed_tokens}
+        tokens, transfers = known.tokens | tokens | new_tokens, old_transfers | transfers | new_transfers
+        found, skipped = PoolParser(self._feed.network, tokens).read(documents, skip_bad_pools=True)
+        self._counters.rejected += len(skipped)
+        pools = {key: pool for key, pool in known.pools.items() if key in keys and key not in stale}
+        pools.update((key, pool) for key, pool in found.items() if key in stale)
+        used = {address for pool in pools.values() for address in pool.tokens}
+        self._parsed = _Parsed(
+            pools,
+            {address: token for address, token in tokens.items() if address in used},
+            {address: behaviour for address, behaviour in transfers.items() if address in used},
+        )
+        return stale | (known.pools.keys() - pools.keys())
+
+    def _load(self, document: bytes) -> object:
+        try:
+            return json.loads(document)
+        except ValueError:
+            return None  # which the parser rejects
+
+    def _read_tokens(self, addresses: Iterable[str]) -> tuple[dict[str, Token], dict[str, TransferBehaviour]]:
+        """Return those of the tokens that the feed has, and how they transfer. Raises `InvalidFeed`."""
+        documents = [self._load(self._market.tokens[each]) for each in addresses if each in self._market.tokens]
+        fields, kind = MarketFields({"tokens": documents}), self._feed.network.kind
+        try:
+            return parse_tokens(fields, kind), parse_transfers(fields, kind)
+        except MarketError as error:
+            raise InvalidFeed(error.message) from None
+
+    def _market_state(self, header: MarketHeader) -> MarketState:
+        return MarketState(
+            network=self._feed.network,
+            tokens=self._parsed.tokens,
+            pools=self._parsed.pools,
+            provenance=Provenance.SYNCED,
+            source=f"the feed at {self._feed.reader.server.shown}, read from {header.source}",
+            gas_price_wei=header.gas_price_wei,
+            block=header.block,
+            timestamp=header.timestamp,
+            transfers=self._parsed.transfers,
+            pinned=header.pinned,
+        )
+
+
+def _token_addresses(documents: Iterable[object]) -> set[str]:
+    """Return the tokens of pools, as they are spelled in their documents."""
+    listed = [document.get("tokens") for document in documents if isinstance(document, Mapping)]
+    return {address for each in listed if isinstance(each, list) for address in each if isinstance(address, str)}

@@ -1,0 +1,75 @@
+"""`swapcli sync --watch --publish` and `swapcli serve --feed`, over a real chain and a real Redis server."""
+
+from __future__ import annotations
+
+import json
+import signal
+from pathlib import Path
+from random import Random
+from urllib.request import urlopen
+
+import pytest
+
+from tests.cli.commands.sync.scene import Scene, wait_for
+from tests.support.command import run_swapcli
+from tests.support.redis_server import RedisServer
+from tests.support.service_process import TIMEOUT_S, run_service
+
+
+@pytest.mark.parametrize("is_reorganized", [False, pytest.param(True, marks=pytest.mark.slow)])
+def test_a_replica_follows_the_published_chain(
+    scene: Scene, redis_server: RedisServer, is_reorganized: bool, tmp_path: Path
+) -> None:
+    """Its state is that of the store, which it never reads, and the password is never shown."""
+    env = scene.env | {"SWAPCLI_SERVICE_FEED_URL": redis_server.url, "SWAPCLI_STORE_DIR": str(tmp_path / "other")}
+    with (
+        scene.running("--watch", "--json", "--publish", redis_server.url) as process,
+        run_service("--networks", "anvil", env=env) as service,
+    ):
+        assert process.stdout is not None
+        steps = [json.loads(process.stdout.readline())["market"]]
+
+        def metric(name: str) -> float:
+            with urlopen(f"{service.url}/metrics", timeout=TIMEOUT_S) as answer:
+                lines = answer.read().decode().splitlines()
+            values = [line.split()[-1] for line in lines if line.startswith(f'swapcli_{name}{{network="anvil"}}')]
+            return float(values[0]) if values else -1.0
+
+        wait_for(lambda: metric("market_block") == steps[-1]["block"])
+        if is_reorganized:
+            turn = scene.small_chain.prepare_reorg(Random(7))
+            steps.append(json.loads(process.stdout.readline()))
+            wait_for(lambda: metric("market_block") >= steps[-1]["block"])
+            turn()
+            scene.small_chain.chain.node.ask("anvil_mine", hex(60))
+            while steps[-1].get("rewoundTo") is None:
+                steps.append(json.loads(process.stdout.readline()))
+        else:
+            scene.small_chain.run_random_activity(Random(7))
+            steps.append(json.loads(process.stdout.readline()))
+        wait_for(lambda: metric("market_block") >= steps[-1]["block"])
+        assert metric("feed_entries_total") >= 1
+        assert metric("feed_gaps_total") == metric("feed_mismatches_total") == metric("feed_rejected_total") == 0
+        assert metric("market_pools") == len(scene.stored_market()["pools"])
+        process.send_signal(signal.SIGTERM)
+        _, notes = process.communicate(timeout=TIMEOUT_S)
+        assert service.stop() == 0
+    assert process.returncode == 0
+    assert notes == f"note: publishing to {redis_server.server.shown}\n"
+    assert "hunter2" not in service.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "words"),
+    [
+        (("sync", "base", "--publish", "redis://127.0.0.1"), "--publish is for --watch"),
+        (("sync", "base", "--watch", "--publish", "http://a"), "--publish: expected the address of a Redis server"),
+        (("serve", "--feed", "redis://a:b"), "--feed: expected the address of a Redis server"),
+        (("serve", "--feed", "redis://127.0.0.1", "--offline"), "a feed does not fit --offline"),
+        (("serve", "--feed", "redis://127.0.0.1", "--market", "a.json"), "a feed does not fit a market file"),
+    ],
+)
+def test_unfit_options_of_a_feed_are_refused(command: tuple[str, ...], words: str) -> None:
+    ran = run_swapcli(*command)
+    assert ran.exit_code == 2
+    assert words in ran.stderr

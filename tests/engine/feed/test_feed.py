@@ -1,0 +1,281 @@
+"""Followers of a feed have the market of its store, also after damage to blocks, writers, entries and the server."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from contextlib import ExitStack, suppress
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from time import sleep
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from swapcli.engine.feed.follower import FeedFollower
+from swapcli.engine.feed.publisher import MIN_SNAPSHOT_INTERVAL_S, SNAPSHOT_INTERVAL_S, FeedPublisher, PublisherState
+from swapcli.engine.market_follower import RESELECT_AFTER_S
+from swapcli.errors import MarketUnavailable, UpstreamError
+from swapcli.markets.feed_format import MAX_ENTRY_BYTES, decode_entry, encode_entry
+from swapcli.model.market import MarketState
+from swapcli.model.pool import Pool
+from swapcli.remote.feed_stream import WriteResult
+from swapcli.store import Store
+from tests.engine.feed.build import NETWORK, START, Scene, check_same, write_block
+from tests.store.build import create, pool
+from tests.support.redis_server import RedisServer, run_redis
+
+CHANGE = st.dictionaries(st.integers(1, 7), st.none() | st.integers(10**5, 10**7), max_size=4)
+"""Pools by number with their new reserve, None for a removed pool; pool 0 stays."""
+EVENT = st.one_of(
+    CHANGE,
+    st.integers(1, 3),
+    st.tuples(st.sampled_from(["publish", "look"]), st.integers(0, 1)),
+    st.sampled_from(["wait", "lose entry", "lose data", "damage"]),
+)
+"""A block, the number of blocks to rewind, or what happens to the feed."""
+
+
+@pytest.fixture
+def scene(redis_server: RedisServer) -> Scene:
+    return Scene(redis_server.server)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    return tmp_path / "store"
+
+
+@pytest.fixture
+def store(path: Path) -> Iterator[Store]:
+    with create(path, NETWORK) as store:
+        write_block(store, 1, START)
+        yield store
+
+
+class Events:
+    """A store, two publishers and two followers of it, and what has been published."""
+
+    def __init__(self, scene: Scene, store: Store, opened: ExitStack) -> None:
+        self.scene, self.store = scene, store
+        self.client = opened.enter_context(scene.client())
+        path = Path(store.path)
+        self.publishers = [scene.publisher(path), scene.publisher(path)]
+        self.followers = [scene.follower(), scene.follower()]
+        self.published: set[tuple[int | None, frozenset[tuple[str, Pool]]]] = set()
+        self.forks = 0
+
+    def apply(self, event: object) -> None:
+        match event:
+            case int():
+                blocks = self.store.read_blocks()
+                self.store.rewind_to(blocks[min(event, len(blocks) - 1)].number)
+            case dict():
+                self.forks += 1
+                write_block(self.store, self.store.read_blocks()[0].number + 1, event, self.forks)
+            case "wait":
+                self.scene.now_s += SNAPSHOT_INTERVAL_S
+            case "lose data":
+                self.client.delete(*map(self.scene.key, ("blocks", "snapshot", "state", "lease", "request")))
+            case "lose entry" | "damage":
+                for entry_id, fields in self.client.xrevrange(self.scene.key("blocks"), count=1):
+                    self.client.xdel(self.scene.key("blocks"), entry_id)
+                    if event == "damage":
+                        self.client.hset(self.scene.key("snapshot"), "data", fields[b"data"][:-9])
+            case ("publish", int(number)):
+                self.publish(self.publishers[number])
+            case ("look", int(number)):
+                self.look(self.followers[number])
+
+    def publish(self, publisher: FeedPublisher) -> None:
+        sleep(0.0015)  # longer than the lease
+        publisher.publish()
+        if publisher.state is PublisherState.PUBLISHING:
+            self.published.add(identity(self.store.read_market()))
+
+    def look(self, follower: FeedFollower) -> None:
+        with suppress(MarketUnavailable):
+            assert identity(follower.read().market) in self.published
+
+
+def identity(market: MarketState) -> tuple[int | None, frozenset[tuple[str, Pool]]]:
+    return market.block, frozenset(market.pools.items())
+
+
+@settings(max_examples=15)
+@given(st.lists(EVENT, max_size=16))
+def test_followers_equal_the_store_after_any_events(redis_server: RedisServer, events: list[object]) -> None:
+    """Each state that a follower returns is one that was published; in the end it is the store's."""
+    scene = Scene(redis_server.server, lease_s=0.001)
+    with TemporaryDirectory() as folder, create(Path(folder) / "store", NETWORK) as store, ExitStack() as opened:
+        write_block(store, 1, START)
+        history = Events(scene, store, opened)
+        end = ["wait", ("publish", 0), ("publish", 1), ("look", 0), ("look", 1)]
+        for event in (*events, *end, *end):
+            history.apply(event)
+        for follower in history.followers:
+            check_same(follower.read().market, store.read_market())
+
+
+def test_a_block_is_an_entry_of_what_it_changed(scene: Scene, store: Store, path: Path) -> None:
+    publisher, follower = scene.publisher(path), scene.follower()
+    publisher.publish()
+    first = follower.read()
+    assert follower.advance() is None
+    write_block(store, 2, {1: 2 * 10**6})
+    publisher.publish()
+    second = follower.advance()
+    assert second is not None
+    assert (second.market.block, second.market.gas_price_wei) == (2, store.read_market().gas_price_wei)
+    changed = {key for key, each in second.market.pools.items() if first.market.pools[key] is not each}
+    assert changed == {pool(1).key}
+    assert (follower.counters.entries, follower.counters.snapshots, follower.counters.gaps) == (1, 1, 0)
+    assert "the feed at redis://127.0.0.1" in second.market.source
+    assert "hunter2" not in second.market.source
+
+
+def test_a_replaced_writer_cannot_write_any_more(redis_server: RedisServer) -> None:
+    scene = Scene(redis_server.server, lease_s=0.001)
+    paused, successor = scene.writer(), scene.writer()
+    assert paused.acquire(1)[0] is WriteResult.OK
+    assert paused.append(b"first", 1, "a", None)[0] is WriteResult.OK
+    sleep(0.0015)
+    result, newest = successor.acquire(1)
+    assert result is WriteResult.OK
+    assert newest is not None
+    assert newest.state_hash == "a"
+    assert paused.append(b"late", 2, "b", None) == (WriteResult.REPLACED, "")
+    assert paused.set_snapshot(b"late", newest.id) is WriteResult.REPLACED
+    assert {paused.renew(), paused.release()} == {WriteResult.REPLACED}
+    assert successor.append(b"second", 2, "c", newest.id)[0] is WriteResult.OK
+    reader = scene.feed().reader
+    assert [entry.data for entry in reader.read_entries("0-0", 9)] == [b"first", b"second"]
+    assert reader.read_snapshot() is None
+
+
+def test_one_writes_and_the_other_takes_over(scene: Scene, store: Store, path: Path) -> None:
+    first, second, follower = scene.publisher(path), scene.publisher(path), scene.follower()
+    first.publish()
+    second.publish()
+    assert (first.state, second.state) == (PublisherState.PUBLISHING, PublisherState.STANDING_BY)
+    follower.read()
+    write_block(store, 2, {0: 3 * 10**6})
+    second.publish()
+    assert follower.advance() is None
+    first.release()
+    second.publish()
+    first.publish()
+    assert (first.state, second.state) == (PublisherState.STANDING_BY, PublisherState.PUBLISHING)
+    check_same(follower.read().market, store.read_market())
+    assert follower.counters.gaps == 0, "the successor goes on where the first one ended"
+
+
+def test_a_writer_behind_the_feed_waits(scene: Scene, store: Store, path: Path) -> None:
+    write_block(store, 9, {})
+    first, second = scene.publisher(path), scene.publisher(path)
+    first.publish()
+    first.release()
+    store.rewind_to(1)
+    states = []
+    for number in (None, 9):
+        if number:
+            write_block(store, number, {}, fork=1)
+        second.publish()
+        states.append(second.state)
+    assert states == [PublisherState.BEHIND, PublisherState.PUBLISHING]
+
+
+def test_after_a_lost_entry_a_snapshot_is_requested(scene: Scene, store: Store, path: Path) -> None:
+    publisher, follower = scene.publisher(path), scene.follower()
+    publisher.publish()
+    follower.read()
+    write_block(store, 2, {0: 3 * 10**6})
+    publisher.publish()
+    with scene.client() as client:
+        ((entry_id, _),) = client.xrevrange(scene.key("blocks"), count=1)
+        client.xdel(scene.key("blocks"), entry_id)
+    write_block(store, 3, {1: 3 * 10**6})
+    publisher.publish()
+    assert follower.advance() is None
+    assert follower.counters.gaps == 1
+    assert follower.advance() is None
+    scene.now_s += MIN_SNAPSHOT_INTERVAL_S
+    publisher.publish()
+    check_same(follower.read().market, store.read_market())
+    assert (follower.counters.gaps, follower.counters.mismatches) == (1, 0)
+
+
+def test_an_entry_with_another_hash_is_not_applied(scene: Scene, store: Store, path: Path) -> None:
+    publisher, follower = scene.publisher(path), scene.follower()
+    publisher.publish()
+    source = follower.read()
+    write_block(store, 2, {0: 3 * 10**6})
+    publisher.publish()
+    with scene.client() as client:
+        ((entry_id, fields),) = client.xrevrange(scene.key("blocks"), count=1)
+        entry = decode_entry(fields[b"data"], MAX_ENTRY_BYTES)
+        other = {
+            key: document and document.replace(b"3000000", b"4000000") for key, document in entry.changes.pools.items()
+        }
+        assert other != entry.changes.pools
+        client.xdel(scene.key("blocks"), entry_id)
+        forged = encode_entry(entry._replace(changes=entry.changes._replace(pools=other)))
+        client.hset(scene.key("state"), "last", client.xadd(scene.key("blocks"), {"data": forged}))
+    assert follower.advance() is None
+    assert follower.counters.mismatches == 1
+    assert follower.read() is source
+
+
+def test_a_reorganization_replaces_what_it_undid(scene: Scene, store: Store, path: Path) -> None:
+    publisher, follower = scene.publisher(path), scene.follower()
+    write_block(store, 2, {1: 2 * 10**6, 5: 10**6})
+    publisher.publish()
+    write_block(store, 3, {2: None})
+    publisher.publish()
+    follower.read()
+    store.rewind_to(1)
+    write_block(store, 2, {0: 5 * 10**6}, fork=1)
+    publisher.publish()
+    check_same(follower.read().market, store.read_market())
+    assert (follower.counters.entries, follower.counters.gaps, follower.counters.snapshots) == (2, 0, 1)
+
+
+def test_the_market_outlives_its_server(store: Store, path: Path) -> None:
+    with run_redis() as server:
+        scene = Scene(server.server)
+        publisher, follower = scene.publisher(path), scene.follower()
+        publisher.publish()
+        source = follower.read()
+        server.kill()
+        for act in (publisher.publish, follower.advance):
+            with pytest.raises(UpstreamError) as raised:
+                act()
+            assert "hunter2" not in raised.value.message
+        assert source.market.block == 1
+        write_block(store, 2, {0: 3 * 10**6})
+        server.start()
+        assert follower.advance() is None
+        publisher.publish()
+        check_same(follower.read().market, store.read_market())
+        assert follower.counters.snapshots == 2
+
+
+def test_the_deepest_pools_are_quoted_and_reselected(scene: Scene, store: Store, path: Path) -> None:
+    write_block(store, 2, {k: 10**6 * (k + 1) for k in range(6)})
+    publisher, follower = scene.publisher(path), scene.follower(max_pools=3)
+    publisher.publish()
+    deepest = set(follower.read().market.pools)
+    assert deepest == set(store.read_deepest(3).pools)
+    thin = next(k for k in range(6) if pool(k).key not in deepest)
+    write_block(store, 3, {thin: 10**9})
+    publisher.publish()
+    assert set(follower.read().market.pools) == deepest, "there is no room"
+    scene.now_s += RESELECT_AFTER_S + 1
+    write_block(store, 4, {})
+    publisher.publish()
+    assert set(follower.read().market.pools) == set(store.read_deepest(3).pools) >= {pool(thin).key}
+
+
+def test_without_a_feed_there_is_no_market(scene: Scene) -> None:
+    with pytest.raises(MarketUnavailable, match="nothing has been published yet about test "):
+        scene.follower().read()

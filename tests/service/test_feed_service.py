@@ -1,0 +1,149 @@
+"""A service that follows a feed quotes as its publisher's store, and refuses when the feed is too old."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable, Iterator
+from itertools import count
+from pathlib import Path
+
+import pytest
+
+from swapcli.config.settings import ServiceSettings
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.feed.follower import FollowedFeed
+from swapcli.engine.feed.publisher import FeedPublisher
+from swapcli.engine.sources.in_memory import InMemorySource
+from swapcli.model.market import MarketState
+from swapcli.remote.feed_stream import FeedReader, FeedWriter
+from swapcli.service.access_log import AccessLog
+from swapcli.service.app import create_app
+from swapcli.service.market_followers import FollowerThreads
+from swapcli.service.market_registry import MarketRegistry
+from swapcli.store import Store, create_store
+from tests.store.build import only
+from tests.support.redis_server import RedisServer, run_redis
+from tests.support.service import InProcessService, build_order_query, open_testnet_market
+
+MAX_AGE_S = 20
+TIMEOUT_S = 5.0
+
+_NAMES = count()
+
+
+class FeedService(InProcessService):
+    """A service of `testnet` that follows the feed of a store; the test writes blocks and publishes them."""
+
+    def __init__(self, server: RedisServer, store: Store) -> None:
+        super().__init__({})
+        name = f"service-{next(_NAMES)}"
+        self.store = store
+        self.publisher = FeedPublisher(store, FeedWriter(server.server, name, TIMEOUT_S), SYSTEM_CLOCK)
+        self.market = open_testnet_market()
+        network = self.market.network
+        self.registry = MarketRegistry([network], {}, self.fake_clock.clock, followed=["testnet"], max_age_s=MAX_AGE_S)
+        log = AccessLog(self.log)
+        self.threads = FollowerThreads(
+            [FollowedFeed(network, FeedReader(server.server, name, TIMEOUT_S))], self.registry, log
+        )
+        self.app = create_app(
+            self.registry,
+            ServiceSettings(),
+            log=log,
+            failures=self.threads.failures,
+            modes=self.threads.modes,
+            feeds=self.threads.feeds,
+        )
+
+    def write(self, number: int, share: int = 1) -> None:
+        """Write a block, published by the next call of `publisher.publish`, in which pools have the first ones' state.
+
+        `share` removes all pools but every so manieth.
+        """
+        pools = list(self.market.pools.values())
+        with self.store.write_block(number, hex(number), int(self.fake_clock.now_s)) as writer:
+            writer.put_tokens(self.market.tokens.values())
+            writer.remove_pools([pool.key for pool in pools])
+            writer.put_pools(pools[::share])
+            writer.update_description(source="a node", gas_price_wei=self.market.gas_price_wei, pinned=True)
+
+    def is_at(self, block: int) -> Callable[[], bool]:
+        return lambda: "testnet" in self.registry.sources and self.registry.sources["testnet"].market.block == block
+
+    def route(self) -> tuple[int, str | None]:
+        answer = self.get("/testnet/v2/route", build_order_query("testnet"))
+        return answer.status_code, answer.json().get("outputAmount")
+
+    def route_of_store(self) -> tuple[int, str | None]:
+        """Return the route of the whole market of the store."""
+        state: MarketState = self.store.read_market()
+        self.registry.set_source(InMemorySource(state, self.fake_clock.clock))
+        return self.route()
+
+    def metric(self, name: str) -> float:
+        lines = self.get("/metrics").text.splitlines()
+        (line,) = [line for line in lines if line.startswith(f'swapcli_{name}{{network="testnet"}}')]
+        return float(line.split()[-1])
+
+
+@pytest.fixture
+def store(tmp_path: Path) -> Iterator[Store]:
+    network = open_testnet_market().network
+    with create_store(str(tmp_path / "store"), network, only(network)) as store:
+        yield store
+
+
+def until(is_so: Callable[[], object]) -> None:
+    end_s = time.monotonic() + 10.0
+    while not is_so():
+        assert time.monotonic() < end_s
+        time.sleep(0.005)
+
+
+def test_blocks_of_the_feed_are_quoted(redis_server: RedisServer, store: Store) -> None:
+    service = FeedService(redis_server, store)
+    service.write(5)
+    service.publisher.publish()
+    with service.threads:
+        until(service.is_at(5))
+        quotes = [service.route()]
+        health = service.get("/testnet/v2/healthcheck")
+        assert (health.status_code, health.json()["message"].partition(", block")[2]) == (
+            200,
+            " 5, 0 s old, followed by feed",
+        )
+        service.write(6, share=2)
+        service.publisher.publish()
+        until(service.is_at(6))
+        quotes.append(service.route())
+        assert service.metric("feed_entries_total") == service.metric("feed_snapshots_total") == 1
+        assert service.metric("market_block") == 6
+        assert service.metric("feed_gaps_total") == service.metric("keeping_failures_total") == 0
+    assert quotes[0] != quotes[1]
+    assert quotes[1] == service.route_of_store()
+    store.rewind_to(5)
+    assert quotes[0] == service.route_of_store()
+    service.close()
+
+
+def test_without_the_server_the_market_serves_until_too_old(store: Store) -> None:
+    with run_redis() as server:
+        service = FeedService(server, store)
+        service.write(5)
+        service.publisher.publish()
+        with service.threads:
+            until(service.is_at(5))
+            server.kill()
+            until(lambda: service.metric("keeping_failures_total"))
+            assert service.route()[0] == 200
+            service.fake_clock.advance(MAX_AGE_S + 1)
+            assert service.route()[0] == 503
+            assert service.metric("market_age_seconds") == MAX_AGE_S + 1
+            server.start()
+            service.write(6)
+            service.publisher.publish()
+            until(service.is_at(6))
+            assert service.route()[0] == 200
+        service.close()
+        assert "hunter2" not in service.log.getvalue()
+        assert [line["keeping"] for line in service.log_lines() if "keeping" in line] == ["failing", "well"]
