@@ -14,7 +14,7 @@ from swapcli.chain.node import Log, ReturnData
 from swapcli.chain.pool_constants import SampledConstants
 from swapcli.chain.pool_discovery import with_decimals
 from swapcli.chain.pool_ref import PoolRef
-from swapcli.chain.sampled_pools import Values, function_call, to_number, with_value
+from swapcli.chain.sampled_pools import PoolValues, function_call, parse_values, with_value
 from swapcli.encoding.abi import WORD, encode_word
 from swapcli.model.market import MarketState
 from swapcli.model.network import Network
@@ -44,7 +44,8 @@ def find_sampled_pools(
     for (protocol, quoter), entries in zip(selected.items(), listed, strict=True):
         if isinstance(entries, SkippedItem):
             yield entries
-        found: list[Values] = [*(() if isinstance(entries, SkippedItem) else entries), *map(dict, quoter.pools)]
+        found = [] if isinstance(entries, SkippedItem) else entries
+        found += [parse_values(dict(each)) for each in quoter.pools]
         completed = run_batched([(_shown(values), _complete(values, quoter)) for values in found], reader.call)
         for values in completed:
             if isinstance(values, SkippedItem):
@@ -63,7 +64,7 @@ def read_announced_pool(quoter: Quoter, log: Log, wrapped_native: str | None) ->
     words = read_words(data, len(created.entry), created.signature)
     named = {name: word for name, word in zip(created.entry, words, strict=True) if name != "-"}
     values = yield from _complete(named, quoter)
-    if to_number(values["token0"]) == to_number(values["token1"]):
+    if values["token0"] == values["token1"]:
         raise invalid_response(created.signature, "a pool of a token with itself")
     return _new_ref(quoter.protocols[0], _in_text(values), quoter, wrapped_native)
 
@@ -84,7 +85,7 @@ def listed_sampled_pools(market: MarketState) -> Iterator[Sampled]:
 def _listed_in_definition(network: Network) -> Iterator[PoolRef]:
     for protocol, quoter in parse_quoters(network).items():
         for pool in quoter.pools if protocol == quoter.protocols[0] else ():
-            values = dict(pool)
+            values = parse_values(dict(pool))
             if not quoter.reads and values.keys() >= {"token0", "token1", *quoter.constants}:
                 yield _new_ref(protocol, _in_text(values), quoter, network.wrapped_native_address)
 
@@ -100,7 +101,7 @@ def _new_ref(protocol: str, values: Mapping[str, str], quoter: Quoter, wrapped_n
     return PoolRef(address, protocol, Sampled.family, ContractKind.SAMPLED, tokens, (), constants=constants)
 
 
-def _read_entries(quoter: Quoter) -> BatchRead[list[Values]]:
+def _read_entries(quoter: Quoter) -> BatchRead[list[PoolValues]]:
     """Read the list of a protocol in one or two rounds; a pair that it has in both orders counts once."""
     listing = quoter.enumeration
     if listing is None:
@@ -112,7 +113,7 @@ def _read_entries(quoter: Quoter) -> BatchRead[list[Values]]:
         rows = _nested_rows(answer, listing) if listing.is_nested else _split_rows(answer, listing)
     if listing.is_pairwise:
         return [{"token0": first, "token1": second} for (first,), (second,) in combinations(dict.fromkeys(rows), 2)]
-    found: dict[frozenset[int | tuple[str, int]], Values] = {}
+    found: dict[frozenset[int | tuple[str, int]], PoolValues] = {}
     for row in rows:
         values = {name: word for name, word in zip(listing.entry, row, strict=True) if name != "-"}
         pair = frozenset(values[name] for name in ("token0", "token1") if name in values)
@@ -138,7 +139,7 @@ def _split_rows(answer: ReturnData, listing: PoolEnumeration) -> list[tuple[int,
     first = words[0] // WORD + 1
     if len(words) < first + count * width:
         raise invalid_response(name, f"{count} entries in {len(words)} words")
-    return [words[at : at + width] for at in range(first, first + count * width, width)]
+    return [words[start : start + width] for start in range(first, first + count * width, width)]
 
 
 def _nested_rows(answer: ReturnData, listing: PoolEnumeration) -> list[tuple[int, ...]]:
@@ -153,21 +154,21 @@ def _nested_rows(answer: ReturnData, listing: PoolEnumeration) -> list[tuple[int
     return [row[:width] for row in rows if len(row) >= width]
 
 
-def _complete(values: Values, quoter: Quoter) -> BatchRead[Values]:
+def _complete(values: PoolValues, quoter: Quoter) -> BatchRead[PoolValues]:
     """Read the values that are missing, each in a round."""
     for read in quoter.reads:
         values = yield from with_value(values, read)
     missing = [name for name in ("token0", "token1", *quoter.constants) if name not in values]
     if missing:
         raise invalid_response(quoter.protocols[0], f"the definition does not say {', '.join(missing)} of a pool")
-    if any(not to_number(value) for name, value in values.items() if name == "pool"):
+    if values.get("pool") == 0:
         raise invalid_response(quoter.protocols[0], "an entry without a pool")
     return values
 
 
-def _in_text(values: Values) -> dict[str, str]:
+def _in_text(values: PoolValues) -> dict[str, str]:
     """Return the values as a store keeps them: addresses and ids in hex."""
-    return {name: _text(name, to_number(value)) for name, value in values.items()}
+    return {name: _text(name, value) for name, value in values.items()}
 
 
 def _text(name: str, value: int) -> str:
@@ -180,9 +181,7 @@ def _wrapped(token: str, wrapped_native: str | None) -> str:
     return wrapped_native if wrapped_native and token == ZERO_ADDRESS else token
 
 
-def _shown(values: Mapping[str, int | str]) -> str:
+def _shown(values: PoolValues) -> str:
     """Return the address of a pool, else its tokens."""
-    shown = [values[name] for name in ("pool", "token0", "token1") if name in values]
-    return " ".join(f"0x{to_number(value):040x}" for value in shown[:1] if "pool" in values) or " ".join(
-        f"0x{to_number(value):040x}" for value in shown
-    )
+    names = ("pool",) if "pool" in values else ("token0", "token1")
+    return " ".join(f"0x{values[name]:040x}" for name in names if name in values)

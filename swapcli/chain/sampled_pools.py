@@ -8,7 +8,7 @@ the pool out.
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from typing import Final
+from typing import Final, TypeAlias
 
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_word, read_words, to_address
 from swapcli.chain.lockstep_reads import BatchRead
@@ -39,8 +39,8 @@ _MAX_AMOUNT: Final = (1 << 127) - 1
 """Fits every type that quote functions take."""
 _BALANCE_OF: Final = "balanceOf(address)"
 
-Values = Mapping[str, int | str]
-"""What a definition names: addresses and 32 bytes in hex, numbers."""
+PoolValues: TypeAlias = Mapping[str, int]
+"""What a definition names of a pool: addresses, ids and amounts, as numbers."""
 
 
 def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRead[Sampled]:
@@ -49,7 +49,7 @@ def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRe
     sales = [
         Sale(is_forward, amount)
         for is_forward, decimals in zip((True, False), pool.decimals, strict=True)
-        for amount in _amounts(decimals, pool.balances[not is_forward] if pool.balances else None)
+        for amount in _amounts_to_sample(decimals, pool.balances[not is_forward] if pool.balances else None)
     ]
     # The largest come last: they may use up all gas.
     sales.sort(key=lambda sale: sale.amount_in / 10 ** pool.decimals[not sale.is_forward])
@@ -59,19 +59,19 @@ def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRe
     state: dict[str, object] = dict(pool.state())
     if balances:
         state["balances"] = [read_word(answer, _BALANCE_OF) for answer in answers[: len(balances)]]
-    sold: list[QuotedSale] = []
-    bought: list[QuotedSale] = []
+    forward: list[QuotedSale] = []
+    backward: list[QuotedSale] = []
     ended: set[bool] = set()
     for sale, answer in zip(sales, answers[len(balances) :], strict=True):
-        samples = sold if sale.is_forward else bought
+        samples = forward if sale.is_forward else backward
         amount_out = _read_output(quoter, sale, answer)
         if not amount_out and samples:
             ended.add(sale.is_forward)
         if amount_out and sale.is_forward not in ended:
             samples.append(QuotedSale(sale.amount_in, amount_out))
-    if not sold and not bought:
+    if not forward and not backward:
         raise invalid_response(quoter.quotes[0].function.signature, "the protocol quotes no amount of this pool")
-    state["samples"] = [list(map(list, sold)), list(map(list, bought))]
+    state["samples"] = [list(map(list, forward)), list(map(list, backward))]
     identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
     return Sampled.from_state(identity, state)
 
@@ -92,7 +92,7 @@ def read_quotes(pool: Sampled, quoter: Quoter, sales: Sequence[Sale], context: C
     return pool
 
 
-def _amounts(decimals: int, balance: int | None) -> list[int]:
+def _amounts_to_sample(decimals: int, balance: int | None) -> list[int]:
     """Return the amounts of a token to sample, in base units."""
     amounts = {10 ** (decimals + power) for power in _POWERS if decimals + power >= 0}
     if balance:
@@ -102,22 +102,20 @@ def _amounts(decimals: int, balance: int | None) -> list[int]:
     return sorted(amount for amount in amounts if 0 < amount <= _MAX_AMOUNT)
 
 
-def _read_values(pool: Sampled, quoter: Quoter) -> BatchRead[Values]:
+def _read_values(pool: Sampled, quoter: Quoter) -> BatchRead[PoolValues]:
     """Return the values of a pool, with those that are read before every quote."""
-    values: Values = {
-        "pool": pool.address,
-        "token0": pool.tokens[0],
-        "token1": pool.tokens[1],
-        **dict(pool.constants),
-        **({"pool_id": pool.pool_id} if pool.pool_id else {}),
-    }
+    named = {"pool": pool.address, "token0": pool.tokens[0], "token1": pool.tokens[1], **dict(pool.constants)}
+    values = parse_values(named | ({"pool_id": pool.pool_id} if pool.pool_id else {}))
     pending = list(quoter.values)
     while pending:
         ready = [read for read in pending if _names(read.function) <= values.keys()]
         if not ready:
             raise invalid_response(pool.protocol, "the definition does not have all values that a quote needs")
         answers = yield [function_call(read.function, values) for read in ready]
-        values = {**values, **{read.name: _word(read, answer) for read, answer in zip(ready, answers, strict=True)}}
+        values = {
+            **values,
+            **{read.name: _returned_word(read, answer) for read, answer in zip(ready, answers, strict=True)},
+        }
         pending = [read for read in pending if read not in ready]
     return values
 
@@ -137,25 +135,25 @@ def _names(function: ContractFunction) -> set[str]:
     return names
 
 
-def _word(read: ReadValue, answer: ReturnData) -> int:
+def _returned_word(read: ReadValue, answer: ReturnData) -> int:
     return read_words(answer, read.word + 1, read.function.signature)[read.word]
 
 
-def with_value(values: Values, read: ReadValue) -> BatchRead[Values]:
+def with_value(values: PoolValues, read: ReadValue) -> BatchRead[PoolValues]:
     """Return the values with one more, which takes a round."""
     (answer,) = yield [function_call(read.function, values)]
-    return {**values, read.name: _word(read, answer)}
+    return {**values, read.name: _returned_word(read, answer)}
 
 
 def _quote_calls(
-    pool: Sampled, quoter: Quoter, sales: Iterable[Sale], values: Values, context: CallContext
+    pool: Sampled, quoter: Quoter, sales: Iterable[Sale], values: PoolValues, context: CallContext
 ) -> list[ContractCall]:
     calls = []
     for is_forward, amount in sales:
-        token_in, token_out = pool.tokens if is_forward else pool.tokens[::-1]
-        of_sale: Values = {
-            "token_in": token_in,
-            "token_out": token_out,
+        token_in, token_out = ("token0", "token1") if is_forward else ("token1", "token0")
+        of_sale = {
+            "token_in": values[token_in],
+            "token_out": values[token_out],
             "amount": amount,
             "is_forward": int(is_forward),
         }
@@ -184,7 +182,7 @@ def _read_output(quoter: Quoter, sale: Sale, answer: ReturnData) -> int:
     return amount_out
 
 
-def function_call(function: ContractFunction, values: Values) -> ContractCall:
+def function_call(function: ContractFunction, values: PoolValues) -> ContractCall:
     arguments = [_resolve(argument, values) for argument in function.arguments]
     selector = keccak256(function.signature.encode())[:4]
     return ContractCall(
@@ -192,30 +190,37 @@ def function_call(function: ContractFunction, values: Values) -> ContractCall:
     )
 
 
-def _contract(name: str, values: Values) -> str:
-    value = _resolve(name, values)
-    return to_address(value if isinstance(value, int) else int(str(value), 16), name)
+def _contract(name: str, values: PoolValues) -> str:
+    return to_address(_resolve_number(name, values), name)
 
 
-def _resolve(argument: Argument, values: Values) -> AbiValue:
+def _resolve(argument: Argument, values: PoolValues) -> AbiValue:
     if isinstance(argument, PackedArgument):
-        return b"".join(to_number(_resolve(part, values)).to_bytes(length) for part, length in argument.parts)
+        return b"".join(_resolve_number(part, values).to_bytes(length) for part, length in argument.parts)
     if isinstance(argument, tuple):
         return [_resolve(each, values) for each in argument]
-    if isinstance(argument, str):
-        if argument.startswith("$"):
-            value = values.get(argument[1:])
-            if value is None:
-                raise invalid_response(argument, "the definition names no such value of this pool")
-            return to_number(value)
-        if len(argument) % 2 == 0 and argument != "0x" and len(argument) <= 2 + 2 * WORD:
-            return int(argument, 16)
-        return bytes.fromhex(argument[2:])
-    return argument
+    if isinstance(argument, str) and not argument.startswith("$"):
+        is_word = len(argument) % 2 == 0 and argument != "0x" and len(argument) <= 2 + 2 * WORD
+        return int(argument, 16) if is_word else bytes.fromhex(argument[2:])
+    return _resolve_number(argument, values)
 
 
-def to_number(value: AbiValue) -> int:
-    if isinstance(value, int):
-        return value
-    text = str(value)
+def _resolve_number(argument: int | str, values: PoolValues) -> int:
+    """Return a number, what hex says, or the value that is named after `$`."""
+    if isinstance(argument, int):
+        return argument
+    if not argument.startswith("$"):
+        return _parse_number(argument)
+    value = values.get(argument[1:])
+    if value is None:
+        raise invalid_response(argument, "the definition names no such value of this pool")
+    return value
+
+
+def parse_values(values: Mapping[str, str]) -> PoolValues:
+    """Parse the values of a pool as definitions and states write them: hex with 0x, or decimal."""
+    return {name: _parse_number(text) for name, text in values.items()}
+
+
+def _parse_number(text: str) -> int:
     return int(text, 16 if text.startswith("0x") else 10)

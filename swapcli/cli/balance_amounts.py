@@ -25,7 +25,7 @@ def answer_balance_part(
     amount: str,
     order: Order,
     open_sender: Callable[[], PayloadChecker | None],
-    ask: Callable[[Order], T],
+    request_quote: Callable[[Order], T],
     quote_of: Callable[[T], QuoteResult],
 ) -> T:
     """Return the answer to an order over a part of the sender's balance, and note what the part comes to.
@@ -46,7 +46,7 @@ def answer_balance_part(
             f"{written.shown} is a part of a balance, so the sender must be known",
             hint="add --from ADDRESS; the balance is read from your node",
         )
-    answer, part = quote_balance_part(written, order, sender, checker.node, ask, quote_of)
+    answer, part = quote_balance_part(written, order, sender, checker.node, request_quote, quote_of)
     session.output.note(printable(f"{written.shown} is {_describe(part, order.token_in)}"))
     return answer
 

@@ -50,21 +50,21 @@ class QuoteContext(NamedTuple):
     def answer_order(
         self,
         words: Sequence[str],
-        ask: Callable[[Order], T],
+        request_quote: Callable[[Order], T],
         quote_of: Callable[[T], QuoteResult],
         open_sender: Callable[[], PayloadChecker | None],
     ) -> T:
-        """Parse an order and return the answer of `ask`; the amount may be a part of the balance of the sender.
+        """Parse an order and return the answer of `request_quote`; the amount may be a part of the sender's balance.
 
-        Raises `InvalidInput`, and as `ask`.
+        Raises `InvalidInput`, and as `request_quote`.
         """
         token_in, token_out, amount = words
         if not is_balance_part(amount):
-            return ask(self.parse_order(token_in, token_out, amount))
+            return request_quote(self.parse_order(token_in, token_out, amount))
         from swapcli.cli.balance_amounts import answer_balance_part
 
         order = self.parse_tokens(token_in, token_out)
-        return answer_balance_part(self.session, amount, order, open_sender, ask, quote_of)
+        return answer_balance_part(self.session, amount, order, open_sender, request_quote, quote_of)
 
     def parse_tokens(self, token_in: str, token_out: str) -> Order:
         """Return the order without its amount. Raises `InvalidInput`."""

@@ -95,14 +95,14 @@ def quote_balance_part(
     order: Order,
     sender: str,
     node: RpcNode,
-    ask: Callable[[Order], T],
+    request_quote: Callable[[Order], T],
     quote_of: Callable[[T], QuoteResult],
 ) -> BalanceQuote[T]:
-    """Quote a percentage of what `sender` holds of the sold token; `ask` answers an order.
+    """Quote a percentage of what `sender` holds of the sold token; `request_quote` answers an order.
 
     The balance is that at the block of the quote, or at the newest block if the quote's state is not read live. Of
     native currency enough stays for the most that the gas can cost. Raises `InsufficientBalance` if nothing is left,
-    `UpstreamError`, and as `ask`.
+    `UpstreamError`, and as `request_quote`.
     """
     is_native = order.token_in.address == ZERO_ADDRESS
     head = node.read_head()
@@ -112,7 +112,7 @@ def quote_balance_part(
         amount = _part_of(written, balance, gas_wei)
         if amount <= 0:
             raise _too_little(order.token_in, balance, gas_wei, block)
-        answer = ask(order._replace(amount=amount))
+        answer = request_quote(order._replace(amount=amount))
         quote = quote_of(answer)
         quoted_block = quote.state_source.block if quote.state_source.provenance is Provenance.LIVE else None
         needed_wei = max(gas_wei, max_gas_cost_wei(node, quote, head.gas_price_wei)) if is_native else 0

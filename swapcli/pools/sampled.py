@@ -37,7 +37,7 @@ _KEY_NUMBERS: Final = ("fee", "tickSpacing")
 
 @dataclass(frozen=True, slots=True)
 class Sampled(Pool):
-    """`samples_sold` are those that sell the first token, `samples_bought` those that sell the second; by input.
+    """`forward_samples` are those that sell the first token, `backward_samples` those that sell the second; by input.
 
     `constants` are what the quote function needs to know about the pool beside its address and tokens, by name.
     `pool_id` is 32 bytes in hex if one contract has many pools, else empty. `balances` are the most that the pool can
@@ -47,8 +47,8 @@ class Sampled(Pool):
     constants: tuple[tuple[str, str], ...] = ()
     pool_id: str = ""
     balances: tuple[int, int] | None = None
-    samples_sold: tuple[QuotedSale, ...] = ()
-    samples_bought: tuple[QuotedSale, ...] = ()
+    forward_samples: tuple[QuotedSale, ...] = ()
+    backward_samples: tuple[QuotedSale, ...] = ()
     is_estimated: bool = False
     is_spent: bool = False
 
@@ -72,11 +72,11 @@ class Sampled(Pool):
     @property
     def has_samples(self) -> bool:
         """Return whether it can be quoted: a pool from a file or a store has no samples."""
-        return bool(self.samples_sold or self.samples_bought)
+        return bool(self.forward_samples or self.backward_samples)
 
     def samples(self, token_in: str, token_out: str) -> tuple[QuotedSale, ...]:
         """Return the samples of one direction."""
-        return self.samples_sold if is_forward(self, token_in, token_out) else self.samples_bought
+        return self.forward_samples if is_forward(self, token_in, token_out) else self.backward_samples
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Return the quoted output of a sample, else an estimate from below. Raises as `Pool.swap`."""
@@ -85,12 +85,12 @@ class Sampled(Pool):
             raise SwapReverts(f"pool {self.key}: its protocol quotes no second swap")
         if not samples or amount_in > samples[-1].amount_in:
             raise InsufficientLiquidity(f"pool {self.key}: its protocol quotes no amount as large as {amount_in}")
-        at = bisect_left(samples, (amount_in,))
-        after = samples[at]
+        position = bisect_left(samples, (amount_in,))
+        after = samples[position]
         is_estimated = after.amount_in != amount_in
         amount_out = after.amount_out
         if is_estimated:
-            before = samples[at - 1] if at else QuotedSale(0, 0)
+            before = samples[position - 1] if position else QuotedSale(0, 0)
             gain, width = after.amount_out - before.amount_out, after.amount_in - before.amount_in
             amount_out = before.amount_out + gain * (amount_in - before.amount_in) // width
         if amount_out <= 0:
@@ -117,12 +117,12 @@ class Sampled(Pool):
         ]
         samples = tuple(sorted([*others, sample]))
         if is_forward(self, token_in, token_out):
-            return replace(self, samples_sold=samples)
-        return replace(self, samples_bought=samples)
+            return replace(self, forward_samples=samples)
+        return replace(self, backward_samples=samples)
 
     def without_samples(self) -> Self:
         """Return the pool as a store keeps it."""
-        return replace(self, balances=None, samples_sold=(), samples_bought=(), is_estimated=False, is_spent=False)
+        return replace(self, balances=None, forward_samples=(), backward_samples=(), is_estimated=False, is_spent=False)
 
     def state(self) -> dict[str, object]:
         """Return `constants` and `pool_id`, if there are any: samples are never kept."""
@@ -150,8 +150,8 @@ class Sampled(Pool):
             constants=_read_constants(fields),
             pool_id=fields.optional_hex("pool_id", _ID_BYTES) or "",
             balances=(balances[0], balances[1]) if balances else None,
-            samples_sold=sold,
-            samples_bought=bought,
+            forward_samples=sold,
+            backward_samples=bought,
         )
 
     def api_extra_data(self) -> dict[str, int | str]:

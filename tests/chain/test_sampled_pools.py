@@ -261,7 +261,7 @@ def test_sender_and_gas_price_are_those_of_the_transaction(made: MakerMarket, no
         as_router, others = snapshot.pools[pool.key], as_anyone.pools[pool.key]
         assert isinstance(as_router, Sampled)
         assert isinstance(others, Sampled)
-        for mine, other in zip(as_router.samples_sold, others.samples_sold, strict=False):
+        for mine, other in zip(as_router.forward_samples, others.forward_samples, strict=False):
             assert mine.amount_out == pytest.approx(2 * other.amount_out, abs=1)
     answer = live(market, node).quote(request(made))
     assert answer.quote.sampled_pools

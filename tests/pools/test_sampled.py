@@ -42,7 +42,7 @@ def quote(reserves: tuple[int, int], amount_in: int) -> int:
 
 
 def pool_of(samples: tuple[QuotedSale, ...]) -> Sampled:
-    return Sampled(*IDENTITY, samples_sold=samples)
+    return Sampled(*IDENTITY, forward_samples=samples)
 
 
 @given(ladders())
@@ -105,7 +105,7 @@ def test_a_new_sample_replaces_what_it_contradicts(samples: tuple[QuotedSale, ..
     pool = pool_of(samples).with_sample(*TOKENS, QuotedSale(amount_in, out))
     amount_out, after = pool.swap(*TOKENS, amount_in)
     assert (amount_out, after.is_estimated) == (out, False)
-    assert all(a.amount_in < b.amount_in and a.amount_out <= b.amount_out for a, b in pairwise(pool.samples_sold))
+    assert all(a.amount_in < b.amount_in and a.amount_out <= b.amount_out for a, b in pairwise(pool.forward_samples))
 
 
 @given(ladders())

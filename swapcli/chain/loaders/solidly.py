@@ -26,8 +26,8 @@ _FEE_DENOMINATOR = 10_000
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round; two if the factory is another than the network names."""
-    ask = ContractCall(ref.address, encode_call(_FACTORY))
-    return (yield from read_with_factory(ref, ask, partial(read_address, name=_FACTORY), partial(_read, ref)))
+    factory_call = ContractCall(ref.address, encode_call(_FACTORY))
+    return (yield from read_with_factory(ref, factory_call, partial(read_address, name=_FACTORY), partial(_read, ref)))
 
 
 def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:

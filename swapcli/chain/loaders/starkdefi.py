@@ -39,8 +39,12 @@ _WHOLE_FEE: Final = 10_000
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
     """Read a pool in one round; two if the factory is another than the network names."""
-    ask = starknet_call(ref.address, _FACTORY)
-    return (yield from read_with_factory(ref, ask, partial(read_felt_address, function=_FACTORY), partial(_read, ref)))
+    factory_call = starknet_call(ref.address, _FACTORY)
+    return (
+        yield from read_with_factory(
+            ref, factory_call, partial(read_felt_address, function=_FACTORY), partial(_read, ref)
+        )
+    )
 
 
 def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
