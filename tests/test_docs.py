@@ -78,7 +78,7 @@ def shell(command: str, *, columns: int = 80) -> subprocess.CompletedProcess[str
     esac
 }}
 """
-    env = {"PATH": "/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": str(columns)} | (
+    env = {"PATH": "/usr/bin:/bin", "HOME": "/dev/null", "COLUMNS": str(columns)} | (
         {"XDG_CONFIG_HOME": HOME.name} if "swapcli keys" in command else {}
     )
     with TemporaryDirectory() as folder:
@@ -90,7 +90,7 @@ def shell(command: str, *, columns: int = 80) -> subprocess.CompletedProcess[str
 def on_terminal(command: str) -> str:
     """What a line writes to stdout where that is a terminal of 80 columns without colours."""
     ours, theirs = os.openpty()
-    env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": "/nonexistent", "COLUMNS": "80"}
+    env = {"PATH": f"{Path(sys.executable).parent}:/usr/bin:/bin", "HOME": "/dev/null", "COLUMNS": "80"}
     env |= {"NO_COLOR": "1", "TERM": "dumb"}
     with open(ours, "rb", buffering=0) as reader:
         subprocess.run(["bash", "-c", command], stdout=theirs, stderr=subprocess.DEVNULL, env=env, check=True)

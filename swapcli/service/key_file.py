@@ -76,7 +76,7 @@ def read_key_file(path: Path) -> KeyFileState:
         with open(path, "rb") as file:
             status = os.fstat(file.fileno())
             version, text = _stamp(status), file.read(_MAX_BYTES + 1)
-    except FileNotFoundError:
+    except (FileNotFoundError, NotADirectoryError):
         return KeyFileState(None)
     except OSError as error:
         return KeyFileState(file_version(path), problem=f"cannot be read: {error.strerror}")

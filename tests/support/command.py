@@ -33,9 +33,12 @@ class CommandResult:
 
 
 def clean_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
-    """Return the environment of a user without settings, with `env` on top."""
+    """Return the environment of a user without settings, with `env` on top.
+
+    Not even root can create files in the home directory, so that no test depends on what others left there.
+    """
     clean = {name: value for name, value in os.environ.items() if not name.startswith(("SWAPCLI_", "XDG_"))}
-    return clean | {"HOME": "/nonexistent", "XDG_CONFIG_HOME": "/nonexistent"} | dict(env or {})
+    return clean | {"HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null"} | dict(env or {})
 
 
 def run_swapcli(
