@@ -31,7 +31,17 @@ class FluidCurve:
     last swap ends the curve, output per input. A side keeps at least `min_left` of the output for one of the input.
     """
 
-    __slots__ = ("_end_rate", "_gamma", "_roots", "_sides", "_unit_in", "_unit_rate", "capacity", "start_rate")
+    __slots__ = (
+        "_end_rate",
+        "_gamma",
+        "_products",
+        "_roots",
+        "_sides",
+        "_unit_in",
+        "_unit_rate",
+        "capacity",
+        "start_rate",
+    )
 
     def __init__(
         self,
@@ -48,6 +58,11 @@ class FluidCurve:
         self._sides = sorted(sides, key=lambda side: -side.imaginary_out / side.imaginary_in)
         # Of each side: the square root of what its constant product is for inputs before the fee.
         self._roots = [sqrt(side.imaginary_in * side.imaginary_out / gamma) for side in self._sides]
+        # With it, the reserve of the input before the fee, and the output per input and root of the final rate.
+        self._products = [
+            (root, side.imaginary_in / gamma, side.imaginary_out / root)
+            for root, side in zip(self._roots, self._sides, strict=True)
+        ]
         self.start_rate: float = self._start(0) * self._unit_rate
         largest = (self._max_input(side, added, min_price, min_left) for side in self._sides)
         ends = [
@@ -56,7 +71,7 @@ class FluidCurve:
         ]
         half = 0.5 * sum(side.imaginary_in for side in self._sides) * _CAPACITY_MARGIN
         self._end_rate = max([*ends, self._rate_at(half)])
-        self.capacity: float = self._sold(self._end_rate) * self._unit_in
+        self.capacity: float = self._trade_to(self._end_rate)[0] * self._unit_in
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """Return (amount_in, amount_out, slope); see `RateCurve`."""
@@ -64,11 +79,9 @@ class FluidCurve:
             return 0.0, 0.0, 0.0
         rate /= self._unit_rate
         if rate <= self._end_rate:
-            return self.capacity, self._bought(self._end_rate) * self._unit_rate * self._unit_in, 0.0
-        root = sqrt(rate)
-        slope = 0.5 * sum(self._roots[k] for k in range(len(self._sides)) if rate < self._start(k)) / root
-        unit_out = self._unit_rate * self._unit_in
-        return self._sold(rate) * self._unit_in, self._bought(rate) * unit_out, slope * self._unit_in
+            return self.capacity, self.amount_out(self.capacity), 0.0
+        sold, bought, slope = self._trade_to(rate)
+        return sold * self._unit_in, bought * self._unit_rate * self._unit_in, slope * self._unit_in
 
     def amount_out(self, amount_in: float) -> float:
         """Return the output for `amount_in`."""
@@ -100,11 +113,17 @@ class FluidCurve:
         """Return the input that lowers the rate of a side to `rate`; 0.0 if it is lower already."""
         return max(self._roots[k] / sqrt(rate) - self._sides[k].imaginary_in / self._gamma, 0.0)
 
-    def _sold(self, rate: float) -> float:
-        return sum(self._side_input(k, rate) for k in range(len(self._sides)))
-
-    def _bought(self, rate: float) -> float:
-        return sum(self._side_output(k, self._side_input(k, rate)) for k in range(len(self._sides)))
+    def _trade_to(self, rate: float) -> tuple[float, float, float]:
+        """Return (sold, bought, -d sold / d ln rate) of the trade that ends at a rate, in units with 12 decimals."""
+        root = sqrt(rate)
+        sold = bought = roots = 0.0
+        for side_root, reserve_in, out_per_in in self._products:
+            amount = side_root / root - reserve_in
+            if amount > 0.0:
+                sold += amount
+                bought += amount * out_per_in * root
+                roots += side_root
+        return sold, bought, 0.5 * roots / root
 
     def _side_output(self, k: int, amount: float) -> float:
         net = self._gamma * amount

@@ -30,7 +30,7 @@ _FAR: Final = 1e9
 class SurgeCurve:
     """A direction in base units. A trade's place is on a segment of the polygon H."""
 
-    __slots__ = ("_after_fee", "_end_rates", "_inner", "_inputs", "_slopes", "_start_rates", "capacity", "start_rate")
+    __slots__ = ("_after_fee", "_ends", "_inner", "_inputs", "_slopes", "_start_rates", "capacity", "start_rate")
 
     def __init__(self, inner: RateCurve, fee: Callable[[float], float], size: float, is_concave: bool) -> None:
         """Take the curve without a fee, the fee of an input as a fraction, and the pool's size in units of the input.
@@ -44,7 +44,8 @@ class SurgeCurve:
         pairs = list(pairwise(points))
         self._slopes = [(high[1] - low[1]) / (high[0] - low[0]) for low, high in pairs]
         self._start_rates = [inner.rate(low[1]) * slope for (low, _), slope in zip(pairs, self._slopes, strict=True)]
-        self._end_rates = [inner.rate(high[1]) * slope for (_, high), slope in zip(pairs, self._slopes, strict=True)]
+        # The rate at the end of each segment, negated: `bisect` needs ascending numbers.
+        self._ends = [-inner.rate(high[1]) * slope for (_, high), slope in zip(pairs, self._slopes, strict=True)]
         self.start_rate: float = inner.start_rate * self._slopes[0]
         self.capacity: float = inf
 
@@ -52,8 +53,7 @@ class SurgeCurve:
         """Return (amount_in, amount_out, slope); see `RateCurve`. At a corner of the polygon the slope is 0."""
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
-        # End rates fall; the first that is not above `rate` ends the segment of the trade.
-        k = min(bisect_left(self._end_rates, -rate, key=lambda end: -end), len(self._slopes) - 1)
+        k = min(bisect_left(self._ends, -rate), len(self._slopes) - 1)
         if rate >= self._start_rates[k]:
             return self._inputs[k], self._inner.amount_out(self._after_fee[k]), 0.0
         slope = self._slopes[k]
