@@ -15,7 +15,6 @@ from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import CallContext, ContractCall, ReturnData
 from swapcli.encoding.abi import WORD, to_signed
 from swapcli.encoding.abi_arguments import AbiValue, encode_arguments
-from swapcli.model.pool import PoolIdentity
 from swapcli.model.quoter import (
     Argument,
     ContractFunction,
@@ -72,8 +71,7 @@ def read_samples(pool: Sampled, quoter: Quoter, context: CallContext) -> BatchRe
     if not forward and not backward:
         raise invalid_response(quoter.quotes[0].function.signature, "the protocol quotes no amount of this pool")
     state["samples"] = [list(map(list, forward)), list(map(list, backward))]
-    identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
-    return Sampled.from_state(identity, state)
+    return Sampled.from_state(pool.identity, state)
 
 
 def read_quotes(pool: Sampled, quoter: Quoter, sales: Sequence[Sale], context: CallContext) -> BatchRead[Sampled]:

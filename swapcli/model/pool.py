@@ -75,6 +75,11 @@ class Pool(ABC):
     """Whether it is the contract that wraps the native token, which no market has."""
 
     @property
+    def identity(self) -> PoolIdentity:
+        """Return the fields that every family shares, from which and from a state `from_state` builds a pool."""
+        return PoolIdentity(self.address, self.protocol, self.tokens, self.decimals, self.fee_ppm)
+
+    @property
     def key(self) -> str:
         """Return the address, or the pool id if one contract has many pools. It is unique within a market."""
         return self.address

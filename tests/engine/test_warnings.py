@@ -11,7 +11,7 @@ from swapcli.errors import PriceImpactTooHigh
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance
 from swapcli.model.order import Order
-from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.pool import Pool
 from swapcli.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import ReportedWarnings, StateSource
@@ -105,6 +105,5 @@ def test_a_hook_that_may_move_later_prices_is_named() -> None:
 
 
 def with_hook(pool: Pool, permissions: int) -> Pool:
-    identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
     hooks = f"0x{0x5AFE << 140 | permissions:040x}"
-    return type(pool).from_state(identity, {**pool.state(), "pool_id": POOL_ID, "hooks": hooks})
+    return type(pool).from_state(pool.identity, {**pool.state(), "pool_id": POOL_ID, "hooks": hooks})

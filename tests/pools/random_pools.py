@@ -234,9 +234,8 @@ def eclp_pools(draw: st.DrawFn) -> BalancerV3Eclp:
 @st.composite
 def balancer_v2_eclp_pools(draw: st.DrawFn) -> BalancerV2Eclp:
     pool = draw(eclp_pools())
-    identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
     state = {"reserves": pool.reserves, "rates": pool.rates, "changes_without_events": draw(st.booleans())}
-    return BalancerV2Eclp.from_state(identity, state | pool.parameters.state())
+    return BalancerV2Eclp.from_state(pool.identity, state | pool.parameters.state())
 
 
 @st.composite

@@ -59,10 +59,6 @@ PAIRS: Final = 60
 """Combinations of two wrong values, a family."""
 
 
-def identity_of(pool: Pool) -> PoolIdentity:
-    return PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
-
-
 def first_recorded(name: str, as_recorded: Callable[[dict[str, Any], dict[str, Any]], Pool]) -> Pool:
     recorded = read_vectors(name)["pools"][0]
     return as_recorded(recorded, recorded["steps"][0])
@@ -70,7 +66,7 @@ def first_recorded(name: str, as_recorded: Callable[[dict[str, Any], dict[str, A
 
 def plain_stableswap() -> Pool:
     pool = build_stableswap(1, PAIR, [1.0, 1.0], 1e6, 100, 100)
-    return family("stableswap").from_state(identity_of(pool), {**pool.state(), "variant": "plain"})
+    return family("stableswap").from_state(pool.identity, {**pool.state(), "variant": "plain"})
 
 
 PAIR: Final = build_token(0), build_token(1)
@@ -252,7 +248,7 @@ def check_curve(pool: Pool, sold: str, bought: str) -> None:
 @pytest.mark.parametrize("name", FAMILIES)
 def test_the_topic_on_pools_names_what_a_state_needs(name: str) -> None:
     valid = valid_pool(name)
-    identity, state = identity_of(valid), FIXED[name][1] if name in FIXED else valid.state()
+    identity, state = valid.identity, FIXED[name][1] if name in FIXED else valid.state()
     _, _, table = topic_text("pools").partition("THE STATE OF A POOL")
     (row,) = re.findall(rf"^  {name} {{2,}}(.*(?:\n {{28}}.*)*)$", table, re.MULTILINE)
     named = set(re.findall(r"\w+", row)) if "nothing" not in row else set()
@@ -265,7 +261,7 @@ def test_the_topic_on_pools_names_what_a_state_needs(name: str) -> None:
 def test_a_contradictory_state_is_never_quoted_wrongly(name: str) -> None:
     valid = valid_pool(name)
     check_pool(valid)
-    identity, state = identity_of(valid), FIXED[name][1] if name in FIXED else valid.state()
+    identity, state = valid.identity, FIXED[name][1] if name in FIXED else valid.state()
     cases = [(identity, wrong) for wrong in wrong_states(state)]
     cases += [(wrong, state) for wrong in wrong_identities(identity)]
     refused = unnamed = 0

@@ -13,11 +13,11 @@ from hypothesis import strategies as st
 from swapcli.errors import InvalidPoolState, PoolError
 from swapcli.model.pool import PoolIdentity
 from swapcli.model.quote import Route, Segment, Swap
-from swapcli.pools import family
 from swapcli.pools.curve_meta import CurveMeta
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.stableswap_math import scale_to_18_decimals
 from swapcli.routing.replay import replay
+from tests.pools.pool_laws import check_state_round_trip, swap_there_and_back
 from tests.pools.random_pools import ADDRESS, TOKENS, parts
 from tests.pools.recorded import read_vectors
 
@@ -108,12 +108,7 @@ def test_there_and_back_never_pays(pool: CurveMeta, coin: int, is_own_sold: bool
     sold, bought = (OWN, COINS[coin]) if is_own_sold else (COINS[coin], OWN)
     reserve = pool.own.reserves[0] if is_own_sold else pool.base.pool.reserves[coin]
     amount_in = max(1, int(reserve * part))
-    try:
-        amount_out, between = pool.swap(sold, bought, amount_in)
-        returned, _ = between.swap(bought, sold, amount_out)
-    except PoolError:
-        assume(False)
-    assert returned <= amount_in + 4 + amount_in // 10**9
+    assert swap_there_and_back(pool, sold, bought, amount_in) <= amount_in + 4 + amount_in // 10**9
 
 
 @given(pools, coins, st.booleans(), parts, parts)
@@ -229,8 +224,7 @@ def test_directions_without_the_own_coin_are_not_offered(direction: tuple[str, s
 
 @given(pools)
 def test_state_survives_a_round_trip(pool: CurveMeta) -> None:
-    identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
-    assert family("curve_meta").from_state(identity, pool.state()) == pool
+    check_state_round_trip(pool)
 
 
 @pytest.mark.parametrize(
@@ -248,7 +242,6 @@ def test_state_survives_a_round_trip(pool: CurveMeta) -> None:
 )
 def test_malformed_state_is_refused_by_field(field: str, change: dict[str, object]) -> None:
     pool = liquid_pool()
-    identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
     with pytest.raises(InvalidPoolState) as caught:
-        CurveMeta.from_state(identity, {**pool.state(), **change})
+        CurveMeta.from_state(pool.identity, {**pool.state(), **change})
     assert caught.value.field == field

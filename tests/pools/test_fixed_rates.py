@@ -16,6 +16,7 @@ from swapcli.pools import family
 from swapcli.pools.bridge import StablecoinBridge
 from swapcli.pools.psm import RAY, PegStabilityModule
 from swapcli.pools.vault import ShareVault
+from tests.pools.pool_laws import check_state_round_trip
 from tests.pools.random_pools import ADDRESS, TOKENS
 
 UNLIMITED = 2**256 - 1
@@ -134,8 +135,7 @@ def test_amounts_beyond_the_curve_are_refused(pool: Pool, order: list[int]) -> N
 
 @given(pools)
 def test_state_survives_a_round_trip(pool: Pool) -> None:
-    identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
-    assert family(pool.family).from_state(identity, pool.state()) == pool
+    check_state_round_trip(pool)
     assert pool.changes_without_events
 
 

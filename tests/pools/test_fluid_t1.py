@@ -14,9 +14,8 @@ from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
-from swapcli.model.pool import PoolIdentity
-from swapcli.pools import family
 from swapcli.pools.fluid_t1 import FluidSide, FluidT1
+from tests.pools.pool_laws import check_state_round_trip
 from tests.pools.random_pools import ADDRESS, TOKENS
 from tests.pools.recorded import read_vectors
 
@@ -185,20 +184,16 @@ def test_the_liquidity_layer_limits_a_swap(
     assert amount_out > 0
 
 
-def identity_of(pool: FluidT1) -> PoolIdentity:
-    return PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
-
-
 @pytest.mark.parametrize("pool", [POOLS[0], POOLS[-1], replace(POOLS[3], is_native=True, resolver="0x" + "5e" * 20)])
 def test_state_survives_a_round_trip(pool: FluidT1) -> None:
-    assert family("fluid_t1").from_state(identity_of(pool), pool.state()) == pool
+    check_state_round_trip(pool)
     assert pool.changes_without_events
     assert pool.is_single_use
 
 
 def with_state(**changes: object) -> FluidT1:
     pool = next(pool for pool in POOLS if pool.collateral and pool.debt)
-    return FluidT1.from_state(identity_of(pool), pool.state() | changes)
+    return FluidT1.from_state(pool.identity, pool.state() | changes)
 
 
 @pytest.mark.parametrize(

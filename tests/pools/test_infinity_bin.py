@@ -16,6 +16,7 @@ from swapcli.model.pool import PoolIdentity
 from swapcli.pools.bin_curve import BinCurve
 from swapcli.pools.bin_math import BASE_ID, price_of_bin, rate_of_bin
 from swapcli.pools.infinity_bin import BIN_GAS, InfinityBin
+from tests.pools.pool_laws import check_state_round_trip
 from tests.pools.random_bins import infinity_bin_pools
 from tests.pools.random_pools import ADDRESS, TOKENS
 
@@ -75,14 +76,12 @@ def test_a_swap_moves_amounts_and_nothing_else(pool: InfinityBin, way: tuple[int
     if not after.is_active_bin_listed or after.active_id == pool.active_id:
         assert after_sums[way[0]] - before_sums[way[0]] == amount_in
         assert before_sums[way[1]] - after_sums[way[1]] == amount_out
-    identity = PoolIdentity(after.address, after.protocol, after.tokens, after.decimals, after.fee_ppm)
-    assert InfinityBin.from_state(identity, after.state()) == after
+    assert InfinityBin.from_state(after.identity, after.state()) == after
 
 
 @given(infinity_bin_pools())
 def test_state_survives_a_round_trip(pool: InfinityBin) -> None:
-    identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
-    assert InfinityBin.from_state(identity, pool.state()) == pool
+    check_state_round_trip(pool)
 
 
 @given(infinity_bin_pools(), directions)

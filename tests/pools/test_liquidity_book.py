@@ -16,6 +16,7 @@ from swapcli.model.pool import PoolIdentity
 from swapcli.pools.bin_math import BASE_ID
 from swapcli.pools.liquidity_book import BIN_GAS, LiquidityBook
 from swapcli.pools.volatility_fee import FeeParameters, Volatility
+from tests.pools.pool_laws import check_state_round_trip
 from tests.pools.random_bins import bins_around
 from tests.pools.random_pools import ADDRESS, TOKENS
 from tests.pools.recorded import read_vectors
@@ -99,8 +100,7 @@ def books(draw: st.DrawFn) -> LiquidityBook:
 
 @given(books())
 def test_state_survives_a_round_trip(pool: LiquidityBook) -> None:
-    identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
-    assert LiquidityBook.from_state(identity, pool.state()) == pool
+    check_state_round_trip(pool)
 
 
 @given(books(), WAYS, st.floats(-6.0, 0.0).map(lambda exponent: 10.0**exponent))

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from swapcli.errors import PoolError
 from swapcli.model.execution import Execution
 from swapcli.model.order import Order
-from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
 from swapcli.routing.replay import Replay, flatten, replay
 from swapcli.routing.router import Router
@@ -100,9 +100,8 @@ def test_a_pool_that_its_hook_may_change_is_in_one_path_at_most(has_alternative:
     pools: list[Pool] = [build_constant_product(number, a, b, 10**21, 10**21) for number in (1, 2)]
     deep = build_concentrated(3, b, c, 10**24, 1.0, 6_000)
     alternatives = [build_constant_product(4, b, c, 10**22, 10**22)] if has_alternative else []
-    identity = PoolIdentity(deep.address, deep.protocol, deep.tokens, deep.decimals, deep.fee_ppm)
     called_after_swaps = {"pool_id": "0x" + "ab" * 32, "hooks": "0x" + "12" * 18 + "0040"}
-    hooked = type(deep).from_state(identity, {**deep.state(), **called_after_swaps})
+    hooked = type(deep).from_state(deep.identity, {**deep.state(), **called_after_swaps})
     uses = Counter[str]()
     for into_c in (deep, hooked):
         market = build_market([*pools, into_c, *alternatives], [a, b, c])

@@ -43,7 +43,7 @@ from swapcli.evm.transactions import build_transactions
 from swapcli.model.execution import Execution
 from swapcli.model.network import FIBROUS, SETTLER, DialectRouter, Network
 from swapcli.model.order import ZERO_ADDRESS
-from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
 from swapcli.model.router_dialect import ReplayedSwap, not_executable
 from swapcli.model.swap_terms import Integrator
@@ -272,9 +272,8 @@ def _pair_as_executed(pool: Pool) -> Pool | None:
     state = pool.state()
     if state.get("variant") != _SOLIDLY:
         return pool
-    identity = PoolIdentity(pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm)
     try:
-        return type(pool).from_state(identity, {**state, "variant": _SOLIDLY_V2_OUTPUT})
+        return type(pool).from_state(pool.identity, {**state, "variant": _SOLIDLY_V2_OUTPUT})
     except InvalidPoolState:
         return None
 
