@@ -14,7 +14,7 @@ from swapcli.engine.quote_figures import compute_figures
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.errors import SwapcliError
-from swapcli.model.network import WRAPPER_FAMILY, Network
+from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.quote_request import QuoteRequest
@@ -122,7 +122,7 @@ def _local_alternatives(
         yield _quote(source, direct, terms, clock, AlternativeKind.DIRECT)[0]
     protocols = source.network.protocols
     for protocol in protocols:
-        if protocol.amm_name in order.excluded_protocols or protocol.family in (None, WRAPPER_FAMILY):
+        if protocol.amm_name in order.excluded_protocols or protocol.family is None or protocol.is_wrapper:
             continue
         others = frozenset(each.amm_name for each in protocols) - {protocol.amm_name}
         alone = request._replace(order=order._replace(excluded_protocols=others | order.excluded_protocols))

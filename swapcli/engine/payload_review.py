@@ -386,7 +386,7 @@ def is_pool(hint: PoolHint, pool: Pool, network: Network, dialect: str | None) -
     if hint.protocol_id is not None and protocol is not None and protocol.id != hint.protocol_id:
         return False
     if hint.key is not None:
-        return hint.key in (pool.key, pool.state().get("pool_id")) or hint.key == pool.address != pool.key
+        return hint.key in (pool.key, pool.pool_id) or hint.key == pool.address != pool.key
     names = _dialect_router(network, dialect or "").protocols.get(pool.protocol, "").split()
     if not names or names[0] != hint.kind or (hint.fork is not None and str(hint.fork) not in names[1:]):
         return False

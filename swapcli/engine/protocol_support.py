@@ -5,7 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import NamedTuple
 
-from swapcli.model.network import WRAPPER_FAMILY, Network, ProtocolInfo
+from swapcli.model.network import Network, ProtocolInfo
 from swapcli.pools import family
 
 
@@ -48,7 +48,7 @@ def _support(protocol: ProtocolInfo, found: set[str], missing: dict[str, str]) -
         reason = protocol.unsupported or "its pools are not known to this program"
         return ProtocolSupport(protocol, QuoteKind.NOT_SUPPORTED, can_sync=False, reason=reason)
     quotes = QuoteKind.SAMPLED if family(protocol.family).is_sampled else QuoteKind.EXACT
-    if name in found or protocol.family == WRAPPER_FAMILY:
+    if name in found or protocol.is_wrapper:
         return ProtocolSupport(protocol, quotes, can_sync=name in found, reason="")
     reason = protocol.unsupported or missing.get(name, "the catalogue knows no contract that its pools come from")
     return ProtocolSupport(protocol, quotes, can_sync=False, reason=reason)

@@ -25,7 +25,7 @@ def is_wrapping(order: Order, network: Network) -> bool:
 
 def check_wrapper_allowed(order: Order, network: Network) -> None:
     """Raise `NoRoute` if the order excludes the wrapper, the only protocol that can serve it."""
-    wrappers = {protocol.amm_name for protocol in network.protocols if protocol.family == WRAPPER_FAMILY}
+    wrappers = {protocol.amm_name for protocol in network.protocols if protocol.is_wrapper}
     if excluded := wrappers & order.excluded_protocols:
         raise NoRoute(
             f"no route from {order.token_in.symbol} to {order.token_out.symbol} without {', '.join(excluded)}",

@@ -3,16 +3,13 @@
 | family                                  | bytes                                  | why a router needs them          |
 |-----------------------------------------|----------------------------------------|----------------------------------|
 | wrapper                                 | none                                   |                                  |
-| constant_product, Uniswap V2            | fee in ppm, 2 or 3 bytes               | a pair does not expose its fee   |
-| constant_product, `is_solidly`          | none                                   | the pair has `getAmountOut`      |
-| solidly_stable                          | none                                   | the pair has `getAmountOut`      |
+| constant_product, solidly_stable        | fee in ppm, 2 or 3 bytes; none where   | a pair does not expose its fee   |
+|                                         | the pair `computes_output`             |                                  |
 | stableswap                              | coin sold, coin bought: 1 byte each    | `exchange(int128 i, ..`          |
 | curve_meta                              | the same; 1 more byte, 1, where the    | `exchange_underlying`            |
 |                                         | coins are those of the pool below      |                                  |
 | cryptoswap                              | coin sold, coin bought: 1 byte each    | `exchange(uint256 i, ..`         |
-| weighted, balancer_v2_*                 | pool id, 32 bytes, where the state has | else the pool knows it           |
-|                                         | it, else none                          |                                  |
-| balancer_v3_*                           | none                                   |                                  |
+| weighted, balancer_v2_*, balancer_v3_*  | none                                   | the pool knows its id            |
 | balancer_v3_boosted                     | the shares that the pool holds of the  | the vault wraps and unwraps      |
 |                                         | token sold, and of the one bought:     |                                  |
 |                                         | 20 bytes each, 0 where it holds the    |                                  |
@@ -45,7 +42,7 @@ it as follows. The PoolKey, and nothing for a wrapper, are the same in all of th
 |-------------------|--------------------------------------------------------------------------------------------|
 | three_bytes       | every fee and tick spacing in 3 bytes                                                      |
 | two_bytes_or_word | 32 zero bytes in place of none                                                             |
-| word              | fee or tick spacing of a concentrated pool in 32 bytes, the pool id, else 32 zero bytes    |
+| word              | fee or tick spacing of a concentrated pool in 32 bytes, else 32 zero bytes                 |
 | empty             | none                                                                                       |
 """
 
@@ -78,7 +75,10 @@ class PoolUse(NamedTuple):
 
 
 class _Fee(NamedTuple):
+    """`is_tier` says that the fee identifies a concentrated pool."""
+
     ppm: int
+    is_tier: bool = False
 
 
 class _TickSpacing(NamedTuple):
@@ -141,7 +141,7 @@ def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTE
         case ExtraDataForm.EMPTY:
             return b""
         case ExtraDataForm.WORD:
-            return _word(use, data)
+            return _word(data)
         case ExtraDataForm.THREE_BYTES:
             return _number(data, _FEE_BYTES)
         case ExtraDataForm.TWO_BYTES_OR_WORD:
@@ -150,11 +150,10 @@ def encode_extra_data(use: PoolUse, form: ExtraDataForm = ExtraDataForm.TWO_BYTE
             return _number(data)
 
 
-def _word(use: PoolUse, data: bytes | _Fee | _TickSpacing) -> bytes:
-    """Return what the route of the interface has of the pool, as a word: the fee, the spacing, a pool id, or zero."""
-    if use.pool.family == "concentrated":
-        return _number(data, WORD) or bytes(WORD)
-    return data if isinstance(data, bytes) and len(data) == WORD else bytes(WORD)
+def _word(data: bytes | _Fee | _TickSpacing) -> bytes:
+    """Return what the route of the interface has of the pool, as a word: a fee tier, a tick spacing, or zero."""
+    is_tier = isinstance(data, _TickSpacing) or (isinstance(data, _Fee) and data.is_tier)
+    return _number(data, WORD) if is_tier else bytes(WORD)
 
 
 def _number(data: bytes | _Fee | _TickSpacing, length: int | None = None) -> bytes:
@@ -171,8 +170,8 @@ def _nothing(use: PoolUse) -> _Data:
     return b""
 
 
-def _constant_product(use: PoolUse) -> _Data:
-    return b"" if use.pool.state().get("variant") == "solidly" else _fee(use.pool.fee_ppm)
+def _pair(use: PoolUse) -> _Data:
+    return b"" if use.pool.computes_output else _fee(use.pool.fee_ppm)
 
 
 def _coin_indices(use: PoolUse) -> _Data:
@@ -186,11 +185,6 @@ def _meta_coins(use: PoolUse) -> _Data:
     return bytes((i, j)) if max(i, j) < 2 else bytes((max(i - 1, 0), max(j - 1, 0), 1))
 
 
-def _pool_id(use: PoolUse) -> _Data:
-    pool_id = use.pool.api_extra_data().get("poolId")
-    return bytes.fromhex(str(pool_id)[2:]) if pool_id else b""
-
-
 def _concentrated(use: PoolUse) -> _Data:
     """A protocol that the network knows only by its id is treated as a fork of Uniswap V3."""
     traits = use.pool.api_extra_data()
@@ -198,7 +192,7 @@ def _concentrated(use: PoolUse) -> _Data:
         return _PoolKey(_infinity_key(use, traits) if "parameters" in traits else _v4_key(traits))
     keys = use.protocol.extra_keys if use.protocol and use.protocol.family else ("fee",)
     if "fee" in keys:
-        return _fee(int(traits["fee"]))
+        return _fee(int(traits["fee"]))._replace(is_tier=True)
     return _tick_spacing(int(traits["tickSpacing"])) if "tickSpacing" in keys else b""
 
 
@@ -270,14 +264,14 @@ _V4_OR_INFINITY: Final[Mapping[str, RouterPoolKind]] = {
     ContractKind.INFINITY_CL: RouterPoolKind.INFINITY,
     ContractKind.INFINITY_BIN: RouterPoolKind.INFINITY,
 }
-_BALANCER_V2: Final = RouterFamily(RouterPoolKind.BALANCER_V2, _pool_id)
+_BALANCER_V2: Final = RouterFamily(RouterPoolKind.BALANCER_V2, _nothing)
 _BALANCER_V3: Final = RouterFamily(RouterPoolKind.BALANCER_V3, _nothing)
 
 BY_FAMILY: Final[Mapping[str, RouterFamily]] = MappingProxyType(
     {
         "wrapper": RouterFamily(RouterPoolKind.WRAPPER, _nothing),
-        "constant_product": RouterFamily(RouterPoolKind.PAIR, _constant_product),
-        "solidly_stable": RouterFamily(RouterPoolKind.PAIR, _nothing),
+        "constant_product": RouterFamily(RouterPoolKind.PAIR, _pair),
+        "solidly_stable": RouterFamily(RouterPoolKind.PAIR, _pair),
         "concentrated": RouterFamily(RouterPoolKind.CONCENTRATED, _concentrated, _V4_OR_INFINITY),
         "stableswap": RouterFamily(RouterPoolKind.STABLESWAP, _coin_indices),
         "curve_meta": RouterFamily(RouterPoolKind.STABLESWAP, _meta_coins),

@@ -20,6 +20,10 @@ class Kind(StrEnum):
     STARKNET = "starknet"
 
 
+WRAPPER_FAMILY: Final = "wrapper"
+"""The pool family of the contract that wraps the native token."""
+
+
 class ProtocolInfo(NamedTuple):
     """A DEX brand on a network.
 
@@ -37,9 +41,12 @@ class ProtocolInfo(NamedTuple):
     contracts: tuple[str, ...] = ()
     unsupported: str | None = None
 
+    @property
+    def is_wrapper(self) -> bool:
+        """Whether it wraps the native token, and is no exchange."""
+        return self.family == WRAPPER_FAMILY
 
-WRAPPER_FAMILY: Final = "wrapper"
-"""The pool family of the contract that wraps the native token."""
+
 WRAPPER_PROTOCOL: Final = ProtocolInfo(0, "wrapper", "Wrapper", family=WRAPPER_FAMILY)
 """That contract, as the interface lists it among the protocols."""
 

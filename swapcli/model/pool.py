@@ -85,6 +85,19 @@ class Pool(ABC):
         return self.address
 
     @property
+    def pool_id(self) -> str:
+        """Return the id, 32 bytes in hex, by which a contract of many pools knows it; empty if there is none.
+
+        It is the `key`, except for pools of Balancer V2, which have contracts of their own beside the vault.
+        """
+        return "" if self.key == self.address else self.key
+
+    @property
+    def computes_output(self) -> bool:
+        """Whether its contract computes outputs by Solidly's `getAmountOut`, so that routers need not know the fee."""
+        return False
+
+    @property
     def holds_reserves_in_vault(self) -> bool:
         """Whether the protocol's vault holds the tokens, and not the contract at `address`."""
         return False

@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Final, Self
 
 from swapcli.errors import InsufficientLiquidity, SwapReverts
@@ -33,7 +33,7 @@ _RATE_BITS: Final = 128
 class BalancerV2(BalancerPool):
     """A pool of the Vault. `pool_id` is what the Vault calls it, 32 bytes in hex; empty if it is unknown."""
 
-    pool_id: str
+    pool_id: str = field()  # or else the property of `Pool` would be its default
 
     @abstractmethod
     def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:

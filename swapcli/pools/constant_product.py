@@ -41,6 +41,11 @@ class ConstantProduct(Pool):
     family: ClassVar[str] = "constant_product"
     swap_gas: ClassVar[int] = 59_900
 
+    @property
+    def computes_output(self) -> bool:
+        """Whether it pays the output of Solidly's own function."""
+        return self.is_solidly and not self.has_v2_output
+
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` for the largest output that the pair allows. Raises as `Pool.swap`."""
         forward = is_forward(self, token_in, token_out)

@@ -40,6 +40,7 @@ class SolidlyStable(Pool):
 
     family: ClassVar[str] = "solidly_stable"
     swap_gas: ClassVar[int] = 123_200
+    computes_output: ClassVar[bool] = True
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` for the contract's `getAmountOut`. Raises as `Pool.swap`."""

@@ -171,15 +171,6 @@ def test_a_stableswap_pool_encodes_the_indices_of_its_coins(pool: StableSwap, da
     assert tuple(encode_extra_data(PoolUse(pool, pool.tokens[i], pool.tokens[j], None))) == (i, j)
 
 
-class WithId(Weighted):
-    """A weighted pool whose state contains its id."""
-
-    __slots__ = ()
-
-    def api_extra_data(self) -> dict[str, int | str]:
-        return {"poolId": "0x" + "7e" * 32}
-
-
 @given(balancer_v3_boosted_pools())
 def test_a_boosted_pool_encodes_its_shares_of_both_tokens(pool: BalancerV3Boosted) -> None:
     expected = "".join(
@@ -190,10 +181,12 @@ def test_a_boosted_pool_encodes_its_shares_of_both_tokens(pool: BalancerV3Booste
     assert backwards == extra(pool)[20:] + extra(pool)[:20]
 
 
-def test_a_weighted_pool_encodes_its_id_only_if_known() -> None:
+@pytest.mark.parametrize("form", [ExtraDataForm.TWO_BYTES, ExtraDataForm.WORD])
+def test_pools_of_the_vault_encode_nothing(form: ExtraDataForm) -> None:
     fields = POOL, "weighted", (WRAPPED.address, OTHER), (18, 18), 3_000, (10**18, 10**18), (10**18 // 2, 10**18 // 2)
-    assert extra(Weighted(*fields)) == b""
-    assert extra(WithId(*fields)) == b"\x7e" * 32
+    for pool_id in ("", "0x" + "7e" * 32):
+        data = in_form(form, Weighted(*fields, pool_id=pool_id))
+        assert data == (bytes(32) if form is ExtraDataForm.WORD else b"")
 
 
 def in_form(form: ExtraDataForm, pool: Pool, protocol: ProtocolInfo | None = None) -> bytes:

@@ -70,8 +70,8 @@ _WITHDRAW_AMOUNT: Final = _SELECTOR_BYTES
 _TRANSFER_AMOUNT: Final = _SELECTOR_BYTES + WORD
 _PPM_PER_BPS: Final = 100
 
-# Variants of constant product pools in `swap-market/1`: those of Solidly, and as executed here.
-_SOLIDLY, _SOLIDLY_V2_OUTPUT = "solidly", "solidly_v2_output"
+_SOLIDLY_V2_OUTPUT: Final = "solidly_v2_output"
+"""The variant of constant product pools in `swap-market/1` that is Solidly's as executed here."""
 _EXECUTION: Final = Execution(rate_scale=ALL, rounds_to_nearest=True)
 """Its gas is that of this project's router: a contract of ours that reads the same actions uses about as much: of 600
 random routes, 79% are estimated within 10%. Settler's own bytecode is not published to measure it."""
@@ -115,14 +115,14 @@ class SettlerDialect:
             case ("UNISWAPV4", "concentrated") | ("BASIC", "stableswap"):
                 return pool
             case "BASIC", "weighted":
-                return pool if "pool_id" in pool.state() and self._vault(pool) else None
+                return pool if pool.pool_id and self._vault(pool) else None
         return None
 
     def refusal_reason(self, pool: Pool) -> str:
         """As `RouterDialect.refusal_reason`."""
         action = self._actions.get(pool.protocol, [""])[0]
         if pool.family == "weighted" and action == "BASIC":
-            if "pool_id" not in pool.state():
+            if not pool.pool_id:
                 return "the id by which Balancer's vault knows the pool is unknown; a sync from a node reads it"
             return "the address of Balancer's vault is unknown"
         if pool.family == "constant_product" and action == "UNISWAPV2" and pool.fee_ppm % _PPM_PER_BPS:
@@ -188,7 +188,7 @@ class SettlerDialect:
         if pool.family == "stableswap":
             return encode_basic(sold, bps, pool.address, _EXCHANGE_AMOUNT, _exchange(pool, sold, bought))
         if pool.family == "weighted":
-            data = _vault_swap(str(pool.state()["pool_id"]), sold, bought, router)
+            data = _vault_swap(pool.pool_id, sold, bought, router)
             return encode_basic(sold, bps, self._vault(pool), _VAULT_AMOUNT, data)
         traits = pool.api_extra_data()
         if "poolId" in traits:
@@ -269,11 +269,10 @@ def _pair_as_executed(pool: Pool) -> Pool | None:
     """Return a pair as Settler executes it; None for a fee that is not of whole bps."""
     if pool.fee_ppm % _PPM_PER_BPS:
         return None
-    state = pool.state()
-    if state.get("variant") != _SOLIDLY:
+    if not pool.computes_output:
         return pool
     try:
-        return type(pool).from_state(pool.identity, {**state, "variant": _SOLIDLY_V2_OUTPUT})
+        return type(pool).from_state(pool.identity, {**pool.state(), "variant": _SOLIDLY_V2_OUTPUT})
     except InvalidPoolState:
         return None
 
