@@ -1,7 +1,7 @@
 """`swapcli serve --workers N`: a parent that opens the markets and the socket, and the processes that it forks.
 
 Markets are opened before the first fork, so that the processes share their memory. Nothing that a thread or a
-connection belongs to is opened in the parent.
+connection belongs to is opened in the parent. If markets follow a node, one more process writes their stores.
 """
 
 from __future__ import annotations
@@ -26,6 +26,7 @@ from swapcli.service.log_writer import log_stream
 from swapcli.service.market_followers import FollowerThreads
 from swapcli.service.parent_channel import ParentChannel
 from swapcli.service.server import BACKLOG, base_url, bind, serve_as_worker
+from swapcli.service.shared_stores import SharedStores
 from swapcli.service.supervisor import ProcessPlan, Supervisor
 from swapcli.service.worker_group import GroupMember, WorkerGroup, share_of
 
@@ -58,7 +59,15 @@ def serve_by_workers(
             policies.append(read_policy())
 
     listener = bind(settings.host, settings.port)
-    group = WorkerGroup(settings.workers)
+    stores = SharedStores(sources.followed, settings.workers)
+
+    def run_writer(parent: ParentChannel) -> int:
+        gc.enable()
+        listener.close()
+        registry = sources.registry
+        with log_stream(sys.stderr, is_shared=True) as stream:
+            member = GroupMember(group, slot=settings.workers)
+            return stores.write(registry.networks, member, parent, AccessLog(stream), registry.clock)
 
     def run_worker(slot: int, parent: ParentChannel) -> int:
         gc.enable()
@@ -66,7 +75,9 @@ def serve_by_workers(
         settings, keys = policies[-1]
         with (
             log_stream(sys.stderr, is_shared=True) as stream,
-            FollowerThreads(sources.followed, sources.registry, log := AccessLog(stream)) as followers,
+            FollowerThreads(
+                stores.followed_by(slot), sources.registry, log := AccessLog(stream), stores.announcements
+            ) as followers,
         ):
             service = create_app(
                 sources.registry,
@@ -93,7 +104,10 @@ def serve_by_workers(
     _open_markets(sources)
     listener.listen(BACKLOG)
     plans = [ProcessPlan(f"worker {slot + 1}", partial(run_worker, slot)) for slot in range(settings.workers)]
-    with listener:
+    with listener, stores:
+        if stores.has_writer:
+            plans.append(ProcessPlan("the writer of stores", run_writer))
+        group = WorkerGroup(settings.workers, helpers=len(plans) - settings.workers)
         Supervisor(plans, group, on_ready=lambda: on_ready(url), on_reload=reload, on_stop=listener.close).run()
     return 0
 

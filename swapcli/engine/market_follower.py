@@ -8,7 +8,7 @@ that it opens, belongs to one thread; the sources that it returns may be used by
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from contextlib import contextmanager
+from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import NamedTuple
@@ -39,13 +39,15 @@ RESELECT_AFTER_S = 300.0
 class FollowedStore(NamedTuple):
     """The store of a network, and the node that it follows; without a node, only other processes write to it.
 
-    `heads` say when to look for a new block; None polls."""
+    `heads` say when to look for a new block; None polls. Of an `is_read_only` store, a `StoreWriter` of another process
+    writes the blocks; it may not exist yet, and its node only names the router and samples pools."""
 
     network: Network
     networks: Callable[[str], Network]
     path: Path
     node: Node | None
     heads: HeadSource | None = None
+    is_read_only: bool = False
 
 
 class FollowedMarket(NamedTuple):
@@ -74,28 +76,96 @@ def open_follower(
 
     Raises `UpstreamError`, `ConfigError`, `MarketError`.
     """
-    if isinstance(followed, FollowedStore):
-        with open_store(str(followed.path), followed.networks, followed.network.name) as store:
-            if followed.node is None or store.read_pools(()).provenance is Provenance.SYNCED:
-                yield MarketFollower(store, followed.node, clock, route_ttl_s=route_ttl_s, max_pools=max_pools)
-                return
-            # No block can follow an imported market: its pools are synced into a store of the process.
-            node, market = followed.node, store.read_deepest(max_pools)
-    else:
-        node, market = followed.node, followed.load()
-    with _temporary_store(followed) as store:
-        for progress in import_pools(store, node, market):
-            on_progress(progress)
-        yield MarketFollower(store, node, clock, route_ttl_s=route_ttl_s, max_pools=max_pools)
+    with ExitStack() as stack:
+        path = find_own_store(followed)
+        if path is None:
+            folder = stack.enter_context(TemporaryDirectory(prefix="swapcli-", ignore_cleanup_errors=True))
+            path = Path(folder, "private.sqlite")
+            _fill_private_store(followed, path, on_progress, max_pools)
+        store = stack.enter_context(open_store(str(path), followed.networks, followed.network.name))
+        is_writer = not (isinstance(followed, FollowedStore) and followed.is_read_only)
+        yield MarketFollower(
+            store, followed.node, clock, route_ttl_s=route_ttl_s, max_pools=max_pools, is_writer=is_writer
+        )
 
 
 @contextmanager
-def _temporary_store(followed: Followed) -> Iterator[Store]:
-    with (
-        TemporaryDirectory(prefix="swapcli-", ignore_cleanup_errors=True) as folder,
-        create_store(str(Path(folder, "private.sqlite")), followed.network, followed.networks) as store,
-    ):
-        yield store
+def open_store_writer(
+    followed: Followed, path: Path, on_progress: Callable[[Progress], object], *, max_pools: int = MAX_POOLS
+) -> Iterator[StoreWriter]:
+    """Open the writer of the store at `path`: the market's own one, or a private one, which appears once it is filled.
+
+    Raises as `open_follower`.
+    """
+    assert followed.node is not None
+    if not (isinstance(followed, FollowedStore) and path == followed.path) and not path.exists():
+        part = path.with_suffix(".part")
+        _fill_private_store(followed, part, on_progress, max_pools)
+        part.replace(path)
+    with open_store(str(path), followed.networks, followed.network.name) as store:
+        yield StoreWriter(store, followed.node)
+
+
+def find_own_store(followed: Followed) -> Path | None:
+    """Return the store in which the node can be followed; None if that has to be a private one.
+
+    Raises `ConfigError` and `MarketError`.
+    """
+    if not isinstance(followed, FollowedStore):
+        return None
+    if followed.node is None or followed.is_read_only:
+        return followed.path
+    with open_store(str(followed.path), followed.networks, followed.network.name) as store:
+        # No block can follow an imported market.
+        return followed.path if store.read_pools(()).provenance is Provenance.SYNCED else None
+
+
+def _fill_private_store(
+    followed: Followed, path: Path, on_progress: Callable[[Progress], object], max_pools: int
+) -> None:
+    """Create a store with the pools of a market, as the node has them. An interrupted call is resumed."""
+    assert followed.node is not None
+    if isinstance(followed, FollowedStore):
+        with open_store(str(followed.path), followed.networks, followed.network.name) as imported:
+            market = imported.read_deepest(max_pools)
+    else:
+        market = followed.load()
+    with create_store(str(path), followed.network, followed.networks) as store:
+        for progress in import_pools(store, followed.node, market):
+            on_progress(progress)
+
+
+class StoreWriter:
+    """Brings a store to the newest block of its node, for followers in other processes."""
+
+    def __init__(self, store: Store, node: Node) -> None:
+        self._store, self._node = store, node
+        self._head: StoredBlock | None = None
+
+    def read(self) -> StoredBlock | None:
+        """Return the block of the store. Raises `MarketError`."""
+        self._head = self._store.inventory.head()
+        return self._head
+
+    def advance(self) -> StoredBlock | None:
+        """Bring the store to the newest block and return it; None if it is the one returned before.
+
+        Raises `UpstreamError`, `ConfigError`, `MarketError`.
+        """
+        before = self._head
+        _follow(self._store, self._node, before)
+        head = self.read()
+        return None if head == before else head
+
+
+def _follow(store: Store, node: Node, head: StoredBlock | None) -> None:
+    """Bring a store to the newest block. `head` is the one that was read from it last."""
+    try:
+        follow(store, node)
+    except (ConfigError, MarketError):
+        # Another process may have written the block first, which is just as good.
+        if store.inventory.head() == head:
+            raise
 
 
 class _Latest(NamedTuple):
@@ -112,9 +182,18 @@ class _Latest(NamedTuple):
 class MarketFollower:
     """Returns sources of quotes that are each as of one whole block."""
 
-    def __init__(self, store: Store, node: Node | None, clock: Clock, *, route_ttl_s: int, max_pools: int) -> None:
+    def __init__(
+        self,
+        store: Store,
+        node: Node | None,
+        clock: Clock,
+        *,
+        route_ttl_s: int,
+        max_pools: int,
+        is_writer: bool,
+    ) -> None:
         self._store, self._node, self._clock = store, node, clock
-        self._route_ttl_s, self._max_pools = route_ttl_s, max_pools
+        self._route_ttl_s, self._max_pools, self._is_writer = route_ttl_s, max_pools, is_writer
         self._latest: _Latest | None = None
 
     def read(self) -> InMemorySource:
@@ -135,7 +214,8 @@ class MarketFollower:
         latest = self._latest
         if latest is None:
             return self.read()
-        self._follow(latest)
+        if self._is_writer and self._node is not None:
+            _follow(self._store, self._node, latest.head)
         with self._store.snapshot():
             head = self._store.inventory.head()
             if head == latest.head and latest.has_router:
@@ -191,16 +271,6 @@ class MarketFollower:
 
     def _new_source(self, market: MarketState) -> InMemorySource:
         return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
-
-    def _follow(self, latest: _Latest) -> None:
-        if self._node is None:
-            return
-        try:
-            follow(self._store, self._node)
-        except (ConfigError, MarketError):
-            # Another process may have written the block first, which is just as good.
-            if self._store.inventory.head() == latest.head:
-                raise
 
     def _changed_since(self, latest: _Latest) -> frozenset[str] | None:
         """Return the keys of the pools to read; None for all."""

@@ -6,35 +6,51 @@ Failures are retried with exponential back-off. Meanwhile the last state stays i
 from __future__ import annotations
 
 import gc
+from abc import ABC, abstractmethod
 from collections.abc import Iterable, Mapping
+from contextlib import AbstractContextManager
+from pathlib import Path
 from threading import Event, Thread
-from typing import Self
+from typing import Any, Generic, Protocol, Self, TypeVar
 
 from swapcli.backoff import backoff_s
 from swapcli.chain.head_source import FollowMode, PollingHeads, poll_interval_s
 from swapcli.chain.rpc_node import FailoverNode
+from swapcli.engine.clock import Clock
 from swapcli.engine.feed.counters import FeedCounters
-from swapcli.engine.feed.follower import AnyFollowed, FeedFollower, FollowedFeed, open_any_follower
-from swapcli.engine.market_follower import MarketFollower
+from swapcli.engine.feed.follower import AnyFollowed, FollowedFeed, open_any_follower
+from swapcli.engine.market_follower import Followed, FollowedStore, open_store_writer
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import Progress
 from swapcli.errors import SwapcliError
 from swapcli.service.access_log import AccessLog
+from swapcli.service.block_announcements import BlockAnnouncements, WriterState
 from swapcli.service.market_registry import MarketRegistry
+from swapcli.store import StoredBlock
+
+T = TypeVar("T")
+T_co = TypeVar("T_co", covariant=True)
 
 MAX_PAUSE_S = 15.0
 JOIN_TIMEOUT_S = 0.5
 """Time for a thread to end. A thread that still waits for its node is abandoned, since it is a daemon."""
 
 
-class FollowerThreads:
-    """The threads, which run inside a `with` block.
+class BlockFollower(Protocol[T_co]):
+    """Follows a chain: a `MarketFollower`, `FeedFollower` or `StoreWriter`."""
 
-    Each passes new sources to `registry`. `log` gets a line when a thread starts to fail and when it recovers.
-    """
+    def read(self) -> T_co | None:
+        """Return what there is at the start."""
 
-    def __init__(self, followed: Iterable[AnyFollowed], registry: MarketRegistry, log: AccessLog | None = None) -> None:
-        self._threads = {each.network.name: _FollowerThread(each, registry, log) for each in followed}
+    def advance(self) -> T_co | None:
+        """Return what there is at the newest block; None if that was returned before."""
+
+
+class _Threads:
+    """Threads by network name, which run inside a `with` block."""
+
+    def __init__(self, threads: Iterable[_FollowerThread[Any]]) -> None:
+        self._threads = {thread.network: thread for thread in threads}
 
     def __enter__(self) -> Self:
         for thread in self._threads.values():
@@ -66,13 +82,39 @@ class FollowerThreads:
         return all(thread.is_settled for thread in self._threads.values())
 
 
-class _FollowerThread(Thread):
+class FollowerThreads(_Threads):
+    """Threads that pass new sources to `registry`.
+
+    `log` gets a line when a thread starts to fail and when it recovers. With `announcements`, another process writes to
+    the stores that are only read here.
+    """
+
+    def __init__(
+        self,
+        followed: Iterable[AnyFollowed],
+        registry: MarketRegistry,
+        log: AccessLog | None = None,
+        announcements: BlockAnnouncements | None = None,
+    ) -> None:
+        super().__init__(_MarketThread(each, registry, log, announcements) for each in followed)
+
+
+class WriterThreads(_Threads):
+    """Threads that bring stores to the newest blocks, and announce these to the processes that read the stores."""
+
+    def __init__(
+        self, stores: Mapping[Path, Followed], announcements: BlockAnnouncements, log: AccessLog, clock: Clock
+    ) -> None:
+        super().__init__(_WriterThread(each, path, announcements, log, clock) for path, each in stores.items())
+
+
+class _FollowerThread(Thread, ABC, Generic[T]):
     """Follows one market. A daemon thread, so that an unresponsive node does not delay the end of the process."""
 
-    def __init__(self, market: AnyFollowed, registry: MarketRegistry, log: AccessLog | None) -> None:
+    def __init__(self, market: AnyFollowed, log: AccessLog | None, clock: Clock) -> None:
         super().__init__(name=f"market follower of {market.network.name}", daemon=True)
-        self._market, self._registry, self._log = market, registry, log
-        self._network = market.network.name
+        self._market, self._log, self._clock = market, log, clock
+        self.network = market.network.name
         self.counters = market.counters if isinstance(market, FollowedFeed) else None
         self.heads = market.heads or PollingHeads(poll_interval_s(market.network.block_time_s))
         self._stop_requested = Event()
@@ -82,6 +124,22 @@ class _FollowerThread(Thread):
         self.failures = 0
         self.is_settled = False
 
+    @abstractmethod
+    def _open(self) -> AbstractContextManager[BlockFollower[T]]:
+        """Open the follower of the market."""
+
+    @abstractmethod
+    def _publish(self, latest: T) -> None:
+        """Pass on the state at a new block."""
+
+    @abstractmethod
+    def _set_status(self, status: str, *, is_failing: bool = False) -> None:
+        """Set why there is no state yet."""
+
+    def _is_prepared(self) -> bool:
+        """Return whether the follower can be opened yet."""
+        return True
+
     def request_stop(self) -> None:
         self._stop_requested.set()
         self.heads.stop()
@@ -89,29 +147,32 @@ class _FollowerThread(Thread):
     def run(self) -> None:
         while not self._stop_requested.is_set():
             try:
-                ttl_s = self._registry.route_ttl_s
-                with open_any_follower(
-                    self._market, self._registry.clock, self._report_progress, route_ttl_s=ttl_s
-                ) as follower:
-                    self._follow(follower)
+                if self._is_prepared():
+                    with self._open() as follower:
+                        self._follow(follower)
             except Exception as error:  # the thread must survive defects, too
                 self._record_failure(error)
             self._wait()
         if not isinstance(self._market, FollowedFeed) and isinstance(self._market.node, FailoverNode):
             self._market.node.close()
 
-    def _follow(self, follower: MarketFollower | FeedFollower) -> None:
+    def _follow(self, follower: BlockFollower[T]) -> None:
         """Publish new states until stopped. Raises errors that need a new follower."""
-        self._publish(follower.read())
+        self._publish_new(follower.read())
         while not self._stop_requested.is_set():
             try:
-                source = follower.advance()
+                latest = follower.advance()
             except SwapcliError as error:
                 self._record_failure(error)
             else:
-                self._publish(source)
+                self._publish_new(latest)
                 self._record_success()
             self._wait()
+
+    def _publish_new(self, latest: T | None) -> None:
+        if latest is not None:
+            self._publish(latest)
+        self.is_settled = True
 
     def _wait(self) -> None:
         """Wait for the next block; after failures longer and longer."""
@@ -119,35 +180,87 @@ class _FollowerThread(Thread):
         if self.heads.problem != self._subscription_problem:
             self._subscription_problem = self.heads.problem
             if self._log:
-                self._log.log_follow_mode(self._network, self._subscription_problem, self._registry.clock.now_s())
+                self._log.log_follow_mode(self.network, self._subscription_problem, self._clock.now_s())
 
     def _report_progress(self, progress: Progress) -> None:
         total = "" if progress.total is None else f" of {progress.total}"
-        self._registry.set_status(self._network, f"the pools of {self._network} are being read: {progress.done}{total}")
-
-    def _publish(self, source: InMemorySource | None) -> None:
-        if source is not None:
-            self._block = source.market.block
-            is_first = self._network not in self._registry.sources
-            self._registry.set_source(source)
-            if is_first:
-                # Most of the market stays. Without freezing, each full collection would scan it and delay requests.
-                gc.collect()
-                gc.freeze()
-        self.is_settled = True
+        self._set_status(f"the pools of {self.network} are being read: {progress.done}{total}")
 
     def _record_success(self) -> None:
         if self._consecutive_failures and self._log:
-            self._log.log_follower_state(self._network, None, self._registry.clock.now_s())
+            self._log.log_follower_state(self.network, None, self._clock.now_s())
         self._consecutive_failures = 0
 
     def _record_failure(self, error: Exception) -> None:
         if self._stop_requested.is_set():
             return  # closing the connection ends an exchange with an error
         if not self._consecutive_failures and self._log:
-            self._log.log_follower_state(self._network, error, self._registry.clock.now_s())
-        self._registry.set_status(self._network, f"the pools of {self._network} could not be read yet")
-        self._registry.mark_tried(self._network)
+            self._log.log_follower_state(self.network, error, self._clock.now_s())
+        self._set_status(f"the pools of {self.network} could not be read yet", is_failing=True)
         self._consecutive_failures += 1
         self.failures += 1
         self.is_settled = True
+
+
+class _MarketThread(_FollowerThread[InMemorySource]):
+    """Passes the market at each block to the registry."""
+
+    def __init__(
+        self,
+        market: AnyFollowed,
+        registry: MarketRegistry,
+        log: AccessLog | None,
+        announcements: BlockAnnouncements | None,
+    ) -> None:
+        super().__init__(market, log, registry.clock)
+        self._registry, self._announcements = registry, announcements
+
+    def _is_prepared(self) -> bool:
+        """Return False while another process fills the store."""
+        market = self._market
+        if self._announcements is None or not isinstance(market, FollowedStore) or market.path.exists():
+            return True
+        state = self._announcements.state(self.network)
+        if state.status:
+            self._set_status(state.status, is_failing=state.is_failing)
+        return False
+
+    def _open(self) -> AbstractContextManager[BlockFollower[InMemorySource]]:
+        return open_any_follower(
+            self._market, self._registry.clock, self._report_progress, route_ttl_s=self._registry.route_ttl_s
+        )
+
+    def _publish(self, latest: InMemorySource) -> None:
+        self._block = latest.market.block
+        is_first = self.network not in self._registry.sources
+        self._registry.set_source(latest)
+        if is_first:
+            # Most of the market stays. Without freezing, each full collection would scan it and delay requests.
+            gc.collect()
+            gc.freeze()
+
+    def _set_status(self, status: str, *, is_failing: bool = False) -> None:
+        self._registry.set_status(self.network, status)
+        if is_failing:
+            self._registry.mark_tried(self.network)
+
+
+class _WriterThread(_FollowerThread[StoredBlock]):
+    """Writes each block to a store, and announces it."""
+
+    def __init__(
+        self, market: Followed, path: Path, announcements: BlockAnnouncements, log: AccessLog, clock: Clock
+    ) -> None:
+        super().__init__(market, log, clock)
+        self._written, self._path, self._announcements = market, path, announcements
+
+    def _open(self) -> AbstractContextManager[BlockFollower[StoredBlock]]:
+        return open_store_writer(self._written, self._path, self._report_progress)
+
+    def _publish(self, latest: StoredBlock) -> None:
+        self._block = latest.number
+        self._set_status("")
+        self._announcements.announce(self.network)
+
+    def _set_status(self, status: str, *, is_failing: bool = False) -> None:
+        self._announcements.set_state(self.network, WriterState(self.heads.mode, status, is_failing))

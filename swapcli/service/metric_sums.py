@@ -32,7 +32,7 @@ def encode_families(families: Iterable[Metric]) -> bytes:
                 each.name,
                 each.documentation,
                 each.type,
-                [(name, labels, value) for name, labels, value, *_ in each.samples],
+                [(name, labels, float(value)) for name, labels, value, *_ in each.samples],
             )
             for each in families
         ]

@@ -6,7 +6,9 @@ The service is a process of its own; its node is a real one, behind a proxy wher
 from __future__ import annotations
 
 import json
+import os
 import re
+import signal
 import time
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
@@ -39,7 +41,7 @@ from tests.chain.trader import USER, Trader, random_amount
 from tests.examples import examples
 from tests.store.build import only
 from tests.support.chain import connected
-from tests.support.service_process import ServiceProcess, run_service
+from tests.support.service_process import ServiceProcess, child_ids, run_service
 
 TICK_S = 1.0
 MAX_AGE_S = 8
@@ -285,6 +287,32 @@ def test_it_ends_well_and_told_what_failed_without_a_secret(
     assert data[:2] == [(STORED, "failing"), (STORED, "well")]
     assert SECRET not in service.stderr + "".join(client.responses)
     assert not any("defect" in line for line in lines)
+
+
+def connections_to_nodes(pid: int, scene: Scene) -> int:
+    """The number of TCP connections that a process has to the nodes of the scene."""
+    nodes = {f"{int(url.rpartition(':')[2].partition('/')[0]):04X}" for url in (scene.proxy.url, url_of(scene.chain))}
+    lines = [line.split() for line in Path(f"/proc/{pid}/net/tcp").read_text().splitlines()[1:]]
+    inodes = {line[9] for line in lines if line[2].partition(":")[2] in nodes}
+    found = {os.readlink(file) for file in Path(f"/proc/{pid}/fd").iterdir() if file.is_symlink()}
+    return sum(f"socket:[{inode}]" in found for inode in inodes)
+
+
+def test_workers_read_the_stores_that_one_process_writes(scene: Scene) -> None:
+    options = ("--workers", "2", "--networks", f"{STORED},{TAKEN}", "--max-age", str(MAX_AGE_S))
+    with run_service(*options, env=scene.env) as service:
+        client = Client(service)
+        until(lambda: client.ask("/metrics")[1].count("swapcli_market_block{") == 2)
+        until(has_reached(client, scene.head()))
+        assert client.out(STORED, scene) == client.out(TAKEN, scene) == scene.out()
+        *workers, writer = child_ids(service.process.pid)
+        assert connections_to_nodes(writer, scene) == 2
+        assert [connections_to_nodes(pid, scene) for pid in workers] == [0, 0]
+        os.kill(writer, signal.SIGKILL)
+        until(has_reached(client, scene.head() + 1))
+        assert client.out(STORED, scene) == client.out(TAKEN, scene) == scene.out()
+        assert service.stop() == 0
+    assert not [line for line in service.stderr.splitlines() if "keeping" in line]
 
 
 def test_one_request_waits_for_the_first_state(scene: Scene) -> None:

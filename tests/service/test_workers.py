@@ -12,12 +12,11 @@ import time
 from collections.abc import Callable, Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
-from pathlib import Path
 
 import pytest
 
 from tests.support.service import build_order_query, build_swap_terms
-from tests.support.service_process import ServiceProcess, build_get_request, run_service
+from tests.support.service_process import ServiceProcess, build_get_request, child_ids, run_service
 
 ROUTE = "/base/route?" + "&".join(f"{key}={value}" for key, value in build_order_query("base").items())
 LIMIT = 300
@@ -88,8 +87,7 @@ def connected(service: ServiceProcess, count: int, address: str | None = None) -
 
 
 def worker_ids(service: ServiceProcess) -> list[int]:
-    children = Path(f"/proc/{service.process.pid}/task/{service.process.pid}/children").read_text()
-    return [int(each) for each in children.split()]
+    return child_ids(service.process.pid)
 
 
 def is_ready_with(service: ServiceProcess, replaced: int) -> bool:

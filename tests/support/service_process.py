@@ -130,6 +130,11 @@ def ready_file_option(folder: Path) -> tuple[Path, tuple[str, str]]:
     return file, ("--ready-file", str(file))
 
 
+def child_ids(pid: int) -> list[int]:
+    """Return the processes that a process of one thread has started, in their order."""
+    return [int(each) for each in Path(f"/proc/{pid}/task/{pid}/children").read_text().split()]
+
+
 def receive_all(connection: socket.socket) -> bytes:
     """Return the bytes that arrive until the other side closes the connection."""
     received = b""
