@@ -22,7 +22,7 @@ MOST_MORE = {"calldata": 26, "execute": 27}
 
 BANNED = {
     "web3", "ens", "eth_abi", "eth_utils", "eth_account", "pydantic", "httpx", "starlette", "uvicorn", "numpy", "scipy",
-    "rich", "yaml", "msgspec", "asyncio", "unittest", "decimal", "typer",
+    "rich", "yaml", "msgspec", "asyncio", "unittest", "decimal", "typer", "dataclasses",
 }  # fmt: skip
 LASTING = {"web3", "websockets", "aiohttp", "eth_abi", "eth_utils", "eth_account"}
 """Libraries of lasting connections."""
@@ -195,6 +195,7 @@ def test_the_overview_loads_no_command_and_no_layer_below() -> None:
         "swapcli.cli.render",
         "swapcli.cli.render.columns",
         "swapcli.cli.terminal",
+        "swapcli.records",
         "swapcli.startup",
     }
     assert not loaded & {"typer", "inspect", "pathlib", "dataclasses"}

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from swapcli.api.fields import Fields, plain
 from swapcli.api.route import parse_meta, render_meta
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.api.json_types import HealthV1Json, HealthV2Json

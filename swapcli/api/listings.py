@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from swapcli.api.fields import MAX_AMOUNT, Fields, require_entries
 from swapcli.api.route import format_decimal
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.model.token import Token
 from swapcli.networks.address import display_address
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.api.json_types import ListedProtocolJson, ListedTokenJson, SupportedChainJson

@@ -8,7 +8,6 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from swapcli.api.fields import MAX_AMOUNT, Fields
 from swapcli.api.slippage import SlippageRange, parse_slippage_ppm
@@ -18,6 +17,7 @@ from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM
 from swapcli.networks.address import is_native, parse_address
+from swapcli.records import NamedTuple
 
 MAX_ENTRIES = 256
 MAX_ENTRY_CHARACTERS = 80

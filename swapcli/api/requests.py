@@ -7,7 +7,7 @@ parameter in `details["field"]`; fee and surplus together are an `IntegratorErro
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from swapcli.api.interface_by_network import network_variant
 from swapcli.api.request_parameters import RequestParameters, parse_address_parameter
@@ -20,6 +20,7 @@ from swapcli.model.network import DIALECTS, Network
 from swapcli.model.quote_request import SharePrecision
 from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms, check_shares
 from swapcli.networks.address import display_address
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.api.json_types import CalldataRequestJson, ExecuteRequestJson, PostedRouteJson

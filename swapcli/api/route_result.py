@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import WRAPPER_PROTOCOL, Network, ProtocolInfo
@@ -14,6 +13,7 @@ from swapcli.model.quote import Quote, Route, Segment, Swap
 from swapcli.model.swap_terms import Integrator, after_fee
 from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
+from swapcli.records import NamedTuple
 
 
 class ResultSwap(NamedTuple):

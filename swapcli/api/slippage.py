@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 import re
-from typing import NamedTuple
 
 from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidSlippage
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.swap_terms import PPM_PER_PERCENT
+from swapcli.records import NamedTuple
 
 _PERCENT = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,4})0*)?|\.([0-9]{1,4})0*")
 

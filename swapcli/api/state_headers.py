@@ -8,11 +8,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import NamedTuple
 
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import Provenance
 from swapcli.model.state_source import ReportedWarnings
+from swapcli.records import NamedTuple
 
 STATE_HEADER = "X-Swap-State"
 WARNINGS_HEADER = "X-Swap-Warnings"

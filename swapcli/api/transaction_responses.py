@@ -8,7 +8,7 @@ functions return a `ParsedTransaction`, preceded by the `RouteResult` where the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from swapcli.api.felts import parse_felts, render_felts
 from swapcli.api.fields import Fields
@@ -37,6 +37,7 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
 from swapcli.model.transaction import EncodedCall, RouterCall, Transaction, UnsignedTransaction
 from swapcli.networks.address import display_address
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.api.json_types import (

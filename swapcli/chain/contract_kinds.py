@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from functools import lru_cache
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.chain.node import Log
 from swapcli.chain.pool_constants import (
@@ -42,6 +42,7 @@ from swapcli.networks.address import keccak256
 from swapcli.networks.pool_addresses import hash_pool_key, is_solidly
 from swapcli.pools import FAMILIES
 from swapcli.pools.concentrated import Concentrated
+from swapcli.records import NamedTuple
 
 KeyOfEvent = Callable[[Log], str]
 """Returns the key of the pool that an event is about."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from swapcli.chain.call_encoding import invalid_response
 from swapcli.chain.contract_kinds import KINDS, ContractKind
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.quoter import Quoter
+from swapcli.records import NamedTuple
 
 
 class Factory(NamedTuple):

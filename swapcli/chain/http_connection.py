@@ -14,7 +14,6 @@ from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from threading import Timer
-from typing import NamedTuple
 from urllib.parse import SplitResult, unquote
 from weakref import finalize
 
@@ -23,6 +22,7 @@ from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, InvalidBody, read_bod
 from swapcli.encoding.retry_after import parse_retry_after
 from swapcli.encoding.url import origin_of, split_url
 from swapcli.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamTimeout
+from swapcli.records import NamedTuple
 
 _CHUNK_BYTES = 2**18
 _PROXY_PORT = 80

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Callable, Generator, Sequence
 from itertools import islice
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.errors import SwapcliError
+from swapcli.records import NamedTuple
 
 T = TypeVar("T")
 

@@ -15,7 +15,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from itertools import groupby
 from operator import itemgetter
-from typing import Final, NamedTuple
+from typing import Final
 from weakref import WeakKeyDictionary, WeakSet
 
 from swapcli.chain.call_encoding import encode_call, invalid_response
@@ -25,6 +25,7 @@ from swapcli.chain.node import BlockHeader, BlockId, ContractCall, HashPinnedNod
 from swapcli.chain.node_limits import MIN_AGGREGATE_CALLS, LearnedLimit
 from swapcli.encoding.abi import WORD, decode_bytes, decode_word, encode_word
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
+from swapcli.records import NamedTuple
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
 _PART_REQUESTS: Final = 4

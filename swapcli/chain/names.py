@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import re
 import unicodedata
-from typing import Any, Final, NamedTuple, cast
+from typing import Any, Final, cast
 
 import ens
 from ens.abis import PUBLIC_RESOLVER_2_EXTENDED
@@ -29,6 +29,7 @@ from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import is_native, parse_address
 from swapcli.networks.name_services import NameService
+from swapcli.records import NamedTuple
 
 _ETHEREUM: Final = 1
 _EVM_COIN_TYPES: Final = 0x8000_0000

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import ClassVar, NamedTuple, Protocol, runtime_checkable
+from typing import ClassVar, Protocol, runtime_checkable
 
 from swapcli.chain.node_limits import NodeLimits
 from swapcli.errors import UpstreamError
 from swapcli.model.block_tag import BlockTag
+from swapcli.records import NamedTuple
 
 ReturnData = bytes | None
 """The return data of a call; None if it reverted. An address without code returns `b""`."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, islice
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_list
 from swapcli.chain.contract_kinds import ContractKind
@@ -29,6 +29,7 @@ from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.constant_product import ConstantProduct
 from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.pools.v4_hooks import may_change_amounts
+from swapcli.records import NamedTuple
 
 USUAL_FEES: Final = (
     *(10, 20, 50, 80, 100, 200, 250, 300, 400, 450, 500, 750, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 5_000, 6_000),

@@ -5,10 +5,11 @@ Every field has a default that means "not known": the reader of the kind then as
 
 from __future__ import annotations
 
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.pools.infinity_key import step_in
+from swapcli.records import NamedTuple
 
 
 class TickConstants(NamedTuple):

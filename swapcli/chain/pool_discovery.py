@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_word
 from swapcli.chain.contract_kinds import KINDS, ContractKind, contract_kinds, topic_of
@@ -22,6 +22,7 @@ from swapcli.model.network import Deployment, Network, ProtocolInfo
 from swapcli.model.quoter import Quoter
 from swapcli.model.token import Token
 from swapcli.networks.quoter_definitions import parse_quoters, quoted_protocols
+from swapcli.records import NamedTuple
 
 _BATCH_SIZE: Final = 500
 

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.chain.contract_kinds import KINDS, ContractKind, contract_kinds, kinds_of_family
 from swapcli.chain.pool_constants import C, FactoryConstants, LastBins, LastTicks, PoolConstants
 from swapcli.model.network import Kind, Network
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
+from swapcli.records import NamedTuple
 
 
 class PoolRef(NamedTuple):

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from functools import lru_cache
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from swapcli.chain.call_encoding import read_text, read_word, read_words, to_address
 from swapcli.chain.tokens import sanitize_text
@@ -17,6 +17,7 @@ from swapcli.encoding.abi import WORD, to_signed
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.evm.router import read_artifact
 from swapcli.networks.address import keccak256
+from swapcli.records import NamedTuple
 
 _SELECTOR_BYTES: Final = 4
 _ERROR: Final = bytes.fromhex("08c379a0")

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 from urllib.parse import parse_qsl, unquote
 
 from swapcli.encoding.text import ELLIPSIS, single_line
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from urllib.parse import SplitResult

@@ -6,7 +6,7 @@ import re
 import time
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import ClassVar, Final, NamedTuple, NoReturn
+from typing import ClassVar, Final, NoReturn
 
 from swapcli.chain.failover import FailoverClient
 from swapcli.chain.http_connection import HttpConnection
@@ -31,6 +31,7 @@ from swapcli.chain.node_limits_file import NodeLimitsFile
 from swapcli.chain.rpc_connection import RpcConnection
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
 from swapcli.model.block_tag import BlockTag
+from swapcli.records import NamedTuple
 
 TIMEOUT_S: Final = 20.0
 ATTEMPTS: Final = 4

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.chain.call_encoding import encode_call, read_word, read_words
 from swapcli.chain.node import Account, BlockId, ContractCall, ReturnData, StateOverrideNode
@@ -10,6 +10,7 @@ from swapcli.evm.permit2_allowance import PERMIT2
 from swapcli.evm.simulation import SimulatedCall
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.transaction import Approval
+from swapcli.records import NamedTuple
 
 BALANCE: Final = "balanceOf(address)"
 ALLOWANCE: Final = "allowance(address,address)"

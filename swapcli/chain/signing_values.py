@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from swapcli.chain.json_rpc_client import RpcError, RpcRequest, RpcResult
 from swapcli.chain.node import StateOverride
 from swapcli.chain.rpc_node import render_overrides
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.transaction import Transaction
+from swapcli.records import NamedTuple
 
 _FEE_BLOCKS: Final = 20
 """Blocks whose fees are read: as many as go-ethereum's own suggestion considers (`eth/gasprice`)."""

@@ -10,7 +10,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
 from swapcli.chain.sender_balances import SenderBalances
@@ -25,6 +25,7 @@ from swapcli.evm.simulation import (
     runtime_code,
 )
 from swapcli.model.order import ZERO_ADDRESS
+from swapcli.records import NamedTuple
 
 _OWN_CODE: Final = "0x5b3f1c9f37a64d1db5a7c2e0d94be2f3a16c80e7"
 """An arbitrary address that carries the sender's own code during the simulation."""

@@ -8,7 +8,7 @@ the transfers, they are tried once more with pools that keep their own functions
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, Node, StateOverride, StateOverrideNode
 from swapcli.errors import ChainReorganized, InvalidInput, UpstreamError
@@ -27,6 +27,7 @@ from swapcli.evm.transfer_probe import (
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour, worst_of
+from swapcli.records import NamedTuple
 
 MAX_HOLDERS: Final = 3
 """Pools that a token is tried with: a fee may be taken in some alone, and few tokens with a fee are in more."""

@@ -3,13 +3,14 @@
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
 from collections.abc import Sequence
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from swapcli.cli.command_app import UsageError
 from swapcli.cli.files import STDIN
 from swapcli.cli.options import SOURCE, OutputOptions, option
 from swapcli.cli.output import OutputFormat
 from swapcli.errors import InvalidOption
+from swapcli.records import NamedTuple
 
 MAX_WORKERS = 256
 _BATCH = "Many orders"

@@ -8,7 +8,9 @@ builds from the same records. `tests/cli/test_command_app.py` compares both.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from typing import Any, NamedTuple, TypeVar
+from typing import Any, TypeVar
+
+from swapcli.records import NamedTuple
 
 _F = TypeVar("_F", bound="Callable[..., object]")
 

@@ -12,7 +12,7 @@ from functools import update_wrapper
 from inspect import Parameter as SignatureParameter
 from inspect import Signature
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Annotated, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, Any, cast
 
 import typer
 from typer.core import TyperCommand, TyperGroup
@@ -27,6 +27,7 @@ from swapcli.cli.command_app import (
     UnknownCommand,
     UsageError,
 )
+from swapcli.records import NamedTuple
 from swapcli.startup import load_app
 
 if TYPE_CHECKING:

@@ -7,7 +7,7 @@ variable and a line of the settings file mean the same.
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
 from collections.abc import Iterable
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from swapcli.cli.command_app import ArgumentText, OptionText
 from swapcli.config.source_readers import flag
@@ -15,6 +15,7 @@ from swapcli.model.block_tag import BLOCK_TAGS
 from swapcli.model.network import DIALECTS
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
+from swapcli.records import NamedTuple
 
 MAX_IMPACT = "--max-impact"
 ROUTING, ANSWER, INTEGRATOR = "Routing", "Answer", "Integrator (v2 only, needs an API key)"

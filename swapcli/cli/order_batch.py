@@ -7,7 +7,6 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, redirect_stderr
 from functools import partial
 from io import StringIO
-from typing import NamedTuple
 
 from swapcli.api.route import render_no_route
 from swapcli.cli import exit_codes
@@ -20,6 +19,7 @@ from swapcli.cli.quote_context import QuoteContext
 from swapcli.cli.render.csv_text import csv_lines
 from swapcli.engine.amounts import parse_raw_amount
 from swapcli.errors import InvalidInput, SwapcliError
+from swapcli.records import NamedTuple
 from swapcli.startup import enable_garbage_collection
 
 KEYS = ("id", "token_in", "token_out", "amount_in")

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Iterable, Mapping, Sequence
 from contextlib import suppress
 from enum import StrEnum
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from swapcli.cli.color import ALWAYS, has_color, paint_labels, paint_plain
 from swapcli.cli.render.route_shape import RouteShape
@@ -14,6 +14,7 @@ from swapcli.encoding.json_text import to_json
 from swapcli.encoding.text import printable
 from swapcli.errors import InvalidOption
 from swapcli.model.warning import QuoteWarning
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.cli.render.detail_view import DetailView

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from swapcli.cli.account_options import name_fields
 from swapcli.cli.options import PayloadOptions
@@ -17,6 +17,7 @@ from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import QuoteWarning
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.engine.payloads_by_reading import RoutePayloads

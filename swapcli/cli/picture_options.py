@@ -2,7 +2,7 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from swapcli.cli.command_app import UsageError
 from swapcli.cli.files import STDIN as STDOUT
@@ -11,6 +11,7 @@ from swapcli.cli.output import Output, OutputFormat
 from swapcli.cli.render.route_shape import RouteShape
 from swapcli.encoding.text import printable
 from swapcli.errors import InvalidOption
+from swapcli.records import NamedTuple
 
 _SHAPES = "|".join(RouteShape)
 

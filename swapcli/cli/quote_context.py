@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, TypeVar
 
 from swapcli.cli.account_options import RECIPIENT, parse_account_option
 from swapcli.cli.command_app import UsageError
@@ -15,6 +15,7 @@ from swapcli.engine.quote_options import QuoteOptions, resolve_options
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import UnknownNetwork
 from swapcli.model.order import Order
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.engine.payload_checker import PayloadChecker

@@ -12,12 +12,12 @@ import sys
 from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
-from typing import NamedTuple
 
 from swapcli.cli.service_sources import ServiceSources, open_keys
 from swapcli.cli.session import Session
 from swapcli.config.settings import ServiceSettings
 from swapcli.errors import InvalidOption, MarketUnavailable, SwapcliError
+from swapcli.records import NamedTuple
 from swapcli.service.access_log import AccessLog
 from swapcli.service.access_policy import PolicyReloader
 from swapcli.service.app import create_app, get_metrics, get_policy

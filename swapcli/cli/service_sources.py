@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from swapcli.api.timestamps import format_iso_utc
 from swapcli.cli.output import print_to_stderr
@@ -14,6 +14,7 @@ from swapcli.engine.compose import choose_service_pools
 from swapcli.engine.dialects import router_dialect
 from swapcli.errors import InvalidOption
 from swapcli.model.network import FIBROUS, Network
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode

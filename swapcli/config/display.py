@@ -4,10 +4,10 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from swapcli.config.secret import Secret
 from swapcli.config.settings import FIELDS, NETWORK_TABLE, NETWORKS, NetworkSettings, Setting, Settings, variable_of
+from swapcli.records import NamedTuple
 
 _HEADER = """\
 # Settings of swapcli, each with its default; those without one are commented out.

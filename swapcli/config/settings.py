@@ -2,13 +2,10 @@
 environment variables are derived from it.
 """
 
-# ruff: noqa: RUF009 - `setting` is `dataclasses.field` with a row of the table.
-
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field, fields
-from typing import TYPE_CHECKING, Any, Final, Literal, NamedTuple, get_args
+from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from swapcli.config import value_types
 from swapcli.config.secret import Secret
@@ -26,6 +23,7 @@ from swapcli.model.swap_terms import (
     MAX_FEE_BPS,
     MAX_SURPLUS_BPS,
 )
+from swapcli.records import NamedTuple, dataclass, field, fields
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,13 +4,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from swapcli import user_folders
 from swapcli.config.secret import Secret
 from swapcli.config.settings import ENVIRONMENT_PREFIX, NETWORK_TABLE, NETWORKS, TABLE, Setting, variable_of
 from swapcli.config.value_types import NODE_URL
 from swapcli.errors import ConfigError
+from swapcli.records import NamedTuple
 from swapcli.user_folders import CONFIG_VARIABLE
 from swapcli.validation.values import describe
 

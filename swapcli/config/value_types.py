@@ -7,13 +7,14 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable, Mapping, Sequence
-from typing import TYPE_CHECKING, Any, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, TypeVar
 
 from swapcli.api.slippage import parse_slippage_ppm
 from swapcli.config.secret import Secret
 from swapcli.encoding.text import ELLIPSIS
 from swapcli.errors import InvalidOption
 from swapcli.model.swap_terms import PPM_PER_PERCENT
+from swapcli.records import NamedTuple
 from swapcli.validation.values import parse_boolean, parse_choice, parse_integer, parse_number, parse_printable
 
 if TYPE_CHECKING:

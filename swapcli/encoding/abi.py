@@ -16,9 +16,10 @@ from __future__ import annotations
 import re
 from binascii import Error, unhexlify
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NoReturn
 
 from swapcli.errors import InvalidInput, SwapcliError
+from swapcli.records import NamedTuple
 
 WORD: Final = 32
 """Bytes of a word."""

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.encoding.url import split_url
+from swapcli.records import NamedTuple
 
 DEFAULT_PORT = 6379
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import re
 from enum import StrEnum
-from typing import NamedTuple
 
 from swapcli.encoding.text import truncate
 from swapcli.engine.amounts import is_balance_part
 from swapcli.errors import InvalidAmount
+from swapcli.records import NamedTuple
 
 _EXPONENTS = {"": 0, "k": 3, "m": 6, "b": 9}
 _NUMBER = r"(?P<whole>[0-9]*|[0-9]{1,3}(?:,[0-9]{3})+|[0-9]{1,3}(?:_[0-9]{3})+)(?:\.(?P<fraction>[0-9]+))?"

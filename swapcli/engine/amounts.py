@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 from collections.abc import Callable
-from typing import TYPE_CHECKING, NamedTuple, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias
 
 from swapcli.api.fields import MAX_AMOUNT
 from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidAmount, InvalidOption
 from swapcli.model.token import Token, in_tokens
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from decimal import Decimal

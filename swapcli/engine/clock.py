@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections.abc import Callable
-from typing import NamedTuple
+
+from swapcli.records import NamedTuple
 
 
 class Clock(NamedTuple):

@@ -7,7 +7,7 @@ from concurrent.futures import Future
 from enum import StrEnum
 from functools import partial
 from threading import Thread
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from swapcli.engine.clock import Clock
 from swapcli.engine.quote_figures import compute_figures
@@ -20,6 +20,7 @@ from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import BPS, SwapTerms
+from swapcli.records import NamedTuple
 
 T = TypeVar("T")
 

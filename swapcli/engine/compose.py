@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 from swapcli.config import Secret, Settings, network_names_from, networks_from, node_url
 from swapcli.config.source_readers import FLAG_ORIGIN
@@ -26,6 +26,7 @@ from swapcli.errors import (
     UnknownNetwork,
 )
 from swapcli.model.network import Kind, Network
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.chain.head_source import HeadSource, SubscribedHeads

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable
-from typing import NamedTuple
 
 from swapcli.engine.clock import Clock
 from swapcli.engine.quote_results import QuoteResult
@@ -14,6 +13,7 @@ from swapcli.model.network import Network
 from swapcli.model.order import Order
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import Token
+from swapcli.records import NamedTuple
 
 HEALTHY, UNHEALTHY = 200, 503
 

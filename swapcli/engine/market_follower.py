@@ -11,7 +11,6 @@ from collections.abc import Callable, Iterator, Mapping
 from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
-from typing import NamedTuple
 
 from swapcli.chain.head_source import HeadSource
 from swapcli.chain.node import ChainHead, Node
@@ -26,6 +25,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
 from swapcli.pools.sampled import sampled_pools
+from swapcli.records import NamedTuple
 from swapcli.store import Store, StoredBlock, create_store, open_store
 
 MAX_POOLS = 5_000

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import TYPE_CHECKING, Final, Generic, NamedTuple, TypeVar
+from typing import TYPE_CHECKING, Final, Generic, TypeVar
 
 from swapcli.engine.amount_notation import WrittenAmount, scaled_number
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
@@ -11,6 +11,7 @@ from swapcli.errors import InsufficientBalance, InvalidAmount, NoRoute
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.token import Token, in_tokens
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.chain.node import BlockId, Node, StateOverrideNode

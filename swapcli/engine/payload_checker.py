@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from contextlib import closing
-from typing import TYPE_CHECKING, Final, NamedTuple
+from typing import TYPE_CHECKING, Final
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.dialects import has_readings, router_dialect
@@ -12,6 +12,7 @@ from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.errors import SimulationError
 from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.api.route_result import RouteResult

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Iterable, Mapping
-from typing import NamedTuple
 
 from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidInput, SwapcliError
@@ -12,6 +11,7 @@ from swapcli.evm.decoding.decode import decode_calldata
 from swapcli.model.decoded_call import DecodedCall
 from swapcli.model.market import MarketState
 from swapcli.model.network import Kind, Network
+from swapcli.records import NamedTuple
 from swapcli.starknet.decode_felts import decode_felts, parse_felts
 
 MAX_BYTES = 1 << 20

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from swapcli.errors import InvalidInput, NoRoute, PoolError, SwapcliError
 from swapcli.evm.permit2_allowance import PERMIT2, TIME_BITS
@@ -24,6 +24,7 @@ from swapcli.model.token import Token, in_tokens, whole_tokens
 from swapcli.model.units import PPM
 from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.networks.address import display_address
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.engine.sources.quote_source import QuoteSource

@@ -8,7 +8,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple
 
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.dialects import execution_of
@@ -20,6 +19,7 @@ from swapcli.model.router_findings import NO_FINDINGS, READINGS, Finding, Router
 from swapcli.model.router_reading import ExtraDataForm, RateReading, RouterReading
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
+from swapcli.records import NamedTuple
 from swapcli.routing.replay import Replay, replay
 
 

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Set
 from itertools import combinations
 from math import exp
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from swapcli.engine.dialects import router_dialect
 from swapcli.engine.transfer_rules import unroutable_reason
 from swapcli.model.market import MarketState
 from swapcli.model.network import FIBROUS, Network
 from swapcli.model.pool import Pool
+from swapcli.records import NamedTuple
 from swapcli.routing.graph.dust_filter import SLICE_FRACTION, pays_for_slice
 from swapcli.selection.depth_ranking import pool_legs
 

@@ -13,7 +13,7 @@ one that pays what the replay under its reading says takes the place of the payl
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.chain.multicall import find_answering_block
 from swapcli.chain.node import BlockId, ChainHead, StateOverrideNode, block_number
@@ -32,6 +32,7 @@ from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import after_fee
 from swapcli.model.token import Token, in_tokens
 from swapcli.model.transaction import EncodedCall, RouterCall, UnsignedTransaction
+from swapcli.records import NamedTuple
 
 _HINT_DO_NOT_SIGN: Final = "the router may read payloads otherwise, or a token take a cut: do not sign"
 _MIN_AMOUNT_PER_UNIT: Final = 10**7

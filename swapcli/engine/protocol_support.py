@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from swapcli.model.network import Network, ProtocolInfo
 from swapcli.pools import family
+from swapcli.records import NamedTuple
 
 
 class QuoteKind(StrEnum):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.swap_terms import BPS
+from swapcli.records import NamedTuple
 
 
 class QuoteChange(NamedTuple):

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 
 from swapcli.api.slippage import SLIPPAGE_RANGE
 from swapcli.config import Secret, Settings
@@ -16,6 +15,7 @@ from swapcli.model.quote_request import QuoteRequest, SharePrecision
 from swapcli.model.swap_terms import Integrator, SwapTerms, check_shares
 from swapcli.model.token import Token
 from swapcli.networks.address import is_native, parse_address
+from swapcli.records import NamedTuple
 
 
 class QuoteOptions(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import NamedTuple, TypeAlias
+from typing import TypeAlias
 
 from swapcli.api.route_result import RouteResult
 from swapcli.model.network import Network
@@ -13,6 +13,7 @@ from swapcli.model.quote import Quote
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour
+from swapcli.records import NamedTuple
 
 
 class LocalQuote(NamedTuple):

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.chain.node import StateOverrideNode
 from swapcli.chain.router_findings_file import RouterFindingsFile
 from swapcli.engine.payloads_by_reading import ReadPayload, RoutePayloads
@@ -12,6 +10,7 @@ from swapcli.model.network import Network
 from swapcli.model.router_findings import NO_FINDINGS, RouterFindings
 from swapcli.model.router_reading import DEFAULT_READING
 from swapcli.networks.address import hash_code
+from swapcli.records import NamedTuple
 
 
 class ReadingMemory(NamedTuple):

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.chain.node import StateOverride
 from swapcli.chain.signing_values import (
@@ -18,6 +18,7 @@ from swapcli.chain.signing_values import (
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.network import Network
 from swapcli.model.transaction import Transaction
+from swapcli.records import NamedTuple
 from swapcli.routing.gas import with_margin
 
 _APPROVAL_GAS: Final = 60_000

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from swapcli.model.price_basis import PriceBasis
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import Token
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.engine.sources.quote_source import QuoteSource

@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from swapcli.api.felts import render_felts
 from swapcli.engine.dialects import router_dialect
 from swapcli.model.network import Kind, Network
 from swapcli.model.transaction import Purpose, Transaction, UnsignedTransaction
 from swapcli.networks.address import display_address
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.engine.presign_checks import PayloadCheck

@@ -16,7 +16,7 @@ with zeros, nothing after them. What is decoded encodes to the same bytes again.
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NoReturn
 
 from swapcli.encoding.abi import (
     WORD,
@@ -33,6 +33,7 @@ from swapcli.errors import InvalidInput
 from swapcli.model.quote import RATE_SCALE
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
+from swapcli.records import NamedTuple
 
 SWAP: Final = "8619b04e"
 SWAP_INTEGRATOR: Final = "21ed51f7"

@@ -51,7 +51,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Mapping
 from enum import IntEnum
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.encoding.abi import WORD, encode_address, encode_int, encode_uint, invalid_field
 from swapcli.model.contract_kind import ContractKind
@@ -59,6 +59,7 @@ from swapcli.model.network import ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.router_reading import ExtraDataForm
+from swapcli.records import NamedTuple
 
 _FEE_BITS: Final = 24
 _FEE_BYTES: Final = 3

@@ -5,10 +5,9 @@ How the published router reads these bytes is not published; the encoding is our
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.encoding.abi import AbiReader, encode_address, encode_uint
 from swapcli.model.swap_terms import Integrator
+from swapcli.records import NamedTuple
 
 
 class IntegratorShares(NamedTuple):

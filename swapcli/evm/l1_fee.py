@@ -11,9 +11,10 @@ The size is computed in millionths of a byte, scalars are millionths. What a sig
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.evm.fastlz import measure_compressed_length
+from swapcli.records import NamedTuple
 
 _INTERCEPT: Final = -42_585_600
 _COEFFICIENT: Final = 836_500

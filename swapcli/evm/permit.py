@@ -7,12 +7,13 @@ Permit2 once. Both end at a deadline, and both count the owner's permits in a no
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from swapcli.encoding.abi import encode_address, encode_uint, parse_hex
 from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.evm.permit2_allowance import AMOUNT_BITS, PERMIT2, TIME_BITS
 from swapcli.evm.typed_data import TypedData
+from swapcli.records import NamedTuple
 
 SIGNATURE_BYTES: Final = 65
 _CURVE_ORDER: Final = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141

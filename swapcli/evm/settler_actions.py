@@ -21,7 +21,7 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from itertools import count
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.encoding.abi import (
     WORD,
@@ -32,6 +32,7 @@ from swapcli.encoding.abi import (
     invalid_field,
 )
 from swapcli.model.order import ZERO_ADDRESS
+from swapcli.records import NamedTuple
 
 EXEC: Final = "2213bc0b"
 EXECUTE: Final = "1fff991f"

@@ -9,10 +9,11 @@ Fields are addresses, numbers, strings and structs; that is what permits consist
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from swapcli.encoding.abi import encode_address, encode_uint
 from swapcli.networks.address import keccak256
+from swapcli.records import NamedTuple
 
 DOMAIN: Final = "EIP712Domain"
 _PREFIX: Final = b"\x19\x01"

@@ -6,9 +6,10 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.model.transaction import Transaction
+from swapcli.records import NamedTuple
 
 _TYPE: Final = b"\x02"
 _SHORT: Final = 55

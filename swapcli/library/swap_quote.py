@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple, Unpack
+from typing import TYPE_CHECKING, Any, Unpack
+
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from decimal import Decimal

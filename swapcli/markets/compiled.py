@@ -13,7 +13,7 @@ from binascii import crc32
 from collections.abc import Callable, Iterable
 from functools import partial
 from importlib import import_module
-from typing import Any, NamedTuple
+from typing import Any
 
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Network
@@ -21,6 +21,7 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind
 from swapcli.pools import family
+from swapcli.records import NamedTuple
 
 _MARSHAL_VERSION = 2
 """The newest one without references: with them, the bytes would depend on how often Python uses a value."""

@@ -20,10 +20,11 @@ import json
 import zlib
 from collections.abc import Iterable, Iterator, Mapping
 from hashlib import blake2b
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.encoding.strict_json import parse_json
 from swapcli.errors import InvalidInput, InvalidUpstreamResponse
+from swapcli.records import NamedTuple
 from swapcli.validation.values import InvalidValue, parse_integer, parse_line
 
 FORMAT: Final = "swap-feed/1"

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.model.units import PPM
+from swapcli.records import NamedTuple
 
 SENDER = "0x0000000000000000000000000000000000000001"
 """The recipient by which Universal Routers mean the sender (`ActionConstants.MSG_SENDER`)."""

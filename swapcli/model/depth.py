@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.model.network import Network
 from swapcli.model.price_impact import PriceImpact
 from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.token import Token
+from swapcli.records import NamedTuple
 
 
 class DepthPoint(NamedTuple):

@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.model.quote import HUNDREDTHS, RATE_SCALE
 from swapcli.model.router_reading import RateReading
 from swapcli.model.swap_type import SwapType
+from swapcli.records import NamedTuple
 
 
 class RouterGas(NamedTuple):

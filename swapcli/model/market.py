@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import NamedTuple
 
 from swapcli.errors import InvalidPoolState
 from swapcli.model.block_tag import BlockTag
@@ -13,6 +12,7 @@ from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour
+from swapcli.records import NamedTuple
 
 
 class Provenance(StrEnum):

@@ -5,12 +5,13 @@ from __future__ import annotations
 from collections.abc import Mapping
 from enum import StrEnum
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.router_reading import DEFAULT_READING, RouterReading
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour
+from swapcli.records import NamedTuple
 
 
 class Kind(StrEnum):

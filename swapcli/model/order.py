@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.model.token import Token
+from swapcli.records import NamedTuple
 
 ZERO_ADDRESS = "0x" + "0" * 40
 DEFAULT_MAX_HOPS = 8

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.model.order import Order
+from swapcli.records import NamedTuple
 
 SHARES_PER_HOP = 10_000
 SHARES_PER_ROUTE = 10_000

@@ -2,12 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.model.price_impact import PriceImpact
 from swapcli.model.quote import Certificate
 from swapcli.model.state_source import StateSource
 from swapcli.model.warning import QuoteWarning
+from swapcli.records import NamedTuple
 
 
 class SinglePath(NamedTuple):

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
 from swapcli.model.swap_terms import Integrator
+from swapcli.records import NamedTuple
 
 
 class SharePrecision(StrEnum):

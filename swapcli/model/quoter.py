@@ -4,7 +4,9 @@ These are facts of a network's definition, so that another protocol needs no cod
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, TypeAlias
+from typing import Final, TypeAlias
+
+from swapcli.records import NamedTuple
 
 Argument: TypeAlias = "int | str | PackedArgument | tuple[Argument, ...]"
 """A number, hex with 0x, the name of a value after `$`, packed bytes, or a tuple or list of these."""

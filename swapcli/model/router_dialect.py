@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from enum import StrEnum
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from swapcli.errors import InvalidRoute
 from swapcli.model.execution import Execution
@@ -12,6 +12,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
 from swapcli.model.swap_terms import Integrator, SignedPermit
 from swapcli.model.transaction import RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
+from swapcli.records import NamedTuple
 
 
 class ReplayedSwap(NamedTuple):

@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping
 from types import MappingProxyType
-from typing import NamedTuple
 
 from swapcli.model.router_reading import ExtraDataForm, RateReading, RouterReading
+from swapcli.records import NamedTuple
 
 
 def _in_trial_order() -> Iterator[RouterReading]:

@@ -7,7 +7,8 @@ of them is right. What simulations have shown is remembered for each protocol of
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
+
+from swapcli.records import NamedTuple
 
 
 class RateReading(StrEnum):

@@ -2,10 +2,9 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import MarketState, Provenance
+from swapcli.records import NamedTuple
 
 
 class ReportedWarnings(NamedTuple):

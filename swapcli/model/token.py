@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
+from swapcli.records import NamedTuple
 
 
 class Token(NamedTuple):

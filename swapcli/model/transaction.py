@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from enum import StrEnum
-from typing import NamedTuple
 
 from swapcli.errors import InvalidOption
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.swap_type import SwapType
+from swapcli.records import NamedTuple
 
 
 class RouterRouteParam(NamedTuple):

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.model.units import PPM
+from swapcli.records import NamedTuple
 
 
 class TransferKind(StrEnum):

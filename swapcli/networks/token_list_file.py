@@ -2,13 +2,12 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.encoding.strict_json import InvalidJson, parse_json_file
 from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidAddress, InvalidInput
 from swapcli.model.network import Network
 from swapcli.networks.address import is_native, parse_address
+from swapcli.records import NamedTuple
 from swapcli.validation.field_reader import FieldReader
 from swapcli.validation.values import InvalidValue, parse_json_integer, parse_object, parse_text
 

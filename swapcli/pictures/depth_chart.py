@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from decimal import Decimal
 from math import ceil, floor, log10
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.model.depth import Depth, DepthLevel, DepthPoint
 from swapcli.model.number_format import format_significant
@@ -17,6 +17,7 @@ from swapcli.pictures.picture_width import DEFAULT_WIDTH
 from swapcli.pictures.route_words import format_symbol
 from swapcli.pictures.svg_elements import FONT, HUES, MUTED, NOTE_SIZE, SURFACE, TEXT, escape_text, px, text_element
 from swapcli.pictures.text_width import fit_text, text_width
+from swapcli.records import NamedTuple
 
 HEIGHT: Final = 340.0
 LEFT, RIGHT, TOP, BOTTOM = 58.0, 20.0, 44.0, 62.0

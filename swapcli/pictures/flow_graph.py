@@ -8,10 +8,10 @@ each token equals the flow out of it at every degree of detail.
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from swapcli.model.token import Token
 from swapcli.pictures.route_flow import WHOLE_ORDER, PoolSwap, RouteFlow, RoutePath
+from swapcli.records import NamedTuple
 
 SOURCE, SINK = "source", "sink"
 """The nodes of the input and the output. Every other node is the address of a token."""

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
-from typing import NamedTuple
 
 from swapcli.api.route_result import ResultSegment, ResultSwap
 from swapcli.encoding.text import printable
@@ -14,6 +13,7 @@ from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.model.token import Token
 from swapcli.model.units import PPM
 from swapcli.networks.address import display_address
+from swapcli.records import NamedTuple
 
 WHOLE_ORDER = SHARES_PER_ROUTE * SHARES_PER_HOP
 """The flow of a whole order. A pool's flow is the product of two shares, so flows are exact integers."""

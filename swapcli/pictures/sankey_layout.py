@@ -7,13 +7,13 @@ gets a row of the height of its text, so labels never overlap. Lengths are in CS
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping, Sequence
-from typing import NamedTuple
 
 from swapcli.pictures.flow_graph import SINK, SOURCE, Band, Detail, FlowGraph, TokenNode, build_flow_graph
 from swapcli.pictures.picture_width import DEFAULT_WIDTH
 from swapcli.pictures.route_flow import WHOLE_ORDER, RouteFlow
 from swapcli.pictures.route_words import band_name, format_amount, format_exact_amount, format_flow, format_symbol
 from swapcli.pictures.text_width import fit_text, text_width, wrap_text
+from swapcli.records import NamedTuple
 
 LABEL_SIZE, TITLE_SIZE = 12.0, 15.0
 """Sizes of text."""

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from itertools import product
-from typing import NamedTuple
 
 from swapcli.api.segments import format_segment_share
 from swapcli.model.number_format import format_share
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE
 from swapcli.pictures.route_flow import Hop, PoolSwap, RouteFlow, RoutePath
 from swapcli.pictures.route_words import count, format_amount, format_exact_amount, format_symbol
+from swapcli.records import NamedTuple
 
 SHARE_WIDTH = len("100.00%")
 _NAMED_POOLS = (None, 3, 2, 1)

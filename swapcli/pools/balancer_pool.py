@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from abc import abstractmethod
-from dataclasses import dataclass, field
-from typing import ClassVar, NamedTuple
+from typing import ClassVar
 
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.balancer_fees import read_swap_fee, write_swap_fee
 from swapcli.pools.state_fields import StateFields
+from swapcli.records import NamedTuple, dataclass, field
 
 
 @dataclass(frozen=True, slots=True)

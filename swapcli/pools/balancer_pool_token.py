@@ -12,13 +12,14 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import exp, expm1, inf, log, log1p, sqrt
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.errors import InsufficientLiquidity, SwapReverts
 from swapcli.model.units import WAD
 from swapcli.pools.balancer_stable_math import AMP_PRECISION, balance_v2, invariant
 from swapcli.pools.hull_curve import HullCurve
 from swapcli.pools.rounding import div_up, mul_div_up
+from swapcli.records import NamedTuple
 
 VERSIONS: Final = range(1, 7)
 """Those of `ComposableStablePool`."""

@@ -11,7 +11,6 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
-from dataclasses import dataclass, field
 from typing import Final, Self
 
 from swapcli.errors import InsufficientLiquidity, SwapReverts
@@ -23,6 +22,7 @@ from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
 from swapcli.pools.rounding import mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
+from swapcli.records import dataclass, field
 
 BALANCE_BITS: Final = 112
 _RATE_BITS: Final = 128

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from swapcli.model.pool import PoolIdentity, RateCurve
@@ -13,6 +12,7 @@ from swapcli.pools.eclp_math import EclpParameters
 from swapcli.pools.identity_checks import check_multi_token, check_pair
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
+from swapcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ without a fee: if it lifts the imbalance, and above the threshold, the fee rises
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 from swapcli.errors import SwapReverts
@@ -21,6 +20,7 @@ from swapcli.pools.reserves import to_18_decimals
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.surge_curve import SurgeCurve
 from swapcli.pools.token_positions import token_indices
+from swapcli.records import dataclass
 
 _MAX_FEE: Final = 999_999 * 10**12
 """`MAX_FEE_PERCENTAGE` of the Vault: 99.9999%."""

@@ -5,11 +5,12 @@ from __future__ import annotations
 from bisect import bisect_left
 from collections.abc import Mapping, Sequence
 from contextlib import suppress
-from typing import Final, NamedTuple, Self, cast
+from typing import Final, Self, cast
 
 from swapcli.errors import InvalidPoolState
 from swapcli.pools.bin_math import MAX_ID, price_of_bin
 from swapcli.pools.state_fields import StateFields
+from swapcli.records import NamedTuple
 from swapcli.validation.values import InvalidValue, parse_integer, parse_integers, parse_list
 
 _ROW_TYPES: Final = frozenset({list, tuple})

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from bisect import bisect_left, bisect_right
 from collections.abc import Mapping
-from typing import Final, NamedTuple, Protocol
+from typing import Final, Protocol
 
 from swapcli.errors import SwapReverts
 from swapcli.pools.bin_math import SCALE_BITS, output_of, price_of_bin, value_up
 from swapcli.pools.bin_state import Bins
 from swapcli.pools.rounding import mul_div_up
+from swapcli.records import NamedTuple
 
 FEE_SCALE: Final = 10**18
 """A fee of 100%."""

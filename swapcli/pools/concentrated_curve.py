@@ -15,10 +15,11 @@ from bisect import bisect_right
 from collections.abc import Callable, Sequence
 from functools import lru_cache
 from math import expm1, log1p, sqrt
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.model.units import PPM
 from swapcli.pools.tick_math import Q96, limited_sqrt_ratio, sqrt_ratio_at_tick
+from swapcli.records import NamedTuple
 
 # Segments by their start: q, input and output so far, liquidity; then the end, where the liquidity is 0.
 _Table = tuple[list[float], list[float], list[float], list[float]]

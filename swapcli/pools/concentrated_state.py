@@ -7,7 +7,7 @@ from collections.abc import Sequence
 from itertools import accumulate
 from math import gcd
 from operator import lt
-from typing import Final, NamedTuple, cast
+from typing import Final, cast
 
 from swapcli.errors import InvalidPoolState
 from swapcli.pools.state_fields import StateFields
@@ -19,6 +19,7 @@ from swapcli.pools.tick_math import (
     sqrt_ratio_at_tick,
     tick_at_sqrt_ratio,
 )
+from swapcli.records import NamedTuple
 from swapcli.validation.values import InvalidValue, describe, parse_integers, parse_list
 
 UNISWAP_V3: Final = "uniswap_v3"

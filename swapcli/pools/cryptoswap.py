@@ -11,9 +11,8 @@ The stored invariant is not that of the stored balances, except in a ramp, when 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from math import isqrt
-from typing import ClassVar, Final, NamedTuple, Self
+from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve
@@ -26,6 +25,7 @@ from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
+from swapcli.records import NamedTuple, dataclass
 
 FEE_DENOMINATOR: Final = 10**10
 FEE_PER_PPM: Final = FEE_DENOMINATOR // PPM

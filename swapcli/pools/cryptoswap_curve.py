@@ -14,9 +14,10 @@ H = ((1 + z) (1 + 3 z) + gamma Q(z)) / amp.
 from __future__ import annotations
 
 from math import cbrt, expm1, inf, log, log1p, sqrt
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.pools.hull_curve import HULL_SAMPLES, HullCurve
+from swapcli.records import NamedTuple
 
 _MAX_NEWTON_STEPS: Final = 60
 """Far more than the five to eight that are needed."""

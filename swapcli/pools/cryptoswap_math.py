@@ -19,11 +19,12 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping, Sequence
 from math import isqrt
 from types import MappingProxyType
-from typing import Final, NamedTuple, NoReturn
+from typing import Final, NoReturn
 
 from swapcli.errors import SwapReverts
 from swapcli.model.units import WAD
 from swapcli.pools.rounding import UINT256_LIMIT, require_uint256
+from swapcli.records import NamedTuple
 
 A_MULTIPLIER: Final = 10_000
 MAX_NEWTON_STEPS: Final = 255

@@ -13,9 +13,8 @@ chi of the ellipse's box. s and c have 18 decimals, so s^2 + c^2 = d_sq is not e
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
 from math import dist, hypot
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from swapcli.errors import InvalidPoolState, SwapReverts
 from swapcli.model.units import WAD
@@ -33,6 +32,7 @@ from swapcli.pools.signed_fixed_point import (
     truncate,
 )
 from swapcli.pools.state_fields import StateFields
+from swapcli.records import NamedTuple, dataclass, field
 
 # Limits of the contract's constructor.
 _NORM_TOLERANCE: Final = 10**3

@@ -17,9 +17,8 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import expm1, log, log1p
-from typing import ClassVar, Final, NamedTuple, Self
+from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
@@ -40,6 +39,7 @@ from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.rounding import div_up, mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
+from swapcli.records import NamedTuple, dataclass
 from swapcli.validation.values import MAX_FELT
 
 MAX_TICK_SPACING: Final = 354_892

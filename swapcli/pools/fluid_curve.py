@@ -8,7 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from math import inf, sqrt
-from typing import Final, NamedTuple
+from typing import Final
+
+from swapcli.records import NamedTuple
 
 _CAPACITY_MARGIN: Final = 1.0 - 1e-9
 """Keeps the capacity inside the limits of the contract in spite of floats' rounding."""

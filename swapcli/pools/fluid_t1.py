@@ -11,9 +11,8 @@ first swap of a transaction is exact.
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
 from math import isqrt
-from typing import ClassVar, Final, NamedTuple, Self
+from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve
@@ -25,6 +24,7 @@ from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.reserves import change_decimals
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
+from swapcli.records import NamedTuple, dataclass
 
 _DECIMALS: Final = 12
 PRICE_ONE: Final = 10**27

@@ -14,7 +14,7 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Sequence
 from math import exp, inf, log
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from swapcli.pools.trade_pieces import (
     MAX_HALVINGS,
@@ -25,6 +25,7 @@ from swapcli.pools.trade_pieces import (
     evaluate_piece,
     fit_piece,
 )
+from swapcli.records import NamedTuple
 
 MAX_LOG_DEPTH: Final = 200.0
 """Trades end where e^-200 of the bought balance is left: far below one unit of any token."""

@@ -7,12 +7,13 @@ six encoded words.
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.errors import InvalidPoolState
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.pools.state_fields import StateFields
+from swapcli.records import NamedTuple
 from swapcli.validation.values import parse_hex
 
 MAX_INFINITY_PROTOCOL_FEE_PPM: Final = 4_000

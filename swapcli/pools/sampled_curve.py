@@ -11,9 +11,10 @@ from __future__ import annotations
 from bisect import bisect_left, bisect_right
 from collections.abc import Sequence
 from itertools import pairwise
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.pools.hull_curve import concave_hull
+from swapcli.records import NamedTuple
 
 _TILT: Final = 1e-7
 """The least relative fall of the rate along an edge. Without one, a constant price has no depth, and the solver jumps

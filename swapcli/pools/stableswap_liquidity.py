@@ -5,9 +5,6 @@ Both charge a part of the swap fee for the imbalance that they cause. Half of it
 
 from __future__ import annotations
 
-from dataclasses import replace
-from typing import NamedTuple
-
 from swapcli.errors import InsufficientLiquidity, SwapReverts
 from swapcli.model.units import WAD
 from swapcli.pools.reserves import reserves_after_swap
@@ -20,6 +17,7 @@ from swapcli.pools.stableswap_math import (
     invariant,
     scale_to_18_decimals,
 )
+from swapcli.records import NamedTuple, replace
 
 
 class LiquidPool(NamedTuple):

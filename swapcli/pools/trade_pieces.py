@@ -10,7 +10,9 @@ Mathematics, section 8.5): where it is too large, or the output between the ends
 from __future__ import annotations
 
 from bisect import bisect_right
-from typing import Final, NamedTuple
+from typing import Final
+
+from swapcli.records import NamedTuple
 
 PIECE_LENGTH: Final = 0.125
 """The longest piece, in the logarithm of the bought balance; pieces of most curves are a half or a quarter of it."""

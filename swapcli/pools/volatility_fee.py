@@ -7,12 +7,13 @@ earlier swaps. So the fee depends on the time of the swap and on the bin. Source
 
 from __future__ import annotations
 
-from typing import Final, NamedTuple, Self
+from typing import Final, Self
 
 from swapcli.errors import InvalidPoolState
 from swapcli.pools.bin_math import MAX_ID
 from swapcli.pools.bin_swap import FEE_SCALE
 from swapcli.pools.state_fields import StateFields
+from swapcli.records import NamedTuple
 
 _BASIS_POINTS: Final = 10_000
 _MAX_FEE: Final = FEE_SCALE // 10

@@ -13,7 +13,6 @@ import weakref
 from collections.abc import Callable, Sequence
 from queue import Empty, SimpleQueue
 from threading import Thread
-from typing import NamedTuple
 from urllib.parse import urlencode
 
 import httpx
@@ -22,6 +21,7 @@ from swapcli import __version__
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER
 from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, MAX_BODY_BYTES, InvalidBody, read_body
 from swapcli.errors import ConfigError
+from swapcli.records import NamedTuple
 from swapcli.remote.retry import RetryPolicy
 from swapcli.remote.service_url import ServiceUrl
 from swapcli.remote.transport_errors import FailedAttempt, classify_error, invalid_response, redirect_error, timed_out

@@ -19,10 +19,11 @@ from __future__ import annotations
 from contextlib import suppress
 from enum import StrEnum
 from secrets import token_hex
-from typing import TYPE_CHECKING, Final, NamedTuple, cast
+from typing import TYPE_CHECKING, Final, cast
 
 from swapcli.encoding.redis_url import RedisUrl
 from swapcli.errors import InvalidUpstreamResponse
+from swapcli.records import NamedTuple
 from swapcli.remote.redis_client import open_redis, translate_redis_errors
 
 if TYPE_CHECKING:

@@ -8,7 +8,7 @@ services round and encode in their own ways.
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult
 from swapcli.api.transaction_responses import ParsedTransaction
@@ -21,6 +21,7 @@ from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
 from swapcli.model.transaction import RouterCall, UnsignedTransaction
 from swapcli.networks.address import display_address
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.model.router_dialect import InterfaceDialect

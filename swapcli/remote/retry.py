@@ -5,10 +5,10 @@ from __future__ import annotations
 import random
 import time
 from collections.abc import Callable
-from typing import NamedTuple
 
 from swapcli.backoff import backoff_s
 from swapcli.encoding.retry_after import parse_retry_after
+from swapcli.records import NamedTuple
 
 FIRST_WAIT_S = 0.25
 MAX_WAIT_S = 8.0

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from swapcli.api.errors import parse_error
 from swapcli.api.fields import plain
@@ -49,6 +49,7 @@ from swapcli.errors import (
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
 from swapcli.model.swap_terms import SwapTerms
+from swapcli.records import NamedTuple
 from swapcli.remote.client import ServiceClient, ServiceRequest, ServiceResponse, StateHeaders
 from swapcli.remote.response_validation import ResponseMismatch
 from swapcli.remote.service_url import ServiceUrl

@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
 from urllib.parse import SplitResult, quote
 
 from swapcli.encoding.url import split_url
 from swapcli.errors import ConfigError
+from swapcli.records import NamedTuple
 
 _SCHEMES = ("http", "https")
 

@@ -5,11 +5,11 @@ from __future__ import annotations
 import socket
 import ssl
 from collections.abc import Iterator
-from typing import NamedTuple
 
 from swapcli.api.fields import plain
 from swapcli.encoding.url import redact_url
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
+from swapcli.records import NamedTuple
 from swapcli.remote.service_url import ServiceUrl
 
 _CHECK_URL = "is this the URL of a service with this API?"

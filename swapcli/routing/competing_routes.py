@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable
-from typing import NamedTuple
 
 from swapcli.model.order import Order
 from swapcli.model.quote import Route
+from swapcli.records import NamedTuple
 from swapcli.routing.search.problem import Exclusions
 from swapcli.routing.search.route_search import RouteSearch, ScoredRoute, SearchResult
 from swapcli.routing.solver.newton import Solution

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isqrt
-from typing import NamedTuple
 
 from swapcli.errors import PoolError
 from swapcli.model.quote import Route
+from swapcli.records import NamedTuple
 from swapcli.routing.cancellation import SearchTimeUp
 from swapcli.routing.market_capacity import max_input
 from swapcli.routing.replay import FlatSwap, execute, flatten

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import inf
-from typing import NamedTuple
 
+from swapcli.records import NamedTuple
 from swapcli.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.routing.graph.best_paths import relax_layers
 from swapcli.routing.graph.digraph import TokenPair, hop_distances

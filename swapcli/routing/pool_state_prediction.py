@@ -14,10 +14,10 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import combinations, pairwise
 from math import exp, log, sqrt
 from statistics import fmean, median
-from typing import NamedTuple
 
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
+from swapcli.records import NamedTuple
 from swapcli.routing.solver.laplacian import Rows, solve_laplacian
 
 _ROUNDS = 4  # of reweighting: weights of outliers, such as drained pools, settle within four

@@ -7,10 +7,10 @@ that a tiny one hardly matters. A mispriced pool shows beside the route's other 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from swapcli.model.pool import Pool
 from swapcli.model.quote import RATE_SCALE, SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.records import NamedTuple
 from swapcli.routing.replay import FlatSwap, flatten
 
 PROBE_SHARE = 0.05

@@ -16,12 +16,12 @@ Only replayed amounts are ever shown or encoded.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
-from typing import NamedTuple
 
 from swapcli.errors import InvalidRoute, PoolError, SwapReverts
 from swapcli.model.execution import RATES, Execution
 from swapcli.model.pool import Pool, SharedState
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step, Swap
+from swapcli.records import NamedTuple
 from swapcli.routing.graph.digraph import topological_order
 
 _ROUTE_WEIGHT = SHARES_PER_ROUTE * SHARES_PER_HOP

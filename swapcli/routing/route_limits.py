@@ -9,13 +9,14 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping, Sequence
 from math import sqrt
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.errors import NoRoute
 from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
+from swapcli.records import NamedTuple
 from swapcli.routing.gas import fits_block
 from swapcli.routing.search.route_search import ScoredRoute, SearchResult
 

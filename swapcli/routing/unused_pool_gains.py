@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping, Set
 from heapq import nlargest
 from math import exp
-from typing import NamedTuple
 
+from swapcli.records import NamedTuple
 from swapcli.routing.graph.best_paths import extend_prices
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
 from swapcli.routing.search.route_search import SearchResult

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from heapq import heappop, heappush
 from math import inf
-from typing import NamedTuple
 
+from swapcli.records import NamedTuple
 from swapcli.selection.ranking_reader import PoolLimit, RankingReader, TokenPair
 
 _HUBS, _TOKENS_PER_END = 12, 16

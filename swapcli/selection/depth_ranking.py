@@ -9,9 +9,9 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import exp, isfinite, log
-from typing import NamedTuple
 
 from swapcli.model.pool import Pool
+from swapcli.records import NamedTuple
 from swapcli.routing.graph.widest_path_prices import PathPrice, widest_path_prices
 
 _RATE_STEP = 0.02

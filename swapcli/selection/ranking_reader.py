@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from typing import Any, NamedTuple, Protocol
+from typing import Any, Protocol
+
+from swapcli.records import NamedTuple
 
 TokenPair = tuple[int, int]
 """The ids of the token that is sold and of the token that is bought."""

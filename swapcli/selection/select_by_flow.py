@@ -21,8 +21,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping, Sequence
 from heapq import nlargest
 from math import inf
-from typing import NamedTuple
 
+from swapcli.records import NamedTuple
 from swapcli.routing.graph.best_paths import best_labels
 from swapcli.selection.ranking_reader import TokenPair
 

@@ -10,11 +10,12 @@ import re
 import secrets
 import traceback
 from threading import Lock
-from typing import Literal, NamedTuple
+from typing import Literal
 
 from swapcli.api.timestamps import format_iso_utc
 from swapcli.encoding.url import is_loopback_address
 from swapcli.errors import SwapcliError
+from swapcli.records import NamedTuple
 from swapcli.service.log_writer import LogStream
 
 REQUEST_ID_HEADER = "X-Request-Id"

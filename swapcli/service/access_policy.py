@@ -4,10 +4,11 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Mapping
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from swapcli.engine.clock import Clock
 from swapcli.errors import SwapcliError
+from swapcli.records import NamedTuple
 from swapcli.service.access_log import AccessLog
 from swapcli.service.key_file import ApiKey
 from swapcli.service.rate_limits import Buckets, RateLimiter, RequestClass

@@ -8,12 +8,13 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Collection, Mapping, Sequence
 from time import perf_counter
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 import msgspec
 
 from swapcli.errors import Cancelled, Overloaded, SwapcliError
 from swapcli.model.network import Network
+from swapcli.records import NamedTuple
 from swapcli.service.balance_check import BalanceChecker
 from swapcli.service.endpoint_table import JSON, QUOTE_FORM, Endpoint
 from swapcli.service.endpoint_types import EndpointRequest, EndpointResponse

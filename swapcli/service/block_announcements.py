@@ -10,11 +10,11 @@ import select
 from collections.abc import Iterable
 from contextlib import suppress
 from threading import Event
-from typing import NamedTuple
 
 import msgspec
 
 from swapcli.chain.head_source import FollowMode
+from swapcli.records import NamedTuple
 from swapcli.service.shared_memory import SharedDocument
 
 _STATE_BYTES = 1_024

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable
 from functools import partial
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.api import json_types, requests
 from swapcli.api.errors import ErrorFormat
@@ -12,6 +12,7 @@ from swapcli.api.interface_by_network import NetworkCalldata, network_variant
 from swapcli.api.json_schemas import BOOLEAN, STRINGS, Felts
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
+from swapcli.records import NamedTuple
 from swapcli.service import endpoints
 from swapcli.service.endpoint_types import EndpointRequest, EndpointResponse
 from swapcli.service.market_registry import MarketRegistry

@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable
-from typing import NamedTuple
 from urllib.parse import parse_qsl
 
 from swapcli.chain.node import StateOverrideNode
 from swapcli.encoding.strict_json import parse_json
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Network
+from swapcli.records import NamedTuple
 from swapcli.service.error_responses import Headers
 from swapcli.service.key_file import ApiKey
 from swapcli.service.worker_thread import IsCancelled

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.api import errors as api_errors
 from swapcli.api.errors import ErrorFormat
@@ -30,6 +30,7 @@ from swapcli.errors import (
     Unauthorized,
     UnknownToken,
 )
+from swapcli.records import NamedTuple
 
 Headers = tuple[tuple[str, str], ...]
 ErrorNames = tuple[tuple[type[SwapcliError], str], ...]

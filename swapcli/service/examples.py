@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from typing import NamedTuple
 
 from swapcli.api import json_types
 from swapcli.api.route import render_result
@@ -16,6 +15,7 @@ from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Quote, Route, Segment, Swap
 from swapcli.networks.address import display_address
+from swapcli.records import NamedTuple
 from swapcli.routing.gas import route_gas
 from swapcli.routing.replay import replay
 from swapcli.service.endpoint_table import Endpoint

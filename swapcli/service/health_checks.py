@@ -9,7 +9,6 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Callable, Mapping
 from functools import partial
-from typing import NamedTuple
 
 from swapcli.api.health import render_health_v1, render_health_v2
 from swapcli.chain.head_source import FollowMode
@@ -19,6 +18,7 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.state_source import StateSource
+from swapcli.records import NamedTuple
 from swapcli.service.error_responses import JsonResponse
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.worker_group import GroupMember, describe_workers

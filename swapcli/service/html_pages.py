@@ -11,7 +11,8 @@ from base64 import b64encode
 from functools import cache
 from hashlib import sha256
 from pathlib import Path
-from typing import NamedTuple
+
+from swapcli.records import NamedTuple
 
 CONTENT_TYPE = "text/html; charset=utf-8"
 

@@ -16,12 +16,13 @@ import re
 import socket
 from collections import Counter
 from collections.abc import Iterable
-from typing import TYPE_CHECKING, Any, NamedTuple, Protocol, cast
+from typing import TYPE_CHECKING, Any, Protocol, cast
 
 import httptools
 import msgspec
 from uvicorn.protocols.http.httptools_impl import HttpToolsProtocol, RequestResponseCycle
 
+from swapcli.records import NamedTuple
 from swapcli.service.error_responses import JsonResponse, status_error
 from swapcli.service.request_io import set_rejection
 

@@ -13,9 +13,9 @@ import tempfile
 from collections.abc import Iterator, Sequence
 from contextlib import contextmanager, suppress
 from pathlib import Path
-from typing import NamedTuple
 
 from swapcli.encoding.strict_json import parse_json_file
+from swapcli.records import NamedTuple
 from swapcli.validation.field_reader import FieldReader
 from swapcli.validation.values import MISSING, parse_json_integer
 

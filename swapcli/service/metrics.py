@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator
-from typing import NamedTuple
 
 from prometheus_client import CollectorRegistry, Counter, Gauge, Histogram, generate_latest
 from prometheus_client.core import CounterMetricFamily, GaugeMetricFamily, Metric
@@ -11,6 +10,7 @@ from prometheus_client.exposition import CONTENT_TYPE_PLAIN_0_0_4
 from prometheus_client.registry import Collector
 
 from swapcli.engine.feed.counters import FeedCounters
+from swapcli.records import NamedTuple
 from swapcli.service.worker_group import GroupMember, GroupStatus
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Any, NamedTuple
+from typing import Any
 
 from swapcli import __version__
 from swapcli.api import json_types
@@ -12,6 +12,7 @@ from swapcli.api.errors import ErrorFormat
 from swapcli.api.json_schemas import any_of, build_components
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER
 from swapcli.model.network import Network
+from swapcli.records import NamedTuple
 from swapcli.service.endpoint_table import (
     DISCOVERY,
     ENDPOINTS,

@@ -14,10 +14,11 @@ from enum import StrEnum
 from functools import lru_cache
 from ipaddress import IPv6Address, ip_network
 from math import ceil
-from typing import TYPE_CHECKING, NamedTuple, Protocol
+from typing import TYPE_CHECKING, Protocol
 
 from swapcli.encoding.url import is_loopback_address
 from swapcli.errors import RateLimited
+from swapcli.records import NamedTuple
 from swapcli.service.shared_memory import Entry, SharedTable, digest_key
 from swapcli.service.trusted_proxies import parse_address
 

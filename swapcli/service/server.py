@@ -14,11 +14,12 @@ import sys
 import time
 from collections.abc import Awaitable, Callable, Iterator
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, cast
 
 import uvicorn
 
 from swapcli.errors import InvalidOption
+from swapcli.records import NamedTuple
 from swapcli.service.client_timeouts import IdleReaper, with_body_timeout
 from swapcli.service.error_responses import status_error
 from swapcli.service.parent_channel import ParentMessage

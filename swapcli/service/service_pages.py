@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from typing import NamedTuple
 from urllib.parse import parse_qs
 
 import msgspec
 
 from swapcli.api.listings import render_chains
 from swapcli.errors import MarketUnavailable
+from swapcli.records import NamedTuple
 from swapcli.service import html_pages, openapi
 from swapcli.service.endpoint_table import CHAINS, DOCS, DOCS_FOLDER, JSON, LIVE, METRICS, OPENAPI, READY
 from swapcli.service.error_responses import Headers, status_error

@@ -12,7 +12,8 @@ from hashlib import blake2b
 from struct import Struct
 from tempfile import TemporaryFile
 from threading import Lock
-from typing import NamedTuple
+
+from swapcli.records import NamedTuple
 
 KEY_BYTES = 16
 

@@ -14,10 +14,11 @@ import time
 import traceback
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager, suppress
-from typing import TYPE_CHECKING, NamedTuple, NoReturn
+from typing import TYPE_CHECKING, NoReturn
 
 from swapcli.backoff import backoff_s
 from swapcli.errors import UnhealthyError
+from swapcli.records import NamedTuple
 from swapcli.service.parent_channel import ParentChannel, ParentMessage, WorkerChannel, open_channel
 from swapcli.service.server import GRACE_S
 from swapcli.service.worker_group import WorkerGroup

@@ -5,11 +5,10 @@ The parent creates a group before it forks the workers. Each member has a slot, 
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 import msgspec
 from prometheus_client.core import Metric
 
+from swapcli.records import NamedTuple
 from swapcli.service.issued_routes import SharedRouteTimes
 from swapcli.service.metric_sums import add_up, decode_families, encode_families, without_gauges
 from swapcli.service.rate_limits import RequestClass, SharedBuckets

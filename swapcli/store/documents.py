@@ -5,10 +5,10 @@ from __future__ import annotations
 import json
 import sqlite3
 from collections.abc import Iterable, Mapping
-from typing import NamedTuple
 
 from swapcli.markets.tokens_field import token_to_json
 from swapcli.model.transfer_behaviour import UNKNOWN
+from swapcli.records import NamedTuple
 from swapcli.store.rows import TOKEN_COLUMNS, parse_token
 from swapcli.store.transfers import read_transfers
 

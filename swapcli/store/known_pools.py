@@ -9,9 +9,9 @@ import json
 import sqlite3
 from collections import Counter
 from collections.abc import Iterable, Iterator
-from typing import NamedTuple
 
 from swapcli.model.token import Token
+from swapcli.records import NamedTuple
 from swapcli.store.database import read_transaction
 from swapcli.store.documents import PoolDocument, read_pool_documents, read_token_documents, tokens_changed_since
 from swapcli.store.rows import TOKEN_COLUMNS, Row, parse_token

@@ -6,10 +6,10 @@ import os
 import sqlite3
 from collections.abc import Mapping
 from contextlib import suppress
-from typing import NamedTuple
 
 from swapcli.model.market import Provenance
 from swapcli.model.transfer_behaviour import TransferKind
+from swapcli.records import NamedTuple
 from swapcli.store.schema import version_of
 from swapcli.store.stored_block_header import StoredBlock
 from swapcli.store.transfers import count_transfers

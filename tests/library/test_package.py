@@ -52,7 +52,9 @@ def test_importing_market_and_quote_is_light(tmp_path: Path) -> None:
     loaded = set(runs[0][1])
     assert not {name.split(".")[0] for name in loaded} & HEAVY
     own = {name for name in loaded if name.startswith("swapcli.")}
-    assert own == {f"swapcli.{name}" for name in ("errors", "library", "library.market", "library.swap_quote")}
+    assert own == {
+        f"swapcli.{name}" for name in ("errors", "library", "library.market", "library.swap_quote", "records")
+    }
     assert min(spent_ms for spent_ms, _ in runs) <= MAX_IMPORT_MS
 
 

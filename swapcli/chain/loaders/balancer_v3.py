@@ -8,7 +8,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Callable, Mapping, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.chain.call_encoding import (
     encode_call,
@@ -40,6 +40,7 @@ from swapcli.encoding.abi import WORD, to_signed
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.pools.balancer_fees import FEE_PER_PPM
+from swapcli.records import NamedTuple
 
 __all__ = ["complete_ref", "load", "read_created"]
 

@@ -8,7 +8,7 @@ The table of ticks is closed at both ends of the range as `tick_bitmap` does.
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.chain.call_encoding import invalid_response
 from swapcli.chain.factory import Factory
@@ -33,6 +33,7 @@ from swapcli.model.pool import Pool
 from swapcli.networks.pool_addresses import hash_pool_key
 from swapcli.pools.ekubo import WORD_BITS, Ekubo, fee_ppm_of
 from swapcli.pools.ekubo_tick_math import MAX_TICK
+from swapcli.records import NamedTuple
 
 _VERSIONS: Final = {
     0x0577604A2611C851E9CFC4DA2BA7F7FC1D44A9327CC734D68B2B271340A6551C: 4,

@@ -7,7 +7,7 @@ active bin are read; a swap that would leave them is refused as if the pool had 
 from __future__ import annotations
 
 from collections.abc import Generator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
@@ -35,6 +35,7 @@ from swapcli.model.pool import Pool
 from swapcli.pools.bin_math import MAX_ID
 from swapcli.pools.infinity_bin import InfinityBin
 from swapcli.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.records import NamedTuple
 
 REACH: Final = 4
 """Words to either side of the active bin's own. At a step of 10 basis points the price can move to almost three times

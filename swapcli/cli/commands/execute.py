@@ -2,7 +2,7 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from typing import Annotated, NamedTuple
+from typing import Annotated
 
 from swapcli.api.route import parse_result
 from swapcli.api.route_result import RouteResult
@@ -35,6 +35,7 @@ from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.model.network import Network
 from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.swap_terms import SwapTerms
+from swapcli.records import NamedTuple
 
 PIPE = "swapcli route NETWORK TOKEN_IN TOKEN_OUT AMOUNT --json | swapcli execute - --destination ADDRESS"
 

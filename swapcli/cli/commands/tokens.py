@@ -4,7 +4,7 @@
 
 from collections import Counter
 from collections.abc import Mapping
-from typing import TYPE_CHECKING, Annotated, NamedTuple, cast
+from typing import TYPE_CHECKING, Annotated, cast
 
 from swapcli.cli import options
 from swapcli.cli.command_app import CommandApp
@@ -21,6 +21,7 @@ from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind, behaviour_document
 from swapcli.networks.address import display_address
 from swapcli.networks.explorer import token_page
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.api.document_types import TokenDocumentJson, TransfersJson

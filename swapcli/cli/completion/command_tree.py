@@ -6,7 +6,7 @@ import json
 from collections.abc import Iterator, Mapping
 from pathlib import Path
 from types import MappingProxyType
-from typing import TYPE_CHECKING, Any, Final, NamedTuple
+from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.api.document_types import DOCUMENTS
 from swapcli.cli.commands.help import ORDER
@@ -15,6 +15,7 @@ from swapcli.cli.lazy_group import CONTEXT_SETTINGS
 from swapcli.cli.output import LIST_FORMATS, TRANSACTION_FORMATS
 from swapcli.model.block_tag import BLOCK_TAGS
 from swapcli.model.network import DIALECTS
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from typer._click import Command, Parameter

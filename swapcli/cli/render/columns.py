@@ -7,7 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterator, Sequence
 from itertools import zip_longest
-from typing import NamedTuple
+
+from swapcli.records import NamedTuple
 
 COMFORTABLE_WIDTH = 24  # prose in a narrower column is hard to read
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from decimal import Decimal
 from math import isfinite
-from typing import NamedTuple
 
 from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
@@ -21,6 +20,7 @@ from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import percent
 from swapcli.networks.address import display_address
 from swapcli.networks.explorer import contract_page, token_page
+from swapcli.records import NamedTuple
 
 ABSENT = "-"
 _PRICE_DIGITS = 6  # mid prices are estimates: no order gets them

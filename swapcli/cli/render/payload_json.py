@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, NamedTuple
+from typing import TYPE_CHECKING, Any
 
 from swapcli.api.route import render, render_short
 from swapcli.api.router_call import render_call_route
@@ -15,6 +15,7 @@ from swapcli.model.network import Network
 from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.transaction import EncodedCall, UnsignedTransaction
 from swapcli.networks.address import display_address
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.engine.presign_checks import Simulation

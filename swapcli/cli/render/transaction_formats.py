@@ -5,13 +5,14 @@ from __future__ import annotations
 import shlex
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.encoding.json_text import to_json
 from swapcli.engine.transaction_requests import RenderedTransaction
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Kind, Network
 from swapcli.model.quote_figures import QuoteFigures
+from swapcli.records import NamedTuple
 
 SAFE_FILE_VERSION = "1.0"
 """Version of the file format of Safe's Transaction Builder."""

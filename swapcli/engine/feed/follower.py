@@ -12,7 +12,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from heapq import nlargest
 from threading import Event
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.backoff import backoff_s
 from swapcli.chain.head_source import FollowMode
@@ -39,6 +39,7 @@ from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour
+from swapcli.records import NamedTuple
 from swapcli.remote.feed_stream import START, FeedReader, StreamEntry, is_before
 
 _WAIT_S: Final = 1.0

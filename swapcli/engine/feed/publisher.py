@@ -10,10 +10,11 @@ from __future__ import annotations
 from collections import deque
 from collections.abc import Iterable
 from enum import StrEnum
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.engine.clock import Clock
 from swapcli.markets.feed_format import MAX_ENTRY_BYTES, Changes, FeedMarket, MarketHeader, encode_entry
+from swapcli.records import NamedTuple
 from swapcli.remote.feed_stream import FeedWriter, NewestEntry, WriteResult
 from swapcli.store import Store, StoredBlock
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from math import inf
-from typing import TYPE_CHECKING, NamedTuple
+from typing import TYPE_CHECKING
 
 from swapcli.engine.clock import Clock
 from swapcli.engine.sources.in_memory import InMemorySource
@@ -23,6 +23,7 @@ from swapcli.engine.sources.sampled_markets import (
 from swapcli.errors import FeeOnTransfer, NoRoute
 from swapcli.model.market import MarketState
 from swapcli.model.quote_request import QuoteRequest
+from swapcli.records import NamedTuple
 from swapcli.routing.competing_routes import KnownRoute, is_better
 from swapcli.routing.pool_state_prediction import price_moves, shift_market
 from swapcli.routing.unused_pool_gains import PRICE_MARGIN, route_pools

@@ -7,10 +7,10 @@ The node's chain replaces the store's only if it is at least as long: a node tha
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import NamedTuple
 
 from swapcli.chain.node import BlockHeader, Node
 from swapcli.errors import ConfigError, MarketUnavailable, StaleNode
+from swapcli.records import NamedTuple
 from swapcli.store import Store, StoredBlock
 
 

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from swapcli.engine.sync.sync_filter import SyncFilter
+from swapcli.records import dataclass, field, fields, replace
 from swapcli.store import BlockWriter, Store
 
 NO_PROTOCOLS: Final = SyncFilter(protocols=frozenset())
@@ -33,7 +33,7 @@ _RECHECK_BLOCKS: Final = 1_000
 """Minimum distance between two rechecks of skipped pools, as there may be very many of them."""
 
 
-@dataclass(frozen=True)
+@dataclass(frozen=True, slots=True)
 class SyncCursor:
     """The position of discovery in every list of pools and in the chain's events.
 

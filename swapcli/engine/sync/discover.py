@@ -8,7 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, field, replace
-from typing import Any, Final, NamedTuple
+from typing import Any, Final
 
 from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.factory import Factory
@@ -35,6 +35,7 @@ from swapcli.engine.sync.sync_filter import SyncFilter
 from swapcli.errors import InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.model.network import Network
 from swapcli.model.token import Token
+from swapcli.records import NamedTuple
 from swapcli.store import SkippedEntry, Store
 
 _MAX_RANGES: Final = 8

@@ -2,9 +2,8 @@
 
 from __future__ import annotations
 
-from typing import NamedTuple
-
 from swapcli.chain.node import BlockHeader
+from swapcli.records import NamedTuple
 
 
 class Progress(NamedTuple):

@@ -14,7 +14,7 @@ from __future__ import annotations
 from collections.abc import Container, Iterable, Iterator, Sequence
 from itertools import islice
 from math import ceil
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.chain.json_rpc_client import TooManyRequests
 from swapcli.chain.loaders import load_pools, ref_of_pool
@@ -36,6 +36,7 @@ from swapcli.chain.pool_ref import PoolRef
 from swapcli.engine.sync.skipped import parse_pool_refs, skipped_pool
 from swapcli.errors import BlockMismatch, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.pools import FAMILIES
+from swapcli.records import NamedTuple
 from swapcli.store import BlockWriter, SkippedEntry, Store
 
 _SAMPLE_LANES: Final = 8

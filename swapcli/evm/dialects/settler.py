@@ -21,7 +21,7 @@ uses the wrapped token (no pool, nor the sender's input, nor the recipient's out
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.encoding.abi import WORD, encode_address, encode_bytes32, encode_int
 from swapcli.errors import InvalidOption, InvalidPoolState, InvalidRoute
@@ -50,6 +50,7 @@ from swapcli.model.swap_terms import Integrator
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import Approval, EncodedCall, Transaction, UnsignedTransaction
 from swapcli.networks.pool_addresses import deployment_of, pool_address
+from swapcli.records import NamedTuple
 
 _EXCHANGE: Final = "3df02124"
 """`exchange(int128 i, int128 j, uint256 dx, uint256 min_dy)` of Curve."""

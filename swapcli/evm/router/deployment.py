@@ -11,7 +11,7 @@ import json
 import os
 from collections.abc import Mapping
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.encoding.abi import encode_address, encode_uint
 from swapcli.errors import ConfigError
@@ -19,6 +19,7 @@ from swapcli.evm.extra_data import BY_FAMILY, RouterPoolKind
 from swapcli.model.network import WRAPPER_PROTOCOL, Network, ProtocolInfo
 from swapcli.model.network import Kind as NetworkKind
 from swapcli.model.order import ZERO_ADDRESS
+from swapcli.records import NamedTuple
 
 PROTOCOL_IDS: Final = 128
 """The contract's table has room for the ids below."""

@@ -7,13 +7,14 @@ import os
 from collections.abc import Sequence
 from enum import IntEnum
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.encoding.abi import WORD, AbiReader, encode_address, encode_bytes, encode_uint, parse_hex
 from swapcli.evm.transactions import build_approvals
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import Approval, Transaction, UnsignedTransaction
+from swapcli.records import NamedTuple
 
 SIMULATE: Final = "a4445c7c"
 """`simulate((address,address,address,uint256,bytes,(address,bytes)[]))`."""

@@ -6,7 +6,7 @@ import json
 import os
 from collections.abc import Sequence
 from functools import lru_cache
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.encoding.abi import WORD, AbiReader, encode_address, encode_uint, invalid_field, parse_hex
 from swapcli.model.transfer_behaviour import (
@@ -19,6 +19,7 @@ from swapcli.model.transfer_behaviour import (
     TransferKind,
 )
 from swapcli.model.units import PPM
+from swapcli.records import NamedTuple
 
 TRY_ALL: Final = "b087f60f"
 """`tryAll((address,address)[],address,address)`."""

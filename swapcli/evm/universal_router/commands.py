@@ -17,7 +17,7 @@ before 2.1.1 ignore it, later ones need it. Swaps of V4 differ:
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import Final, NamedTuple
+from typing import Final
 
 from swapcli.encoding.abi import (
     Dynamic,
@@ -30,6 +30,7 @@ from swapcli.encoding.abi import (
 )
 from swapcli.errors import ConfigError
 from swapcli.model.order import ZERO_ADDRESS
+from swapcli.records import NamedTuple
 
 EXECUTE: Final = "3593564c"
 """`execute(bytes,bytes[],uint256)`."""

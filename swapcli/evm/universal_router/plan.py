@@ -11,7 +11,7 @@ router converts between commands. At the start of paths, the input is converted 
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from typing import NamedTuple, Protocol
+from typing import Protocol
 
 from swapcli.errors import InvalidRoute
 from swapcli.evm.universal_router.commands import (
@@ -33,6 +33,7 @@ from swapcli.model.quote import Step
 from swapcli.model.router_dialect import ReplayedSwap
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import RouterRouteParam
+from swapcli.records import NamedTuple
 
 V2, V3, V4 = "v2", "v3", "v4"
 """The router's names of the generations of pools, as the catalogue has them."""

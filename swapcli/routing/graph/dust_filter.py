@@ -12,9 +12,10 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from itertools import pairwise
 from math import floor, log
-from typing import NamedTuple, TypeVar
+from typing import TypeVar
 
 from swapcli.model.pool import RateCurve
+from swapcli.records import NamedTuple
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.graph.spot_prices import Slices, SpotPrices, amount_out_for_all

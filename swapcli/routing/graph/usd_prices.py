@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from math import inf, sqrt
-from typing import NamedTuple
 
+from swapcli.records import NamedTuple
 from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.widest_path_prices import PathPrice, widest_path_prices
 

@@ -4,7 +4,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Container, Iterable
 from heapq import heapify, heappop, heappush
-from typing import NamedTuple
+
+from swapcli.records import NamedTuple
 
 
 class PathPrice(NamedTuple):

@@ -9,8 +9,8 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping
 from math import exp, inf, log, sqrt
-from typing import NamedTuple
 
+from swapcli.records import NamedTuple
 from swapcli.routing.graph.best_paths import relax_layers
 from swapcli.routing.graph.market_graph import MarketGraph, Prices
 

@@ -4,10 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 from math import inf
-from typing import NamedTuple
 
 from swapcli.model.execution import OWN_ROUTER_GAS, RouterGas
 from swapcli.model.quote import WHOLE_PERCENTS
+from swapcli.records import NamedTuple
 from swapcli.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices

@@ -8,12 +8,12 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from itertools import pairwise
 from math import inf
-from typing import NamedTuple
 
 from swapcli.errors import PoolError
 from swapcli.model.execution import RATES, Execution
 from swapcli.model.pool import Pool
 from swapcli.model.quote import WHOLE_PERCENTS, Route, has_whole_percents
+from swapcli.records import NamedTuple
 from swapcli.routing.cancellation import SearchTimeUp
 from swapcli.routing.gas import route_gas
 from swapcli.routing.graph.best_paths import extend_prices

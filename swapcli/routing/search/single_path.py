@@ -10,9 +10,9 @@ from collections.abc import Iterable, Mapping, Set
 from heapq import nlargest
 from itertools import pairwise
 from math import inf
-from typing import NamedTuple
 
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
+from swapcli.records import NamedTuple
 from swapcli.routing.graph.best_paths import best_labels, relax_layers
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.search.problem import RoutingProblem
