@@ -82,8 +82,9 @@ class JoinOrExit(NamedTuple):
         joined = list(balances)
         taxed = amount_in
         if ratios[k] > mean:
-            free = balances[k] * max(0, mean - WAD) // WAD
-            if free > amount_in:
+            free = balances[k] * (mean - WAD) // WAD
+            # The roundings of the mean can move it below 1 for small inputs, and above the ratio for unequal balances.
+            if not 0 <= free <= amount_in:
                 raise SwapReverts("the contract would tax a negative amount")
             taxed = free + (amount_in - free) * (WAD - self.swap_fee) // WAD
         joined[k] += taxed
@@ -153,14 +154,14 @@ def _protocol_share(token: PoolToken, balances: Sequence[int], rates: Sequence[i
     is_capped = token.version >= _CAPPED_GROWTH_VERSION
     if is_capped:
         without_yield = min(without_yield, now)
-    exempt = token.yield_fee_exempt
-    if not any(exempt):
-        taxed_yield = now
-    elif all(exempt):
+    pairs = zip(token.yield_fee_exempt, old, balances, strict=True)
+    taxed = [before if is_exempt else balance for is_exempt, before, balance in pairs]
+    if taxed == old:  # in pools since version 5, all tokens with a rate are exempt, or none
         taxed_yield = without_yield
+    elif taxed == balances:
+        taxed_yield = now
     else:
-        mixed = [old[k] if exempt[k] else balance for k, balance in enumerate(balances)]
-        taxed_yield = invariant(mixed, token.last_amp)
+        taxed_yield = invariant(taxed, token.last_amp)
     start = max(without_yield, token.last_invariant) if is_capped else without_yield
     by_fees = max(0, without_yield - token.last_invariant) * WAD // now
     by_yield = max(0, taxed_yield - start) * WAD // now

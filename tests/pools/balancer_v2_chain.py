@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from collections.abc import Mapping, Sequence
 from random import Random
 from typing import Any, NamedTuple
@@ -22,28 +23,35 @@ from tests.contracts.evm import (
     load_artifact,
     load_json,
     parse_bytecode,
+    selector,
 )
 from tests.pools.test_weighted_differential import Balancer
 
 CACHE_DURATION_S = 3_600
 """How long the pools cache a rate."""
+START_TIME = 1_700_000_000
 FACTORIES = ("stable", "metastable", "composable v1", "composable v2", "composable v3")
 
 _TASKS = "@balancer-labs/v2-deployments/dist/tasks"
 _FOREVER = 2**60
+_AUTHORIZER = "0x" + "a1" * 20
+"""As `Balancer` deploys the vault."""
+_RETURN_1 = bytes.fromhex("600160005260206000f3")
+_YIELD_FEE_TYPE = 2
 _PREMINTED = 2**111
 _QUERY_PROCESSOR = "__$7d2aa5f7ef8d6b62e49cb3fca3aaf3d8f4$__"
 """The link of MetaStablePool's bytecode to its library."""
 
 
 class StableParameters(NamedTuple):
-    """What a pool is deployed with. `providers` are zero for tokens without a rate."""
+    """What a pool is deployed with. `providers` are zero for tokens without a rate; `is_exempt` is of the yield fee."""
 
     tokens: list[str]
     decimals: list[int]
     providers: list[str]
     amp: int
     swap_fee: int
+    is_exempt: Sequence[bool] = ()
 
 
 class StableChain(Balancer):
@@ -53,10 +61,20 @@ class StableChain(Balancer):
         super().__init__()
         self.rate_provider = compile_solidity("rates.sol")["RateProvider"]
         self.libraries: dict[str, str] = {}
+        self.set_time(START_TIME)
 
     def set_time(self, timestamp: int) -> None:
         assert isinstance(self.chain, Chain)
+        self.now = timestamp
         self.chain.set_time(timestamp)
+
+    def set_protocol_fees(self, swap_fee: int, yield_fee: int) -> None:
+        """Set the protocol's parts, as 10^18 fractions, that later pools cache."""
+        assert isinstance(self.chain, Chain)
+        self.chain.set_code(_AUTHORIZER, _RETURN_1)
+        (collector,) = self.vault.call("getProtocolFeesCollector")
+        self.chain.send(collector, selector("setSwapFeePercentage(uint256)") + encode(["uint256"], [swap_fee]))
+        self.fees.send("setFeeTypePercentage", _YIELD_FEE_TYPE, yield_fee)
 
     def provider(self, rate: int) -> Contract:
         return self.chain.deploy(self.rate_provider, rate)
@@ -67,24 +85,25 @@ class StableChain(Balancer):
         durations = [CACHE_DURATION_S] * len(tokens)
         if factory == "stable":
             made = self._factory("20220609-stable-pool-v2", "StablePoolFactory", self.vault.address)
-            (address,) = made.send("create", "", "", tokens, amp, fee, ZERO_ADDRESS)
+            (address,) = made.send("create", "", "", tokens, amp, fee, DEPLOYER)
             return self.chain.at(
                 address, Artifact(tuple(load_json(f"{_TASKS}/20220609-stable-pool-v2/abi/StablePool.json")), b"")
             )
         if factory == "metastable":
-            parameters = (self.vault.address, "", "", tokens, providers, durations, amp, fee, 0, 0, False, ZERO_ADDRESS)
+            parameters = (self.vault.address, "", "", tokens, providers, durations, amp, fee, 0, 0, False, DEPLOYER)
             return self.chain.deploy(self._metastable(), parameters)
-        exempt = [False] * len(tokens)
+        exempt = list(given.is_exempt) or [False] * len(tokens)
+        version = json.dumps({"name": "ComposableStablePool", "version": int(factory[-1])})
         if factory == "composable v2":
-            versions = "", ""
+            versions = "", version
             arguments = self.vault.address, self.fees.address, *versions
             made = self._factory("20221122-composable-stable-pool-v2", "ComposableStablePoolFactory", *arguments)
-            (address,) = made.send("create", "", "", tokens, amp, providers, durations, exempt, fee, ZERO_ADDRESS)
+            (address,) = made.send("create", "", "", tokens, amp, providers, durations, exempt, fee, DEPLOYER)
             return self.chain.at(address, _composable_v3())
         first = (self.vault.address, self.fees.address, "", "", tokens, providers, durations, exempt, amp, fee, 0, 0)
         if factory == "composable v1":
-            return self.chain.deploy(_composable_v1(), (*first, ZERO_ADDRESS))
-        return self.chain.deploy(_composable_v3(), (*first, ZERO_ADDRESS, ""))
+            return self.chain.deploy(_composable_v1(), (*first, DEPLOYER))
+        return self.chain.deploy(_composable_v3(), (*first, DEPLOYER, version))
 
     def _factory(self, task: str, name: str, *arguments: object) -> Contract:
         return self.chain.deploy(load_artifact(f"{_TASKS}/{task}/artifact/{name}.json"), *arguments)
@@ -127,30 +146,61 @@ class RealStable:
         (amount_out,) = self.vault.send("swap", one_swap, (DEPLOYER, False, DEPLOYER, False), 0, _FOREVER)
         return int(amount_out)
 
+    def set_rates(self, rates: Sequence[int]) -> None:
+        """Set the rates of the tokens that have one."""
+        for provider, rate in zip(self.given.providers, rates, strict=True):
+            if int(provider, 16):
+                self.chain.chain.at(provider, self.chain.rate_provider).send("setRate", rate)
+
+    @property
+    def tokens(self) -> tuple[str, ...]:
+        """The tokens that the vault knows of, the pool's own one too."""
+        return tuple(token.lower() for token in self.vault.call("getPoolTokens", self.pool_id)[0])
+
     def reserves(self) -> tuple[int, ...]:
-        """Return the vault's balances, without the pool's own token."""
-        tokens, balances, _ = self.vault.call("getPoolTokens", self.pool_id)
-        by_token = dict(zip((token.lower() for token in tokens), balances, strict=True))
-        return tuple(by_token[token] for token in self.given.tokens)
+        """Return the vault's balances."""
+        return tuple(self.vault.call("getPoolTokens", self.pool_id)[1])
 
     def model(self, rates: Sequence[int]) -> BalancerV2Stable:
-        """Return the pool with the vault's balances and these rates."""
-        given = self.given
-        identity = PoolIdentity(
-            self.address, "test", tuple(given.tokens), tuple(given.decimals), given.swap_fee // 10**12
-        )
+        """Return the pool with the vault's balances and these rates of the other tokens."""
+        given, tokens = self.given, self.tokens
+        rate_by_token = dict(zip(given.tokens, rates, strict=True)) | {self.address: WAD}
+        decimals_by_token = dict(zip(given.tokens, given.decimals, strict=True)) | {self.address: 18}
+        decimals = tuple(decimals_by_token[token] for token in tokens)
+        identity = PoolIdentity(self.address, "test", tokens, decimals, given.swap_fee // 10**12)
         state: Mapping[str, Any] = {
             "reserves": list(self.reserves()),
-            "rates": list(rates),
-            "amp": given.amp * 1000,
+            "rates": [rate_by_token[token] for token in tokens],
+            "amp": self.contract.call("getAmplificationParameter")[0],
             "swap_fee": given.swap_fee,
             "is_metastable": self.factory == "metastable",
             "pool_id": f"0x{self.pool_id.hex()}",
         }
+        if self.is_composable:
+            state = {**state, **self._pool_token(rate_by_token)}
         name = "balancer_v2_composable" if self.is_composable else "balancer_v2_stable"
         pool = family(name).from_state(identity, state)
         assert isinstance(pool, BalancerV2Stable)
         return pool
+
+    def _pool_token(self, rate_by_token: Mapping[str, int]) -> Mapping[str, Any]:
+        given, pool = self.given, self.contract
+        last_amp, last_invariant = pool.call("getLastJoinExitData")
+        has_provider = [bool(int(provider, 16)) for provider in given.providers]
+        old_rates = [
+            pool.call("getTokenRateCache", token)[1] if has_rate else rate_by_token[token]
+            for token, has_rate in zip(given.tokens, has_provider, strict=True)
+        ]
+        return {
+            "version": int(self.factory[-1]),
+            "total_supply": pool.call("totalSupply")[0],
+            "last_amp": last_amp,
+            "last_invariant": last_invariant,
+            "old_rates": old_rates,
+            "protocol_swap_fee": pool.call("getProtocolFeePercentageCache", 0)[0],
+            "protocol_yield_fee": pool.call("getProtocolFeePercentageCache", _YIELD_FEE_TYPE)[0],
+            "yield_fee_exempt": [int(pool.call("isTokenExemptFromYieldProtocolFee", each)[0]) for each in given.tokens],
+        }
 
 
 def random_parameters(rng: Random, chain: StableChain, factory: str) -> tuple[StableParameters, list[int], list[int]]:
@@ -169,7 +219,10 @@ def random_parameters(rng: Random, chain: StableChain, factory: str) -> tuple[St
         max(10, int(10 ** (places + size) * WAD / rate * 10 ** rng.uniform(-1.2, 0.4)))
         for places, rate in zip(decimals, rates, strict=True)
     ]
-    return StableParameters(tokens, decimals, providers, rng.choice((1, 10, 200, 2000, 5000)), fee), rates, balances
+    # A token without a rate has no yield.
+    is_exempt = [each and rng.random() < 0.4 for each in has_rate]
+    amp = rng.choice((1, 10, 200, 2000, 5000))
+    return StableParameters(tokens, decimals, providers, amp, fee, is_exempt), rates, balances
 
 
 def _composable_v1() -> Artifact:

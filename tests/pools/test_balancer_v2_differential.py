@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from random import Random
 
 import pytest
 
 from swapcli.errors import PoolError
+from swapcli.model.units import WAD
+from swapcli.pools.balancer_v2_composable import BalancerV2Composable
 from swapcli.pools.balancer_v2_stable import BalancerV2Stable
-from tests.contracts.evm import RevertedError
+from tests.contracts.evm import DEPLOYER, RevertedError
 from tests.examples import fuzzed_seeds
-from tests.pools.balancer_v2_chain import FACTORIES, RealStable, StableChain, random_parameters
+from tests.pools.balancer_v2_chain import CACHE_DURATION_S, FACTORIES, RealStable, StableChain, random_parameters
 
+DAY_S = 86_400
+HALF = WAD // 2
 POOLS_PER_CASE = 25
 SWAPS_PER_POOL = 20
 SEEDS = 10
@@ -36,30 +41,64 @@ def test_the_cases_are_enough() -> None:
 
 
 def compare_pools(rng: Random, chain: StableChain, factory: str, count: int) -> None:
-    compared = 0
+    compared = with_own = 0
     for _ in range(count):
+        chain.set_protocol_fees(rng.choice((0, HALF)), rng.choice((0, WAD // 10, HALF)))
         parameters, rates, balances = random_parameters(rng, chain, factory)
         real = RealStable(chain, factory, parameters, balances)
         pool = real.model(rates)
         for _ in range(SWAPS_PER_POOL):
-            after = compare_one_swap(rng, chain, real, pool)
+            if rng.random() < 0.1:
+                assert real.model(rates) == pool
+                rates = let_time_pass(rng, real, rates)
+                pool = real.model(rates)
+            direction = rng.sample(pool.tokens, 2)
+            after = compare_one_swap(rng, real, pool, *direction)
             compared += after is not pool
+            with_own += after is not pool and pool.address in direction
             pool = after
-        assert real.reserves() == pool.reserves
+        assert real.model(rates) == pool
     assert compared > count * SWAPS_PER_POOL // 2
+    assert bool(with_own) == factory.startswith("composable")
 
 
-def compare_one_swap(rng: Random, chain: StableChain, real: RealStable, pool: BalancerV2Stable) -> BalancerV2Stable:
-    token_in, token_out = rng.sample(pool.tokens, 2)
-    amount_in = random_amount(rng, pool.reserves[pool.tokens.index(token_in)])
+def let_time_pass(rng: Random, real: RealStable, rates: Sequence[int]) -> list[int]:
+    """Change the rates and, over days, the amplification; return the rates of the next swap."""
+    chain, (value, is_updating, _) = real.chain, real.contract.call("getAmplificationParameter")
+    if rng.random() < 0.5 and not is_updating:
+        end = min(5_000, value // 1_000 * 2)
+        real.contract.send("startAmplificationParameterUpdate", end, chain.now + rng.randint(2, 5) * DAY_S)
+    chain.set_time(chain.now + rng.randint(CACHE_DURATION_S + 1, 2 * DAY_S))
+    changed = [
+        int(rate * rng.uniform(0.98, 1.05)) if int(provider, 16) else rate
+        for rate, provider in zip(rates, real.given.providers, strict=True)
+    ]
+    real.set_rates(changed)
+    return changed
+
+
+def compare_one_swap(
+    rng: Random, real: RealStable, pool: BalancerV2Stable, token_in: str, token_out: str
+) -> BalancerV2Stable:
+    amount_in = random_amount(rng, traded_balance(pool, token_in))
+    if token_in == pool.address:  # the protocol owns some, too
+        amount_in = min(amount_in, real.contract.call("balanceOf", DEPLOYER)[0])
     try:
         amount_out, after = pool.swap(token_in, token_out, amount_in)
     except PoolError:
-        with chain.chain.revert_after():
+        with real.chain.chain.revert_after():
             assert is_refused_or_zero(real, token_in, token_out, amount_in)
         return pool
     assert real.swap(token_in, token_out, amount_in) == amount_out
     return after
+
+
+def traded_balance(pool: BalancerV2Stable, token: str) -> int:
+    """Return the pool's balance of a token; of its own token what it has sold, which is far less."""
+    balance = pool.reserves[pool.tokens.index(token)]
+    if isinstance(pool, BalancerV2Composable) and pool.pool_token and token == pool.address:
+        return pool.pool_token.total_supply - balance
+    return balance
 
 
 def is_refused_or_zero(real: RealStable, token_in: str, token_out: str, amount_in: int) -> bool:

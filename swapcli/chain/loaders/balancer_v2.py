@@ -2,18 +2,23 @@
 
 A swap refreshes each cached rate that has expired before anything else, though the pool still shows the old one until
 then. So an expired rate is read from its provider.
+
+The own token of a composable pool is among the tokens of its reference where it is traded. References from before it
+was have the other tokens only.
 """
 
 from __future__ import annotations
 
+import re
 from collections.abc import Sequence
-from typing import Final, TypeVar
+from typing import Final, NamedTuple, TypeVar
 
 from swapcli.chain.call_encoding import (
     encode_call,
     invalid_response,
     read_address,
     read_list,
+    read_text,
     read_word,
     read_words,
     to_address,
@@ -30,6 +35,7 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.units import WAD
 from swapcli.pools.balancer_fees import FEE_PER_PPM
+from swapcli.pools.balancer_pool_token import VERSIONS
 from swapcli.pools.reserves import to_18_decimals
 
 T = TypeVar("T")
@@ -46,11 +52,19 @@ _SCALING: Final = "getScalingFactors()"
 _PROVIDERS: Final = "getRateProviders()"
 _OWN_TOKEN: Final = "getBptIndex()"
 _JOIN_EXIT_DATA: Final = "getLastJoinExitData()"
+_VERSION: Final = "version()"
+_SUPPLY: Final = "totalSupply()"
+_PROTOCOL_FEE: Final = "getProtocolFeePercentageCache(uint256)"
+_IS_EXEMPT: Final = "isTokenExemptFromYieldProtocolFee(address)"
+_SWAP_FEE_TYPE: Final = 0
+_YIELD_FEE_TYPE: Final = 2
+"""As `ProtocolFeeType` numbers them."""
 _RATE: Final = "getRate()"
 _TIMESTAMP: Final = "getCurrentBlockTimestamp()"
-_CACHES: Final = {"balancer_v2_composable": ("getTokenRateCache(address)", 4)}
-_META_CACHE: Final = ("getPriceRateCache(address)", 3)
-"""The function that returns a cached rate, and its number of words: the rate is the first, its expiry the last."""
+_CACHE: Final = "getTokenRateCache(address)"
+_META_CACHE: Final = "getPriceRateCache(address)"
+_CACHE_WORDS: Final = {_CACHE: 4, _META_CACHE: 3}
+"""The numbers of words: the rate is the first, its expiry the last; the second of four is the rate at the last join."""
 _USUAL_VAULT: Final = "0xba12222222228d8ba445958a75a0704d566bf2c8"
 """The address that the vault has on every network (npm @balancer-labs/v2-deployments, task 20210418-vault)."""
 _ECLP_PROVIDERS: Final = ("rateProvider0()", "rateProvider1()")
@@ -63,6 +77,16 @@ _FUNCTIONS: Final = {
 }
 """By family, the functions that each pool has, and those that only some have."""
 _PRECISION: Final = 1000
+_UNNAMED_VERSION: Final = 1
+"""The only version of composable pools that does not tell it."""
+_NUMBERED: Final = re.compile(r'"version": ?([0-9]{1,9})\b')
+
+
+class _Rate(NamedTuple):
+    """The rate that a swap would use, and the one at the last join or exit of a composable pool."""
+
+    current: int
+    old: int
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -89,10 +113,24 @@ def _load_at_vault(ref: PoolRef) -> BatchRead[Pool]:
 def _first_calls(ref: PoolRef) -> list[ContractCall]:
     """Return the calls that read a pool of the family, apart from its rates."""
     required, optional = _FUNCTIONS[ref.family]
+    own_calls = _pool_token_calls(ref) if ref.address in ref.tokens else []
     return [
         ContractCall(ref.constants_as(BalancerV2Constants).vault, encode_call(_POOL_TOKENS, ref.pool_id)),
         *(ContractCall(ref.address, encode_call(name)) for name in required),
         *(ContractCall(ref.address, encode_call(name), may_revert=True) for name in optional),
+        *own_calls,
+    ]
+
+
+def _pool_token_calls(ref: PoolRef) -> list[ContractCall]:
+    """Return the calls that read what only swaps with the pool's own token depend on."""
+    others = [token for token in ref.tokens if token != ref.address]
+    return [
+        ContractCall(ref.address, encode_call(_VERSION), may_revert=True),
+        ContractCall(ref.address, encode_call(_SUPPLY)),
+        ContractCall(ref.address, encode_call(_JOIN_EXIT_DATA)),
+        *(ContractCall(ref.address, encode_call(_PROTOCOL_FEE, each)) for each in (_SWAP_FEE_TYPE, _YIELD_FEE_TYPE)),
+        *(ContractCall(ref.address, encode_call(_IS_EXEMPT, token)) for token in others),
     ]
 
 
@@ -123,34 +161,63 @@ def _read_weighted(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Poo
 
 
 def _read_stable(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]:
-    is_composable = ref.family == "balancer_v2_composable"
-    pool_tokens, amp, fee, paused, scaling, recovery, providers, *rest = answers
+    pool_tokens, amp, fee, paused, scaling, recovery, providers, *further = answers
     _check_not_paused(paused)
     if recovery is not None and read_word(recovery, _RECOVERY):
         raise invalid_response(_RECOVERY, "the pool is in recovery mode")
     if scaling is None:
         raise invalid_response(_SCALING, "stable pools of the first version are not supported")
-    tokens, own = _read_tokens(pool_tokens), read_word(rest[0], _OWN_TOKEN) if is_composable else None
-    if _without(tokens, own) != ref.tokens:
+    is_composable, is_own_traded = ref.family == "balancer_v2_composable", ref.address in ref.tokens
+    left_out = read_word(further[0], _OWN_TOKEN) if is_composable and not is_own_traded else None
+    if _without(_read_tokens(pool_tokens), left_out) != ref.tokens:
         raise invalid_response(_POOL_TOKENS, "the pool holds other tokens")
     value, is_updating, precision = read_words(amp, 3, _AMP)
     if precision != _PRECISION:
         raise invalid_response(_AMP, f"a precision of {precision} instead of {_PRECISION}")
     listed = [] if providers is None else [to_address(each, _PROVIDERS) for each in read_list(providers, _PROVIDERS)]
-    used = _without(tuple(listed), own) if listed else (ZERO_ADDRESS,) * len(ref.tokens)
-    shown = _without(read_list(scaling, _SCALING), own)
+    used = _without(tuple(listed), left_out) if listed else (ZERO_ADDRESS,) * len(ref.tokens)
+    shown = _without(read_list(scaling, _SCALING), left_out)
     rates = yield from _read_rates(ref, used, [_rate_of(ref, k, factor) for k, factor in enumerate(shown)])
     swap_fee = read_word(fee, _FEE)
     state: dict[str, object] = {
-        "reserves": _without(read_list(pool_tokens, _POOL_TOKENS, 1), own),
-        "rates": rates,
+        "reserves": _without(read_list(pool_tokens, _POOL_TOKENS, 1), left_out),
+        "rates": [rate.current for rate in rates],
         "amp": value,
         "swap_fee": swap_fee,
         "is_metastable": bool(listed) and not is_composable,
         "pool_id": ref.pool_id,
         "changes_without_events": bool(is_updating) or any(each != ZERO_ADDRESS for each in used),
     }
+    if is_own_traded:
+        state |= _read_pool_token(further[1:])
+        state["old_rates"] = [rate.old for token, rate in zip(ref.tokens, rates, strict=True) if token != ref.address]
     return build_pool(ref, swap_fee // FEE_PER_PPM, state)
+
+
+def _read_pool_token(answers: Sequence[ReturnData]) -> dict[str, object]:
+    """Return the fields of the state that the calls of `_pool_token_calls` answer."""
+    version, supply, last, swap_fee, yield_fee, *exempt = answers
+    last_amp, last_invariant = read_words(last, 2, _JOIN_EXIT_DATA)
+    return {
+        "version": _read_version(version),
+        "total_supply": read_word(supply, _SUPPLY),
+        "last_amp": last_amp,
+        "last_invariant": last_invariant,
+        "protocol_swap_fee": read_word(swap_fee, _PROTOCOL_FEE),
+        "protocol_yield_fee": read_word(yield_fee, _PROTOCOL_FEE),
+        "yield_fee_exempt": [read_word(each, _IS_EXEMPT) for each in exempt],
+    }
+
+
+def _read_version(answer: ReturnData) -> int | None:
+    """Return the version of a composable pool, None if it is unknown.
+
+    It is in a JSON object, as in {"name":"ComposableStablePool","version":5,"deployment":"20230711-..."}.
+    """
+    if answer is None:
+        return _UNNAMED_VERSION
+    found = _NUMBERED.search(read_text(answer, _VERSION))
+    return int(found[1]) if found and int(found[1]) in VERSIONS else None
 
 
 def _read_eclp(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]:
@@ -176,21 +243,22 @@ def _read_eclp(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]:
     return build_pool(ref, swap_fee // FEE_PER_PPM, state | read_eclp_parameters(parameters))
 
 
-def _read_rates(ref: PoolRef, providers: Sequence[str], shown: Sequence[int]) -> BatchRead[list[int]]:
+def _read_rates(ref: PoolRef, providers: Sequence[str], shown: Sequence[int]) -> BatchRead[list[_Rate]]:
     """Return the rates that a swap would use; `shown` are those that the pool shows now."""
+    rates = [_Rate(each, each) for each in shown]
     cached = [k for k, provider in enumerate(providers) if provider != ZERO_ADDRESS]
     if not cached:
-        return list(shown)
-    function, word_count = _CACHES.get(ref.family, _META_CACHE)
+        return rates
+    function = _CACHE if ref.family == "balancer_v2_composable" else _META_CACHE
     timestamp, *answers = yield [
         ContractCall(MULTICALL3, encode_call(_TIMESTAMP)),
         *(ContractCall(ref.address, encode_call(function, ref.tokens[k])) for k in cached),
         *(ContractCall(providers[k], encode_call(_RATE)) for k in cached),
     ]
-    now, rates = read_word(timestamp, _TIMESTAMP), list(shown)
+    now = read_word(timestamp, _TIMESTAMP)
     for k, cache, provided in zip(cached, answers, answers[len(cached) :], strict=False):
-        rate, *_, expires = read_words(cache, word_count, function)
-        rates[k] = read_word(provided, _RATE) if now > expires else rate
+        rate, old, *_, expires = read_words(cache, _CACHE_WORDS[function], function)
+        rates[k] = _Rate(read_word(provided, _RATE) if now > expires else rate, old)
     return rates
 
 
@@ -203,7 +271,7 @@ def _rate_of(ref: PoolRef, k: int, scaling_factor: int) -> int:
 
 
 def _without(values: tuple[T, ...], position: int | None) -> tuple[T, ...]:
-    """Return the values without that of the pool's own token."""
+    """Return the values without that at a position."""
     return values if position is None else (*values[:position], *values[position + 1 :])
 
 
@@ -240,11 +308,13 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
         if len(read_list(weights, _WEIGHTS)) != len(tokens):
             raise invalid_response(address, "no weighted pool")
     else:
-        own, data = yield [ContractCall(address, encode_call(name)) for name in (_OWN_TOKEN, _JOIN_EXIT_DATA)]
+        names = _OWN_TOKEN, _JOIN_EXIT_DATA, _VERSION
+        own, data, version = yield [ContractCall(address, encode_call(name)) for name in names]
         if own and not data:
             raise invalid_response(address, "pools with their own token from before 2022-08 are not supported")
         family = "balancer_v2_composable" if own else "balancer_v2_stable"
-        tokens = _without(tokens, read_word(own, _OWN_TOKEN) if own else None)
+        if own and _read_version(version) is None:
+            tokens = _without(tokens, read_word(own, _OWN_TOKEN))
     return _with_vault(factory.new_ref(address, tokens, family), factory.address, pool_id)
 
 

@@ -17,7 +17,9 @@ from swapcli.chain.pool_discovery import read_created_pools
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import PoolError
 from swapcli.model.network import ProtocolInfo
+from swapcli.model.units import WAD
 from swapcli.networks.catalogue import find_network
+from swapcli.pools.balancer_v2_composable import BalancerV2Composable
 from swapcli.pools.balancer_v2_stable import BalancerV2Stable
 from tests.chain.node.evm_node import BLOCK, EvmNode, sources
 from tests.contracts.evm import Chain
@@ -28,6 +30,7 @@ from tests.pools.balancer_v2_chain import (
     StableChain,
     random_parameters,
 )
+from tests.pools.test_balancer_v2_differential import traded_balance
 
 NOW = 1_700_000_000
 PROTOCOLS = (
@@ -44,6 +47,7 @@ class Scene:
         self.chain = StableChain()
         assert isinstance(self.chain.chain, Chain)
         self.chain.chain.place(MULTICALL3, sources()["Multicall"])
+        self.chain.set_protocol_fees(WAD // 2, WAD // 10)
         while True:
             parameters, self.rates, balances = random_parameters(self.rng, self.chain, factory)
             if factory == "stable" or any(int(provider, 16) for provider in parameters.providers):
@@ -58,7 +62,8 @@ class Scene:
         vault = Factory(self.real.vault.address, ContractKind.BALANCER_V2, PROTOCOLS)
         (found,) = read_created_pools(BlockReader(self.node, BLOCK, None), {vault.address: vault}, [log], None)
         assert isinstance(found, PoolRef), found
-        return found._replace(decimals=tuple(self.real.given.decimals))
+        decimals = dict(zip(self.real.given.tokens, self.real.given.decimals, strict=True)) | {self.real.address: 18}
+        return found._replace(decimals=tuple(decimals[token] for token in found.tokens))
 
     def read(self, ref: PoolRef | None = None) -> BalancerV2Stable | SkippedItem:
         (found,) = load_pools(BlockReader(self.node, BLOCK, None), [ref or self.ref()])
@@ -74,13 +79,13 @@ class Scene:
         assert isinstance(pool, BalancerV2Stable), pool
         for _ in range(50):
             token_in, token_out = self.rng.sample(pool.tokens, 2)
-            amount_in = max(1, pool.reserves[pool.tokens.index(token_in)] // self.rng.randint(3, 3000))
+            amount_in = max(1, traded_balance(pool, token_in) // self.rng.randint(3, 3000))
             try:
                 amount_out, after = pool.swap(token_in, token_out, amount_in)
             except PoolError:
                 continue
             assert self.real.swap(token_in, token_out, amount_in) == amount_out
-            assert self.real.reserves() == after.reserves
+            assert self.read() == after
             return
         pytest.fail("no swap is possible")
 
@@ -92,7 +97,7 @@ def test_a_pool_is_found_and_read_as_it_is(factory: str) -> None:
     assert (ref.protocol, ref.family) == (
         ("composable", "balancer_v2_composable") if "composable" in factory else ("stable", "balancer_v2_stable")
     )
-    assert ref.tokens == tuple(scene.real.given.tokens)
+    assert ref.tokens == scene.real.tokens
     pool = scene.read(ref)
     assert isinstance(pool, BalancerV2Stable)
     known = scene.real.model(scene.rates)
@@ -107,17 +112,18 @@ def test_an_expired_rate_is_read_from_its_provider(factory: str, seed: int) -> N
     k = next(k for k, provider in enumerate(scene.real.given.providers) if int(provider, 16))
     new_rate = scene.rates[k] * 11 // 10
     scene.set_rate(k, new_rate)
+    at = scene.real.tokens.index(scene.real.given.tokens[k])
     pool = scene.read()
     assert isinstance(pool, BalancerV2Stable)
-    assert pool.rates[k] == scene.rates[k], "the cached rate still holds"
+    assert pool.rates[at] == scene.rates[k], "the cached rate still holds"
     scene.chain.set_time(NOW + CACHE_DURATION_S)
     pool = scene.read()
     assert isinstance(pool, BalancerV2Stable)
-    assert pool.rates[k] == scene.rates[k], "in its last second too"
+    assert pool.rates[at] == scene.rates[k], "in its last second too"
     scene.chain.set_time(NOW + CACHE_DURATION_S + 1)
     pool = scene.read()
     assert isinstance(pool, BalancerV2Stable)
-    assert pool.rates[k] == new_rate
+    assert pool.rates[at] == new_rate
     scene.check_a_swap()
 
 
@@ -129,6 +135,29 @@ def test_a_rate_provider_that_reverts_leaves_the_pool_out(factory: str) -> None:
     assert isinstance(scene.read(), BalancerV2Stable), "its last rate has not expired"
     scene.chain.set_time(NOW + CACHE_DURATION_S + 1)
     assert scene.read() == SkippedItem(scene.real.address, "getRate(): the contract reverts")
+
+
+@pytest.mark.parametrize("factory", [factory for factory in FACTORIES if factory.startswith("composable")])
+def test_a_pool_is_also_read_without_its_own_token(factory: str) -> None:
+    scene = Scene(factory)
+    ref = scene.ref()
+    own = ref.tokens.index(ref.address)
+    tokens, decimals = ((*each[:own], *each[own + 1 :]) for each in (ref.tokens, ref.decimals))
+    pool = scene.read(ref._replace(tokens=tokens, decimals=decimals))
+    assert isinstance(pool, BalancerV2Composable)
+    assert (pool.tokens, pool.pool_token) == (tokens, None)
+    whole = scene.read(ref)
+    assert isinstance(whole, BalancerV2Composable)
+    amount_in = pool.reserves[0] // 100
+    amount_out, after = pool.swap(tokens[0], tokens[1], amount_in)
+    same, whole_after = whole.swap(tokens[0], tokens[1], amount_in)
+    assert amount_out == same
+    assert pool.gas_units(after) == whole.gas_units(whole_after)
+
+
+def test_the_own_token_of_an_unknown_version_is_left_out() -> None:
+    scene = Scene("composable v7")
+    assert scene.ref().tokens == tuple(scene.real.given.tokens)
 
 
 def test_a_known_pool_is_read_from_the_vault_that_it_names() -> None:
