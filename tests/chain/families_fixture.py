@@ -1,16 +1,15 @@
 """The small network with pools of further families: stable pools of Balancer V2, and a vault of ERC-4626.
 
 The stable pools are Balancer's bytecode, on a Vault of their own, with rates; the vault is OpenZeppelin's. Its share
-token is traded by a stable pool only, so that routes lead through both.
+token is traded by a stable pool only, so that routes lead through both. The composable pools trade their own tokens.
 """
 
 from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Any
-
-from eth_abi.abi import decode
 
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
@@ -20,7 +19,7 @@ from tests.chain.anvil import running_anvil
 from tests.chain.contract_fixture import DECIMALS, POOL_DOLLARS, PROTOCOLS, WETH, ContractFixture, Place
 from tests.chain.market_reader import READERS, build_read_pool, question, read_market
 from tests.chain.trader import Trader
-from tests.contracts.evm import DEPLOYER, BaseChain, Contract, compile_solidity, load_artifact, selector
+from tests.contracts.evm import DEPLOYER, BaseChain, Contract, compile_solidity, load_artifact
 from tests.pools.balancer_v2_chain import RealStable, StableChain, StableParameters
 
 SHARE, ASSET = "sDAI", "DAI"
@@ -63,10 +62,12 @@ class FamiliesFixture(ContractFixture):
         self.router = self.deploy_router(self.network)
         self.network = self.network._replace(router=self.router.address)
         self._open_vault(share)
+        self.stable_pools: dict[str, RealStable] = {}
         balancer = _StableOfFixture(self)
         self._open_stable(balancer, "stable", ("USDC", "USDT", "DAI"))
         self._open_stable(balancer, "composable v3", (SHARE, "USDC", "USDT"))
         self._open_stable(balancer, "composable v1", (SHARE, "USDT"))
+        self.network = self.network._replace(tokens=tuple(self.tokens.values()))
 
     def give(self, symbol: str, owner: str, amount: int) -> None:
         """As in the fixture; shares come from a deposit."""
@@ -97,33 +98,22 @@ class FamiliesFixture(ContractFixture):
         fee_ppm = 400
         parameters = StableParameters(tokens, decimals, providers, 200, fee_ppm * 10**12)
         real = RealStable(balancer, factory, parameters, amounts)
-        protocol = "balancerV2Composable" if real.is_composable else "balancerV2Stable"
-        self._add(Place(protocol, real.contract, tuple(tokens), fee_ppm))
+        self.stable_pools[real.address] = real
+        protocol = "balancerV2Stable"
+        if real.is_composable:
+            protocol, symbol = "balancerV2Composable", f"BPT {factory}"
+            self.contracts[symbol] = real.contract
+            self.tokens[symbol] = Token(real.address, symbol, symbol, 18)
+        self._add(Place(protocol, real.contract, real.tokens, fee_ppm))
 
 
 def _read_stable(fixture: ContractFixture, place: Place) -> Any:
-    """Read the balances from the Vault, and the rates from the factors that bring amounts to 18 decimals."""
-    pool = place.contract
-    (pool_id,), (vault,) = pool.call("getPoolId"), pool.call("getVault")
-    requests = [(vault, selector("getPoolTokens(bytes32)") + pool_id), question(pool, "getAmplificationParameter")]
-    is_composable = place.protocol == "balancerV2Composable"
-    if is_composable:
-        requests.append(question(pool, "getScalingFactors"))
-    pool_tokens, amp, *factors = yield requests
-    registered, balances, _ = decode(["address[]", "uint256[]", "uint256"], pool_tokens)
-    positions = [registered.index(token) for token in place.tokens]
-    rates = [_WAD] * len(positions)
-    if is_composable:
-        (scaling,) = pool.decode_output("getScalingFactors", factors[0])
-        decimals = [fixture.tokens[fixture.symbol(token)].decimals for token in place.tokens]
-        rates = [scaling[k] // 10 ** (18 - places) for k, places in zip(positions, decimals, strict=True)]
-    state = {
-        "reserves": [balances[k] for k in positions],
-        "rates": rates,
-        "amp": pool.decode_output("getAmplificationParameter", amp)[0],
-        "pool_id": f"0x{pool_id.hex()}",
-    }
-    return build_read_pool(fixture, place, state)
+    """Read the pool by its view functions."""
+    assert isinstance(fixture, FamiliesFixture)
+    yield []
+    real = fixture.stable_pools[place.contract.address]
+    rates = [SHARE_RATE if int(provider, 16) else _WAD for provider in real.given.providers]
+    return replace(real.model(rates), protocol=place.protocol)
 
 
 def _read_vault(fixture: ContractFixture, place: Place) -> Any:

@@ -78,7 +78,7 @@ _FUNCTIONS: Final = {
 """By family, the functions that each pool has, and those that only some have."""
 _PRECISION: Final = 1000
 _UNNAMED_VERSION: Final = 1
-"""The only version of composable pools that does not tell it."""
+"""The only version of composable pools without that function."""
 _NUMBERED: Final = re.compile(r'"version": ?([0-9]{1,9})\b')
 
 

@@ -53,18 +53,20 @@ abstract contract ApprovedPools is Callbacks {
         _checkAllUsed(step.token_in, step.pool_address);
     }
 
+    /// The vault takes the own token of a pool without an allowance, which is always shown as unlimited.
     function _tradeBalancerV2(SwapParams calldata step, uint256 amount) internal {
         IBalancerPool pool = IBalancerPool(step.pool_address);
         IVault vault = IVault(pool.getVault());
         bytes32 id = step.extra_data.length == 0 ? pool.getPoolId() : abi.decode(step.extra_data, (bytes32));
-        step.token_in.approve(address(vault), amount);
+        bool paysOwn = step.token_in == step.pool_address;
+        if (!paysOwn) step.token_in.approve(address(vault), amount);
         vault.swap(
             SingleSwap(id, 0, step.token_in, step.token_out, amount, ""),
             FundManagement(address(this), false, address(this), false),
             0,
             block.timestamp
         );
-        _checkAllUsed(step.token_in, address(vault));
+        if (!paysOwn) _checkAllUsed(step.token_in, address(vault));
     }
 
     /// Fluid's pools have the native currency and never the wrapped token.
