@@ -159,11 +159,16 @@ def read_position(fields: StateFields, tick_list: TickList) -> tuple[int, int, i
     # On the way down a price that stops on a boundary already counts to the tick below it.
     if tick != actual and not (tick == actual - 1 and price == sqrt_ratio_at_tick(actual)):
         raise InvalidPoolState("tick", f"{tick} does not contain the square-root price {price}")
+    return price, tick, read_liquidity(fields, tick, tick_list.ticks, tick_list.liquidity_nets)
+
+
+def read_liquidity(fields: StateFields, tick: int, ticks: Sequence[int], nets: Sequence[int]) -> int:
+    """Read `liquidity`, the sum of the ticks' net liquidity up to the price's own."""
     liquidity = fields.uint("liquidity", 128)
-    active = sum(tick_list.liquidity_nets[: bisect_right(tick_list.ticks, tick)])
+    active = sum(nets[: bisect_right(ticks, tick)])
     if liquidity != active:
         raise InvalidPoolState("liquidity", f"{liquidity} differs from {active}, the sum of the ticks up to {tick}")
-    return price, tick, liquidity
+    return liquidity
 
 
 def read_ticks(

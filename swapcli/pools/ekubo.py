@@ -24,7 +24,7 @@ from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.units import PPM
 from swapcli.pools.concentrated_curve import ConcentratedCurve, TickScale
-from swapcli.pools.concentrated_state import read_ticks
+from swapcli.pools.concentrated_state import read_liquidity, read_ticks
 from swapcli.pools.ekubo_tick_math import (
     MAX_SQRT_RATIO,
     MAX_TICK,
@@ -332,11 +332,7 @@ def _read_position(fields: StateFields, key: EkuboKey) -> tuple[int, int, int]:
     # On the way down a price that stops on a boundary already counts to the tick below it.
     if tick != actual and not (tick == actual - 1 and sqrt_ratio == sqrt_ratio_at_tick(actual)):
         raise InvalidPoolState("tick", f"{tick} does not contain the square-root ratio {sqrt_ratio}")
-    liquidity = fields.uint("liquidity", 128)
-    active = sum(key.liquidity_nets[: bisect_right(key.ticks, tick)])
-    if liquidity != active:
-        raise InvalidPoolState("liquidity", f"{liquidity} differs from {active}, the sum of the ticks up to {tick}")
-    return sqrt_ratio, tick, liquidity
+    return sqrt_ratio, tick, read_liquidity(fields, tick, key.ticks, key.liquidity_nets)
 
 
 def _sqrt_price(tick: int) -> float:

@@ -75,14 +75,8 @@ def find_balance(balances: Sequence[int], j: int, amp: int, d: int) -> int:
 
 def check_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
     """Raise `SwapReverts` if the contract's price oracle, which every swap updates, would revert."""
-    n = len(balances)
-    ratio = d // n**n
-    for balance in balances:
-        if not balance:
-            raise SwapReverts("the bought coin would run out")
-        ratio = require_uint256(ratio * d) // balance
     first = balances[0]
-    amplified = require_uint256(amp * n * first) // A_PRECISION
+    amplified, ratio = _price_terms(balances, amp, d)
     for balance in balances[1:]:
         require_uint256(WAD * (amplified + ratio * first // balance))
     require_uint256(ratio * first)
@@ -94,17 +88,22 @@ def check_plain_price_oracle(balances: Sequence[int], amp: int, d: int) -> None:
     """Raise `SwapReverts` if the oracle of a pool of two coins from before StableSwap-NG would revert.
 
     It stores the price itself, which NG limits, in 128 bits."""
+    first, second = balances
+    amplified, ratio = _price_terms(balances, amp, d)
+    price = require_uint256(WAD * (amplified + require_uint256(ratio * first) // second)) // (amplified + ratio)
+    if price >> PACKED_BITS:
+        raise SwapReverts("the price is too high for the contract's oracle")
+
+
+def _price_terms(balances: Sequence[int], amp: int, d: int) -> tuple[int, int]:
+    """Return A n x_0 and D^(n+1) / (n^n prod x), the terms of a price in `_get_p` of the contracts."""
     n = len(balances)
     ratio = d // n**n
     for balance in balances:
         if not balance:
             raise SwapReverts("the bought coin would run out")
         ratio = require_uint256(ratio * d) // balance
-    first, second = balances
-    amplified = require_uint256(amp * n * first) // A_PRECISION
-    price = require_uint256(WAD * (amplified + require_uint256(ratio * first) // second)) // (amplified + ratio)
-    if price >> PACKED_BITS:
-        raise SwapReverts("the price is too high for the contract's oracle")
+    return require_uint256(amp * n * balances[0]) // A_PRECISION, ratio
 
 
 def scale_to_18_decimals(reserves: Sequence[int], rates: Sequence[int]) -> list[int]:

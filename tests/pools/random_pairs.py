@@ -5,10 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TypeVar
 
-from hypothesis import assume
 from hypothesis import strategies as st
 
-from swapcli.errors import PoolError
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
@@ -91,12 +89,3 @@ def pool_at(tick: int, *positions: Position, tick_spacing: int = 60, fee_ppm: in
 def with_fields(pool: Concentrated, **fields: object) -> Concentrated:
     """Return the pool with some fields of its state replaced."""
     return Concentrated.from_state(identity(pool.fee_ppm), {**pool.state(), **fields})
-
-
-def swap_or_skip(pool: PoolT, way: Direction, amount_in: int) -> tuple[int, PoolT]:
-    """Swap and reject examples that the pool refuses."""
-    try:
-        return pool.swap(*way, amount_in)
-    except PoolError:
-        assume(False)
-        raise

@@ -25,6 +25,7 @@ from swapcli.pools.tick_math import (
     tick_at_sqrt_ratio,
 )
 from tests.examples import examples
+from tests.pools.pool_laws import swap_or_skip
 from tests.pools.random_pairs import (
     DOWN,
     TOKEN0,
@@ -36,7 +37,6 @@ from tests.pools.random_pairs import (
     identity,
     log_uniform,
     pool_at,
-    swap_or_skip,
     with_fields,
 )
 

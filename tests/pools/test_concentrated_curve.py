@@ -10,6 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.tick_math import Q96
+from tests.pools.pool_laws import swap_or_skip, trade_to_rate
 from tests.pools.random_pairs import (
     DOWN,
     UP,
@@ -17,7 +18,6 @@ from tests.pools.random_pairs import (
     concentrateds,
     directions,
     pool_at,
-    swap_or_skip,
 )
 
 parts = st.floats(1e-9, 1.0, allow_subnormal=False)
@@ -36,13 +36,7 @@ def test_the_curve_follows_the_integers(pool: Concentrated, way: Direction, part
 @given(concentrateds(), directions, parts)
 def test_the_trade_to_a_rate_ends_at_that_rate(pool: Concentrated, way: Direction, part: float) -> None:
     curve = pool.curve(*way)
-    assume(curve.start_rate > 0)
-    rate = curve.start_rate * part
-    amount_in, amount_out, slope = curve.trade_to_marginal_rate(rate)
-    assert amount_out == pytest.approx(curve.amount_out(amount_in), rel=1e-11)
-    if slope > 0 and amount_in < curve.capacity * (1 - 1e-12):
-        nudged, _, _ = curve.trade_to_marginal_rate(rate * (1 - 1e-7))
-        assert curve.rate(amount_in) == pytest.approx(rate, rel=1e-6) or nudged == amount_in
+    amount_in, _, slope = trade_to_rate(curve, part, 1e-7)
     if amount_in >= curve.capacity:
         assert (amount_in, slope, curve.rate(amount_in)) == (curve.capacity, 0.0, 0.0)
 

@@ -13,6 +13,7 @@ from swapcli.errors import InsufficientLiquidity, InvalidPoolState, PoolError, S
 from swapcli.model.pool import Pool
 from swapcli.pools import family
 from swapcli.pools.constant_product import ConstantProduct
+from tests.pools.pool_laws import swap_or_skip
 from tests.pools.random_pairs import (
     TOKEN0,
     TOKEN1,
@@ -22,7 +23,6 @@ from tests.pools.random_pairs import (
     fees_ppm,
     identity,
     log_uniform,
-    swap_or_skip,
 )
 
 amounts = log_uniform(0, 100)

@@ -83,7 +83,9 @@ class TokenContract(Contract):
 
 
 @dataclass
-class JediPair(Contract):
+class Pair(Contract):
+    """A pair that answers as Uniswap V2's do."""
+
     tokens: tuple[int, int]
     reserves: list[int]
 
@@ -93,6 +95,8 @@ class JediPair(Contract):
     def do_token1(self) -> list[int]:
         return [self.tokens[1]]
 
+
+class JediPair(Pair):
     def do_get_reserves(self) -> list[int]:
         return [*u256(self.reserves[0]), *u256(self.reserves[1]), NOW_S]
 
@@ -105,17 +109,7 @@ class JediFactory(Contract):
         return [len(self.pairs), *self.pairs]
 
 
-@dataclass
-class TenkPair(Contract):
-    tokens: tuple[int, int]
-    reserves: list[int]
-
-    def do_token0(self) -> list[int]:
-        return [self.tokens[0]]
-
-    def do_token1(self) -> list[int]:
-        return [self.tokens[1]]
-
+class TenkPair(Pair):
     def do_getReserves(self) -> list[int]:  # noqa: N802
         return [*self.reserves, NOW_S]
 

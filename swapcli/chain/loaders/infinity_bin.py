@@ -15,7 +15,7 @@ from swapcli.chain.loaders.infinity_key import (
     PAUSED_SLOT,
     check_key,
     key_fields,
-    ref_of_initialize,
+    read_initialized,
 )
 from swapcli.chain.loaders.manager_storage import (
     extsload_call,
@@ -79,11 +79,8 @@ def _load(ref: PoolRef, source: _BinsInManager) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, without a call. Refuse hooks that may change the amounts of a swap."""
-    yield from ()
-    ref = ref_of_initialize(factory, log, wrapped_native, InfinityBin.family)
-    check_key(ref)
-    return ref
+    """As `read_initialized`."""
+    return read_initialized(factory, log, wrapped_native, InfinityBin.family)
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:

@@ -10,7 +10,7 @@ from swapcli.chain.loaders.infinity_key import (
     PAUSED_SLOT,
     check_key,
     key_fields,
-    ref_of_initialize,
+    read_initialized,
 )
 from swapcli.chain.loaders.manager_storage import ConcentratedInManager
 from swapcli.chain.loaders.tick_bitmap import read_near_last
@@ -37,11 +37,8 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 
 def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> BatchRead[PoolRef]:
-    """Decode the event of a pool's creation, without a call. Refuse hooks that may change the amounts of a swap."""
-    yield from ()
-    ref = ref_of_initialize(factory, log, wrapped_native, Concentrated.family)
-    check_key(ref)
-    return ref
+    """As `read_initialized`."""
+    return read_initialized(factory, log, wrapped_native, Concentrated.family)
 
 
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:

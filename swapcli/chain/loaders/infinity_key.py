@@ -7,6 +7,7 @@ from typing import Final
 from swapcli.chain.call_encoding import invalid_response, read_words, to_address
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.manager_storage import read_currencies
+from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.node import Log
 from swapcli.chain.pool_constants import InfinityConstants
 from swapcli.chain.pool_ref import PoolRef
@@ -21,17 +22,23 @@ PAUSED_SLOT: Final = 1
 _TOPICS: Final = 4
 
 
-def ref_of_initialize(factory: Factory, log: Log, wrapped_native: str | None, family: str) -> PoolRef:
-    """Return the pool that an event announces, with any hook. Its data begin with hooks, fee and parameters."""
+def read_initialized(factory: Factory, log: Log, wrapped_native: str | None, family: str) -> BatchRead[PoolRef]:
+    """Decode the event of a pool's creation, without a call. Refuse hooks that may change the amounts of a swap.
+
+    Its data begin with hooks, fee and parameters.
+    """
+    yield from ()
     if len(log.topics) < _TOPICS:
         raise invalid_response(factory.address, "an event of another kind")
     hooks, fee, parameters = read_words(log.data, 3, "Initialize")
     tokens, native = read_currencies(log, wrapped_native)
     is_dynamic = fee == DYNAMIC_FEE
-    return factory.new_ref(factory.address, tokens, family)._replace(
+    ref = factory.new_ref(factory.address, tokens, family)._replace(
         fee_ppm=0 if is_dynamic else fee,
         constants=InfinityConstants(log.topics[1], parameters, to_address(hooks, "hooks"), native, is_dynamic),
     )
+    check_key(ref)
+    return ref
 
 
 def check_key(ref: PoolRef) -> None:
