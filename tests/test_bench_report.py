@@ -24,6 +24,7 @@ from tests.bench.chain.live import LiveQuote
 from tests.bench.chain.measure import ChainFigures
 from tests.bench.chain.one_sync import Synced
 from tests.bench.chain.received import Mined
+from tests.bench.feed_figures import FeedFigures
 from tests.bench.hostile_figures import DustFigures, HostileFigures, SolveTimes
 from tests.bench.plan import Plan, parse_plan
 from tests.bench.report.chain import (
@@ -33,6 +34,7 @@ from tests.bench.report.chain import (
     received_section,
     sync_section,
 )
+from tests.bench.report.feed import feed_section
 from tests.bench.report.hostile import hostile_section
 from tests.bench.report.machine import machine, processor, revision
 from tests.bench.report.optimum import exactness_section, gap_section
@@ -393,6 +395,9 @@ HOSTILE = HostileFigures(
 )
 
 
+FEED = FeedFigures(9, 1, 10**6, 10**3, 1.0, 10**8, 2 * 10**8, 100.0, 10.0, (1.0,), 50.0)
+
+
 def test_hostile_markets_have_a_threshold_for_each_figure() -> None:
     assert not missed(hostile_section([HOSTILE]))
     dust = HOSTILE.dust[0]._replace(worse_orders=1, time_ratio=1.3)
@@ -404,12 +409,20 @@ def test_hostile_markets_have_a_threshold_for_each_figure() -> None:
     ]
 
 
-def test_a_whole_run_keeps_the_section_of_hostile_markets(findings: Findings) -> None:
-    before = refresh_page(written(parse_plan([]), findings), Findings(hostile=[HOSTILE]), circumstances(3, "def"))
-    section = before.split("\n## Hostile markets")[1].split("\n## ")[0]
+def test_the_memory_of_a_feed_has_a_threshold() -> None:
+    assert not missed(feed_section(FEED))
+    assert missed(feed_section(replace(FEED, peak_bytes=400_000_001))) == ["bytes of a service over a feed of 9 pools"]
+
+
+def test_a_whole_run_keeps_sections_of_other_commands(findings: Findings) -> None:
+    others = Findings(hostile=[HOSTILE], feed=FEED)
+    before = refresh_page(written(parse_plan([]), findings), others, circumstances(3, "def"))
     after = render_page(parse_plan([]), findings, circumstances(), before)
-    assert after.split("\n## Hostile markets")[1].split("\n## ")[0].strip() == section.strip()
+    for title in ("Hostile markets", "Feed"):
+        section = before.split(f"\n## {title}\n")[1].split("\n## ")[0]
+        assert after.split(f"\n## {title}\n")[1].split("\n## ")[0].strip() == section.strip()
     assert "| Hostile markets | 3 | 3 |" in after
+    assert "| Feed | 1 | 1 |" in after
     assert after.count("\n## ") == before.count("\n## ")
     assert after.rindex("\n## Remarks") > after.index("\n## Hostile markets")
     assert render_page(parse_plan([]), findings, circumstances(), after) == after

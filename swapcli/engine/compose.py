@@ -695,7 +695,9 @@ def _choose_feeds(
     from swapcli.encoding.redis_url import RedisUrl
     from swapcli.engine.feed.follower import FollowedFeed
     from swapcli.remote.feed_stream import FeedReader
+    from swapcli.remote.redis_client import require_redis
 
+    require_redis()
     for problem, is_set in (("--offline", sources.is_offline), ("a market file", sources.settings.market is not None)):
         if is_set:
             raise InvalidOption(

@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 from contextlib import contextmanager
+from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any
 
 from swapcli.encoding.redis_url import RedisUrl
@@ -33,6 +34,12 @@ def parse_redis_url(url: str, key: str) -> RedisUrl:
         raise ConfigError(
             f"{key}: expected the address of a Redis server", hint="as in redis://redis.example:6379/0"
         ) from None
+
+
+def require_redis() -> None:
+    """Raise `ConfigError` if the package is not installed."""
+    if find_spec("redis") is None:
+        raise _INSTALL
 
 
 def open_redis(server: RedisUrl, timeout_s: float, *, max_connections: int | None = None) -> Redis:

@@ -24,6 +24,7 @@ _FEED_COUNTERS = (
     ("gaps", "Entries of the feed that did not follow on the market, so that it had to be loaded again."),
     ("mismatches", "Entries and snapshots of the feed whose hash of the market is wrong."),
     ("rejected", "Entries, snapshots and pools of the feed that are malformed."),
+    ("reorganizations", "Entries of the feed that undo blocks, because the chain was reorganized."),
     ("snapshots", "Snapshots of the feed that were loaded."),
 )
 

@@ -219,7 +219,10 @@ def _publishing(session: Session, target: Store) -> Iterator[Callable[[], object
     from swapcli.cli.sync_publish import publishing
     from swapcli.encoding.redis_url import RedisUrl
     from swapcli.remote.feed_stream import FeedWriter
+    from swapcli.remote.redis_client import require_redis
     from swapcli.store import open_store
+
+    require_redis()
 
     def reopen() -> Store:
         return open_store(target.path, session.find_network)

@@ -7,8 +7,9 @@ class FeedCounters:
     """Counters since the start of the process.
 
     `entries` were applied; `gaps` are entries that do not follow on the market; `mismatches` are markets with another
-    hash than the publisher's; `rejected` are malformed entries, snapshots and pools; `snapshots` were loaded.
+    hash than the publisher's; `rejected` are malformed entries, snapshots and pools; `snapshots` were loaded;
+    `reorganizations` are applied entries that undo blocks.
     """
 
     def __init__(self) -> None:
-        self.entries = self.gaps = self.mismatches = self.rejected = self.snapshots = 0
+        self.entries = self.gaps = self.mismatches = self.rejected = self.snapshots = self.reorganizations = 0

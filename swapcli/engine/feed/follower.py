@@ -195,6 +195,7 @@ class FeedFollower:
                 return
             self._update(entry)
             self._counters.entries += 1
+            self._counters.reorganizations += entry.rewound_to is not None
             self._is_behind = False
         elif entry.state_hash != state_hash and not self._is_behind:
             self._counters.gaps += 1

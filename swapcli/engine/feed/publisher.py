@@ -186,8 +186,8 @@ class FeedPublisher:
                 changes = self._read_changes(
                     tokens.union(*(each.tokens for each in undone)), pools.union(*(each.pools for each in undone))
                 )
-                if undone:
-                    self._rewound_to = known.block.number
+            if undone and undone[0].block.number >= min(block.number for block in self._store.read_blocks()):
+                self._rewound_to = (undone[-1].block.number - 1) if known is None else known.block.number
             header = self._read_header(head)
         changed = self._market.changed(changes)
         self._market.update(header, changes)
@@ -203,7 +203,10 @@ class FeedPublisher:
         self._history.append(change)
 
     def _undo_history(self, known: _Change | None) -> list[_Change]:
-        """Remove the changes after the known one, and return them."""
+        """Remove the changes after the known one, and return them, the newest first.
+
+        They were undone by a reorganization, unless the store has gone on so far that it has forgotten them.
+        """
         undone = []
         while self._history and self._history[-1] is not known:
             undone.append(self._history.pop())

@@ -7,9 +7,12 @@ from dataclasses import dataclass
 from datetime import datetime
 
 from tests.bench.chain.measure import ChainFigures
+from tests.bench.feed_figures import FeedFigures
 from tests.bench.hostile_figures import HostileFigures
 from tests.bench.plan import FEW_PASSES, Plan
 from tests.bench.report.chain import chain_sections
+from tests.bench.report.feed import TITLE as FEED
+from tests.bench.report.feed import feed_section
 from tests.bench.report.hostile import TITLE as HOSTILE
 from tests.bench.report.hostile import hostile_section
 from tests.bench.report.machine import machine
@@ -52,6 +55,7 @@ class Findings:
     store: StoreFigures = ()
     chain: ChainFigures | None = None
     hostile: Sequence[HostileFigures] = ()
+    feed: FeedFigures | None = None
 
 
 def build_sections(found: Findings) -> list[Section]:
@@ -65,6 +69,7 @@ def build_sections(found: Findings) -> list[Section]:
         *([store_section(found.store)] if found.store else []),
         *(chain_sections(found.chain) if found.chain else []),
         *([hostile_section(found.hostile)] if found.hostile else []),
+        *([feed_section(found.feed)] if found.feed else []),
     ]
 
 
@@ -79,17 +84,17 @@ def _route_sections(found: Findings) -> list[Section]:
 
 
 def render_page(plan: Plan, found: Findings, circumstances: Circumstances, previous: str = "") -> str:
-    """Return the report in Markdown, with the section of hostile markets of the previous page.
+    """Return the report in Markdown, with the sections on hostile markets and feeds of the previous page.
 
-    A command of its own measures those, so that a run of `make bench` has no figures of them.
+    Commands of their own measure those, so that a run of `make bench` has no figures of them.
     """
     parts = build_sections(found)
     old_sections = _split_sections(previous)
     old_counts = read_summary(old_sections.get(SUMMARY, ""))
     counts = count_checks(parts)
-    if HOSTILE in old_counts:
-        counts.setdefault(HOSTILE, old_counts[HOSTILE])
-    hostile = ["## " + old_sections[HOSTILE].rstrip("\n")] if HOSTILE in old_sections and not found.hostile else []
+    kept = [title for title in (HOSTILE, FEED) if title in old_sections and title not in counts]
+    counts |= {title: old_counts[title] for title in kept if title in old_counts}
+    old = ["## " + old_sections[title].rstrip("\n") for title in kept]
     head = [
         "# Benchmarks",
         "Written by `make bench`: every figure of one run beside its threshold, and beside the figure of the peer if "
@@ -97,7 +102,7 @@ def render_page(plan: Plan, found: Findings, circumstances: Circumstances, previ
         summary_section(counts).text,
         _method(plan, circumstances),
     ]
-    return "\n\n".join([*head, *(part.text for part in parts), *hostile, _notes()]) + "\n"
+    return "\n\n".join([*head, *(part.text for part in parts), *old, _notes()]) + "\n"
 
 
 def refresh_page(text: str, found: Findings, circumstances: Circumstances) -> str:

@@ -237,7 +237,8 @@ def test_a_reorganization_replaces_what_it_undid(scene: Scene, store: Store, pat
     write_block(store, 2, {0: 5 * 10**6}, fork=1)
     publisher.publish()
     check_same(follower.read().market, store.read_market())
-    assert (follower.counters.entries, follower.counters.gaps, follower.counters.snapshots) == (2, 0, 1)
+    counters = follower.counters
+    assert (counters.entries, counters.reorganizations, counters.gaps, counters.snapshots) == (2, 1, 0, 1)
 
 
 def test_the_market_outlives_its_server(store: Store, path: Path) -> None:
