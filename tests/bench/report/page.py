@@ -92,9 +92,9 @@ def render_page(plan: Plan, found: Findings, circumstances: Circumstances, previ
     old_sections = _split_sections(previous)
     old_counts = read_summary(old_sections.get(SUMMARY, ""))
     counts = count_checks(parts)
-    kept = [title for title in (HOSTILE, FEED) if title in old_sections and title not in counts]
-    counts |= {title: old_counts[title] for title in kept if title in old_counts}
-    old = ["## " + old_sections[title].rstrip("\n") for title in kept]
+    others = [title for title in (HOSTILE, FEED) if title in old_sections and title not in counts]
+    counts |= {title: old_counts[title] for title in others if title in old_counts}
+    old = ["## " + old_sections[title].rstrip("\n") for title in others]
     head = [
         "# Benchmarks",
         "Written by `make bench`: every figure of one run beside its threshold, and beside the figure of the peer if "
