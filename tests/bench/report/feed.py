@@ -15,7 +15,7 @@ def feed_section(found: FeedFigures) -> Section:
     """Return the section on a service that follows a feed."""
     section = Section(TITLE)
     section.add_paragraph(
-        f"`swapcli serve --feed` over {found.pools:,} pools, of which it quotes the 5,000 deepest, with `redis-server` "
+        f"`swapcli serve --feed` over {found.pools:,} pools, whose 5,000 deepest it quotes on, with `redis-server` "
         "and the publisher on the same machine; measured with `python -m tests.bench.feed`. Each block changes "
         f"{found.changed_pools} pools. All times are CPU times of the service's process, except that of publishing. "
         "*Catching up*: blocks that were published while the process was paused. *Following*: one by one, each quoted "
