@@ -38,8 +38,9 @@ class ShareVault(Pool):
     max_redeemed: int
 
     family: ClassVar[str] = "vault"
-    swap_gas: ClassVar[int] = 95_000
-    """Estimated: a transfer, a mint or a burn of 25,000 to 30,000 each, and the total assets, in further contracts."""
+    swap_gas: ClassVar[int] = 92_600
+    """Measured on a model of a vault of savings: 103,500 to deposit and 81,800 to redeem. OpenZeppelin's vault, which
+    holds its assets itself, takes 54,000 and 34,000."""
     holds_reserves_in_vault: ClassVar[bool] = True
     is_single_use: ClassVar[bool] = True
 

@@ -117,6 +117,11 @@ class AnvilChain(BaseChain):
         assert self.receipt(self.node.ask("eth_sendTransaction", call)).succeeded
         return bytes.fromhex(returned[2:])
 
+    def send_with_receipt(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> Receipt:
+        """Send a call that may revert, and return its receipt instead of its result."""
+        call = {"from": sender, "to": to, "data": f"0x{calldata.hex()}", "gas": hex(_GAS)}
+        return self.receipt(self.node.ask("eth_sendTransaction", call))
+
     def call(self, to: str, calldata: bytes, *, sender: str = DEPLOYER) -> bytes:
         """As `BaseChain.call`."""
         (request,) = _calls([(to, calldata)], sender, "latest")

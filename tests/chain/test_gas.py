@@ -6,8 +6,12 @@ from random import Random
 
 import pytest
 
+from swapcli.model.execution import OWN_ROUTER_GAS
 from swapcli.model.order import Order
+from swapcli.pools import family
+from tests.chain.anvil import running_anvil
 from tests.chain.contract_fixture import WETH
+from tests.chain.converter_gas import PAIR, measure_converters
 from tests.chain.gas import IN_USE, TOLERANCE, Sample, estimate_of, fit, measure, share_within
 from tests.chain.trader import Trader
 from tests.examples import examples
@@ -36,6 +40,15 @@ def test_the_gas_of_wrapping_and_unwrapping_is_estimated(trader: Trader, is_sale
         trade = trader.quote_trade(Order(*ends, rng.randint(1, 10**20)))
         used = trader.execute(trade).receipt.gas_used
         assert abs(estimate_of(trader, trade) / used - 1) <= TOLERANCE
+
+
+def test_the_gas_of_converters_is_estimated() -> None:
+    with running_anvil() as chain:
+        found = measure_converters(chain)
+    assert found.keys() == {PAIR, "psm", "bridge", "vault"}
+    for name, gas in found.items():
+        for each in gas:
+            assert abs(family(name).swap_gas - each) <= TOLERANCE * (OWN_ROUTER_GAS.base + each), name
 
 
 def test_the_fit_finds_the_constants_that_samples_were_made_of() -> None:

@@ -54,6 +54,87 @@ contract Shares is ERC4626 {
     }
 }
 
+/// Savings that earn interest out of a reserve, paid whenever an account changes, as those of JuiceDollar.
+contract Savings {
+    using SafeERC20 for IERC20;
+
+    struct Account {
+        uint192 saved;
+        uint64 ticks;
+    }
+
+    uint256 private constant YEAR_OF_PPM = 365 days * 1_000_000;
+    IERC20 public immutable coin;
+    address public immutable reserve;
+    mapping(address => Account) public accounts;
+    uint24 private _ratePpm = 50_000;
+    uint40 private _anchor = uint40(block.timestamp);
+    uint64 private _ticksAtAnchor = 1;
+
+    constructor(IERC20 coin_, address reserve_) {
+        (coin, reserve) = (coin_, reserve_);
+    }
+
+    function interest(address owner) public view returns (uint256) {
+        Account memory account = accounts[owner];
+        uint256 earned = account.saved * (_ticks() - account.ticks) / YEAR_OF_PPM;
+        uint256 available = coin.balanceOf(reserve);
+        return earned < available ? earned : available;
+    }
+
+    function save(uint256 amount) external {
+        coin.safeTransferFrom(msg.sender, address(this), amount);
+        _refresh(msg.sender).saved += uint192(amount);
+    }
+
+    function withdraw(address to, uint256 amount) external {
+        _refresh(msg.sender).saved -= uint192(amount);
+        coin.safeTransfer(to, amount);
+    }
+
+    function _refresh(address owner) private returns (Account storage account) {
+        uint256 earned = interest(owner);
+        account = accounts[owner];
+        if (earned > 0) {
+            coin.safeTransferFrom(reserve, address(this), earned);
+            account.saved += uint192(earned);
+        }
+        account.ticks = uint64(_ticks());
+    }
+
+    function _ticks() private view returns (uint256) {
+        return _ticksAtAnchor + _ratePpm * (block.timestamp - _anchor);
+    }
+}
+
+/// A vault whose assets are in savings.
+contract SavingsShares is Shares {
+    Savings private immutable _savings;
+
+    constructor(Savings savings) Shares(savings.coin()) {
+        _savings = savings;
+        savings.coin().approve(address(savings), type(uint256).max);
+    }
+
+    function totalAssets() public view override returns (uint256) {
+        (uint192 saved,) = _savings.accounts(address(this));
+        return saved + _savings.interest(address(this));
+    }
+
+    function _deposit(address caller, address receiver, uint256 assets, uint256 shares) internal override {
+        super._deposit(caller, receiver, assets, shares);
+        _savings.save(assets);
+    }
+
+    function _withdraw(address caller, address receiver, address owner, uint256 assets, uint256 shares)
+        internal
+        override
+    {
+        _savings.withdraw(address(this), assets);
+        super._withdraw(caller, receiver, owner, assets, shares);
+    }
+}
+
 /// Pools that pull the input by an allowance.
 abstract contract PullingPool {
     using SafeERC20 for IERC20;
@@ -102,17 +183,42 @@ contract MetaPool is PullingPool {
     }
 }
 
-/// Spark's PSM: fixed rates between coins of different decimals.
+/// The value of a unit of savings, times 10^27: it grows with every second, as Sky's oracles on other chains have it.
+contract SavingsRate {
+    uint256 private constant RAY = 1e27;
+    uint96 private _growth = 1_000_000_001_243_680_656_318_820_312;
+    uint120 private _start = 1_030_000_000_000_000_000_000_000_007;
+    uint40 private _since = uint40(block.timestamp > 12 days ? block.timestamp - 12 days : 0);
+
+    function getConversionRate() external view returns (uint256) {
+        return _power(_growth, block.timestamp - _since) * _start / RAY;
+    }
+
+    function _power(uint256 base, uint256 exponent) private pure returns (uint256 result) {
+        result = exponent % 2 == 1 ? base : RAY;
+        for (exponent /= 2; exponent > 0; exponent /= 2) {
+            base = (base * base + RAY / 2) / RAY;
+            if (exponent % 2 == 1) result = (result * base + RAY / 2) / RAY;
+        }
+    }
+}
+
+/// Spark's PSM: fixed rates between coins of different decimals, and a growing one of the last coin.
 contract PegModule is PullingPool {
+    SavingsRate private immutable _rates;
     mapping(address => uint256) private _units;
 
-    constructor(address[] memory coins_, uint256[] memory units) PullingPool(coins_) {
+    constructor(address[] memory coins_, uint256[] memory units, SavingsRate rates) PullingPool(coins_) {
+        _rates = rates;
         for (uint256 k = 0; k < units.length; ++k) _units[coins_[k]] = units[k];
     }
 
     function quote(address sold, address bought, uint256 amount) public view override returns (uint256) {
         require(_units[sold] > 0 && _units[bought] > 0, "PSM3/invalid-asset");
-        return amount * _units[bought] / _units[sold];
+        uint256 value = amount;
+        if (bought == _coins[2]) value = amount * 1e27 / _rates.getConversionRate();
+        if (sold == _coins[2]) value = amount * _rates.getConversionRate() / 1e27;
+        return value * _units[bought] / _units[sold];
     }
 
     function swapExactIn(address sold, address bought, uint256 amount, uint256 minimum, address to, uint256)
@@ -158,6 +264,8 @@ contract Bridge {
     IERC20 public immutable usd;
     MintedCoin public immutable JUSD;
     uint256 private immutable _factor;
+    uint256 private immutable _limit = 1e36;
+    uint256 public minted = 1e35;
 
     constructor(IERC20 usd_, MintedCoin coin) {
         (usd, JUSD) = (usd_, coin);
@@ -171,10 +279,13 @@ contract Bridge {
     function mint(uint256 amount) external {
         usd.safeTransferFrom(msg.sender, address(this), amount);
         JUSD.mint(msg.sender, amount * _factor);
+        minted += amount * _factor;
+        require(minted <= _limit, "Limit");
     }
 
     function burn(uint256 amount) external {
         JUSD.burnFrom(msg.sender, amount);
+        minted -= amount;
         usd.safeTransfer(msg.sender, amount / _factor);
     }
 }

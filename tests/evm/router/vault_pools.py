@@ -146,8 +146,9 @@ class VaultPools(ContractFixture):
 
     def _open_peg_module(self) -> None:
         symbols = ("USDC", "DAI", "sDAI")
-        units = [10**6, 10**18, 9 * 10**17]
-        pool = self.chain.deploy(self.models["PegModule"], [self.address(symbol) for symbol in symbols], units)
+        units, rates = [10**6, 10**18, 10**18], self.chain.deploy(self.models["SavingsRate"])
+        addresses = [self.address(symbol) for symbol in symbols]
+        pool = self.chain.deploy(self.models["PegModule"], addresses, units, rates.address)
         self.fill(pool.address, *symbols)
         for sold, bought in permutations(symbols, 2):
             self._offer(RouterPoolKind.PSM, "PegModule", pool, sold, bought, b"")
