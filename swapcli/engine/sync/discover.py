@@ -31,7 +31,6 @@ from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.sampled_discovery import find_sampled_pools
 from swapcli.engine.sync.cursor import SyncCursor
 from swapcli.engine.sync.skipped import parse_pool_refs
-from swapcli.engine.sync.sync_filter import SyncFilter
 from swapcli.errors import InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.model.network import Network
 from swapcli.model.token import Token
@@ -366,7 +365,7 @@ class _BatchDiscovery:
         for item in items:
             if isinstance(item, SkippedItem):
                 self._discovery.skipped.append(SkippedEntry(*item))
-            elif _matches(item, self._discovery.cursor.sync_filter):
+            elif self._discovery.cursor.sync_filter.admits(item):
                 self._discovery.pool_refs.append(item)
 
     def _take_unproven(self, items: Iterable[PoolRef | SkippedItem]) -> None:
@@ -380,11 +379,6 @@ class _BatchDiscovery:
 
     def _set_stage(self, phase: str, done: int, total: int | None) -> None:
         self._discovery.stage = Stage(phase, done, total)
-
-
-def _matches(ref: PoolRef, sync_filter: SyncFilter) -> bool:
-    protocol_matches = sync_filter.protocols is None or ref.protocol in sync_filter.protocols
-    return protocol_matches and (sync_filter.tokens is None or sync_filter.tokens.issuperset(ref.tokens))
 
 
 def _sources(network: Network, protocols: frozenset[str] | None) -> list[_Source]:

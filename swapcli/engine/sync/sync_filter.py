@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from swapcli.chain.pool_ref import PoolRef
 from swapcli.records import NamedTuple
 
 
@@ -17,3 +18,10 @@ class SyncFilter(NamedTuple):
     tokens: frozenset[str] | None = None
     min_liquidity_usd: float = 0.0
     from_block: int = 0
+
+    def admits(self, ref: PoolRef) -> bool:
+        """Return whether to store a pool. The own token of a pool of several others need not be among `tokens`."""
+        if self.protocols is not None and ref.protocol not in self.protocols:
+            return False
+        others = frozenset(ref.tokens) - {ref.address}
+        return self.tokens is None or self.tokens.issuperset(others if len(others) > 1 else ref.tokens)
