@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 from abc import abstractmethod
+from collections.abc import Sequence
 from typing import ClassVar
 
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.units import WAD
 from swapcli.pools.balancer_fees import read_swap_fee, write_swap_fee
+from swapcli.pools.reserves import to_18_decimals
 from swapcli.pools.state_fields import StateFields
 from swapcli.records import NamedTuple, dataclass, field
 
@@ -28,6 +31,32 @@ class BalancerPool(Pool):
     holds_reserves_in_vault: ClassVar[bool] = True
     can_be_one_sided: ClassVar[bool] = False
     """Whether a pool that has run out of a token still buys it."""
+    further_token_gas: ClassVar[int] = 0
+    """Gas units for each token of the pool beyond two, which a swap reads too. `swap_gas` is that of two tokens."""
+
+    @abstractmethod
+    def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
+        """Return the output for `amount_in` of the i-th token, the fee taken off; all amounts are scaled.
+
+        `balances` are those before the swap. Raises `SwapReverts` and `InsufficientLiquidity`.
+        """
+
+    def scaling_factor(self, k: int) -> int:
+        """Return the k-th scaling factor of the contract: 10^(18 - decimals) times the rate."""
+        return to_18_decimals(self.decimals[k]) * self.rates[k]
+
+    def scaled_balances(self) -> list[int]:
+        """Return the balances that the contract's maths uses."""
+        return [reserve * self.scaling_factor(k) // WAD for k, reserve in enumerate(self.reserves)]
+
+    def base_units_per_scaled(self, i: int, j: int) -> tuple[float, float]:
+        """Return base units per scaled unit: of the i-th token, with the pool's own fee on top, and of the j-th."""
+        return WAD / self.scaling_factor(i) / (1.0 - self.swap_fee / WAD), WAD / self.scaling_factor(j)
+
+    def gas_units(self, after: Pool) -> int:
+        """Return `swap_gas` plus the cost of further tokens."""
+        del after
+        return self.swap_gas + self.further_token_gas * (len(self.tokens) - 2)
 
     def vault_state(self) -> dict[str, object]:
         """Return the fields that `read_balancer_state` and the vault's reader read, without those of default values."""

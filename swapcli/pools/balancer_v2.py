@@ -9,8 +9,6 @@ A family derives from `BalancerV2` and gives `scaled_amount_out` and `curve`. We
 
 from __future__ import annotations
 
-from abc import abstractmethod
-from collections.abc import Sequence
 from typing import Final, Self
 
 from swapcli.errors import InsufficientLiquidity, SwapReverts
@@ -18,7 +16,7 @@ from swapcli.model.pool import PoolIdentity
 from swapcli.model.units import WAD
 from swapcli.pools.balancer_pool import BalancerPool, BalancerState, read_balancer_state
 from swapcli.pools.fast_replace import fast_replace
-from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
+from swapcli.pools.reserves import reserves_after_swap
 from swapcli.pools.rounding import mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
@@ -35,13 +33,6 @@ class BalancerV2(BalancerPool):
 
     pool_id: str = field()  # or else the property of `Pool` would be its default
 
-    @abstractmethod
-    def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
-        """Return the output for `amount_in` of the i-th token, the fee taken off; all amounts are scaled.
-
-        `balances` are those before the swap. Raises `SwapReverts` and `InsufficientLiquidity`.
-        """
-
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` through the Vault. Raises as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
@@ -57,18 +48,6 @@ class BalancerV2(BalancerPool):
         reserves = reserves_after_swap(self.reserves, i, amount_in, j, amount_out)
         after: Self = fast_replace(type(self), "reserves")(self, reserves)
         return amount_out, after
-
-    def scaling_factor(self, k: int) -> int:
-        """Return the k-th scaling factor of the contract: 10^(18 - decimals) times the rate."""
-        return to_18_decimals(self.decimals[k]) * self.rates[k]
-
-    def scaled_balances(self) -> list[int]:
-        """Return the balances that the contract's maths uses."""
-        return [reserve * self.scaling_factor(k) // WAD for k, reserve in enumerate(self.reserves)]
-
-    def base_units_per_scaled(self, i: int, j: int) -> tuple[float, float]:
-        """Return base units per scaled unit: of the i-th token, with the fee on top, and of the j-th."""
-        return WAD / self.scaling_factor(i) / (1.0 - self.swap_fee / WAD), WAD / self.scaling_factor(j)
 
     def further_vault_state(self) -> dict[str, object]:
         """Return `pool_id` if it is known."""

@@ -9,7 +9,7 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Self
 
-from swapcli.model.pool import Pool, PoolIdentity, RateCurve
+from swapcli.model.pool import PoolIdentity, RateCurve
 from swapcli.pools.balancer_stable_math import (
     amount_out,
     balance_v2,
@@ -47,11 +47,6 @@ class BalancerV2Stable(BalancerV2):
         """Return the direction in floats."""
         i, j = token_indices(self, token_in, token_out)
         return stable_curve(self.scaled_balances(), (i, j), self.amp, self.base_units_per_scaled(i, j))
-
-    def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of further tokens."""
-        del after
-        return self.swap_gas + self.further_token_gas * (len(self.tokens) - 2)
 
     def state(self) -> dict[str, object]:
         """Return `reserves`, `rates`, `amp`, and those of the other fields that are not their defaults."""

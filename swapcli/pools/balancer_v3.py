@@ -1,22 +1,21 @@
 """What Balancer V3's Vault does around the maths of every pool, step by step as its `swap` with an exact input.
 
-The Vault scales balances and amounts to 18 decimals, times the tokens' rates: these are "live". It takes the fee off
-the input, rounded up, asks the pool for the output, and rounds it down to base units, with a rate that is rounded up.
+The Vault scales balances and amounts to 18 decimals, times the tokens' rates; it calls scaled ones "live". It takes the
+fee off the input, rounded up, asks the pool for the output, and rounds it down to base units, with a rate rounded up.
 Inputs after the fee and outputs below a minimum revert. A part of the fee, the aggregate fee, leaves the balances.
 
-A family derives from `BalancerV3` and gives `live_amount_out` and `curve`; `fee_for_swap` if a hook sets its fee.
+A family derives from `BalancerV3` and gives `scaled_amount_out` and `curve`; `fee_for_swap` if a hook sets its fee.
 Balances are those that `getPoolData` returns, after yield fees that are due: a swap changes no rate, so none fall due
 between the swaps of a route.
 """
 
 from __future__ import annotations
 
-from abc import abstractmethod
 from collections.abc import Sequence
-from typing import ClassVar, Final, Self
+from typing import Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
-from swapcli.model.pool import Pool, PoolIdentity
+from swapcli.model.pool import PoolIdentity
 from swapcli.model.units import WAD
 from swapcli.pools.balancer_pool import BalancerPool, BalancerState, read_balancer_state
 from swapcli.pools.fast_replace import fast_replace
@@ -34,39 +33,30 @@ _MIN_TRADE_AMOUNT: Final = 10**6
 
 @dataclass(frozen=True, slots=True)
 class BalancerV3(BalancerPool):
-    """A pool of the Vault. `aggregate_swap_fee`, a 10^18 fraction, is the part of a fee that leaves the balances."""
+    """A pool of the Vault. `aggregate_swap_fee`, a 10^18 fraction, is the part of a fee that leaves the balances.
+
+    The gas of families is that of recorded transactions less 23,000 for the transaction itself.
+    """
 
     aggregate_swap_fee: int
     min_trade_amount: int
 
-    further_token_gas: ClassVar[int]
-    """Gas units for each token of the pool beyond two, which a swap reads too. `swap_gas` is that of two tokens.
-
-    Both are those of recorded transactions less 23,000 for the transaction itself."""
-
-    @abstractmethod
-    def live_amount_out(self, live: Sequence[int], i: int, j: int, amount_in: int) -> int:
-        """Return the output for `amount_in` of the i-th token, the fee taken off; all are live amounts.
-
-        `live` are the balances before the swap. Raises `SwapReverts` and `InsufficientLiquidity`.
-        """
-
-    def fee_for_swap(self, live: Sequence[int], i: int, j: int, amount_in: int) -> int:
-        """Return the fee of a swap as a 10^18 fraction; `amount_in` is live and includes the fee."""
-        del live, i, j, amount_in
+    def fee_for_swap(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
+        """Return the fee of a swap as a 10^18 fraction; `amount_in` is scaled and includes the fee."""
+        del balances, i, j, amount_in
         return self.swap_fee
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` through the Vault. Raises as `Pool.swap`."""
         i, j = token_indices(self, token_in, token_out)
-        live = self.live_balances()
-        if not (live[j] and (live[i] or self.can_be_one_sided)):
+        balances = self.scaled_balances()
+        if not (balances[j] and (balances[i] or self.can_be_one_sided)):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
-        factor_in = to_18_decimals(self.decimals[i]) * self.rates[i]
+        factor_in = self.scaling_factor(i)
         sold = amount_in * factor_in // WAD
-        fee = mul_div_up(sold, self.fee_for_swap(live, i, j, sold), WAD)
+        fee = mul_div_up(sold, self.fee_for_swap(balances, i, j, sold), WAD)
         self._check_trade_amount(sold - fee, amount_in)
-        bought = self.live_amount_out(live, i, j, sold - fee)
+        bought = self.scaled_amount_out(balances, i, j, sold - fee)
         self._check_trade_amount(bought, amount_in)
         amount_out = bought * WAD // (to_18_decimals(self.decimals[j]) * _rate_rounded_up(self.rates[j]))
         if amount_out <= 0:
@@ -80,23 +70,6 @@ class BalancerV3(BalancerPool):
         after: Self = fast_replace(type(self), "reserves")(self, reserves)
         return amount_out, after
 
-    def gas_units(self, after: Pool) -> int:
-        """Return `swap_gas` plus the cost of further tokens."""
-        del after
-        return self.swap_gas + self.further_token_gas * (len(self.tokens) - 2)
-
-    def live_balances(self) -> list[int]:
-        """Return the balances scaled to 18 decimals, times their rates."""
-        return [
-            reserve * to_18_decimals(places) * rate // WAD
-            for reserve, places, rate in zip(self.reserves, self.decimals, self.rates, strict=True)
-        ]
-
-    def base_units_per_live(self, i: int, j: int) -> tuple[float, float]:
-        """Return base units per live unit: of the i-th token, with the pool's own fee on top, and of the j-th."""
-        unit_in, unit_out = (WAD / (to_18_decimals(self.decimals[k]) * self.rates[k]) for k in (i, j))
-        return unit_in / (1.0 - self.swap_fee / WAD), unit_out
-
     def further_vault_state(self) -> dict[str, object]:
         """Return `aggregate_swap_fee` and `min_trade_amount` if they are not the usual ones."""
         state: dict[str, object] = {}
@@ -106,8 +79,8 @@ class BalancerV3(BalancerPool):
             state["min_trade_amount"] = self.min_trade_amount
         return state
 
-    def _check_trade_amount(self, live_amount: int, amount_in: int) -> None:
-        if live_amount < self.min_trade_amount:
+    def _check_trade_amount(self, scaled_amount: int, amount_in: int) -> None:
+        if scaled_amount < self.min_trade_amount:
             raise SwapReverts(f"pool {self.key}: the Vault refuses trades as small as {amount_in}")
 
 

@@ -35,26 +35,25 @@ class BalancerV3TwoClp(BalancerV3):
 
     family: ClassVar[str] = "balancer_v3_2clp"
     swap_gas: ClassVar[int] = 132_000
-    further_token_gas: ClassVar[int] = 0
     can_be_one_sided: ClassVar[bool] = True
 
-    def live_amount_out(self, live: Sequence[int], i: int, j: int, amount_in: int) -> int:
-        """Return the output; see `BalancerV3.live_amount_out`."""
-        up, down = self._virtual_balances(live)
-        bought = ((live[j] + down[j]) * amount_in // WAD) * WAD // (live[i] + up[i] + amount_in)
-        if bought > live[j]:
+    def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
+        """Return the output; see `BalancerPool.scaled_amount_out`."""
+        up, down = self._virtual_balances(balances)
+        bought = ((balances[j] + down[j]) * amount_in // WAD) * WAD // (balances[i] + up[i] + amount_in)
+        if bought > balances[j]:
             raise SwapReverts(f"pool {self.key} does not hold that much of the bought token (AssetBoundsExceeded)")
         return bought
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
         """Return the direction in floats."""
         i, j = token_indices(self, token_in, token_out)
-        live = self.live_balances()
+        balances = self.scaled_balances()
         try:
-            virtual, _ = self._virtual_balances(live)
+            virtual, _ = self._virtual_balances(balances)
         except SwapReverts:
             return ZeroCurve()
-        return curve_with_virtual_balances(live, virtual, i, j, self.base_units_per_live(i, j))
+        return curve_with_virtual_balances(balances, virtual, i, j, self.base_units_per_scaled(i, j))
 
     def state(self) -> dict[str, object]:
         """Return the Vault's fields, `sqrt_alpha` and `sqrt_beta`."""
@@ -72,10 +71,10 @@ class BalancerV3TwoClp(BalancerV3):
         shared, limits = read_vault_v3_state(identity, fields)
         return cls(*shared, *limits, sqrt_alpha, sqrt_beta)
 
-    def _virtual_balances(self, live: Sequence[int]) -> tuple[tuple[int, int], tuple[int, int]]:
+    def _virtual_balances(self, balances: Sequence[int]) -> tuple[tuple[int, int], tuple[int, int]]:
         """Return the virtual balances of both tokens rounded up, and rounded down."""
         alpha, beta = self.sqrt_alpha, self.sqrt_beta
-        invariant = self._invariant(live[0], live[1])
+        invariant = self._invariant(balances[0], balances[1])
         up = -(-invariant * WAD // beta), mul_div_up(invariant, alpha, WAD)
         return up, (invariant * WAD // beta, invariant * alpha // WAD)
 

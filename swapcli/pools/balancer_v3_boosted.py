@@ -72,9 +72,9 @@ class BalancerV3Boosted(Pool):
     def curve(self, token_in: str, token_out: str) -> RateCurve:
         """Return the direction in floats."""
         i, j = token_indices(self, token_in, token_out)
-        units = zip((i, j), self.share_pool.base_units_per_live(i, j), strict=True)
+        units = zip((i, j), self.share_pool.base_units_per_scaled(i, j), strict=True)
         unit_in, unit_out = (unit * _assets_per_share(self.share_prices[k]) for k, unit in units)
-        return stable_curve(self.share_pool.live_balances(), (i, j), self.share_pool.amp, (unit_in, unit_out))
+        return stable_curve(self.share_pool.scaled_balances(), (i, j), self.share_pool.amp, (unit_in, unit_out))
 
     def state(self) -> dict[str, object]:
         """Return the fields of the pool of shares, and those of the shares."""

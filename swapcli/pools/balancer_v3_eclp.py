@@ -23,19 +23,18 @@ class BalancerV3Eclp(BalancerV3):
 
     family: ClassVar[str] = "balancer_v3_eclp"
     swap_gas: ClassVar[int] = 196_000
-    further_token_gas: ClassVar[int] = 0
     can_be_one_sided: ClassVar[bool] = True
 
-    def live_amount_out(self, live: Sequence[int], i: int, j: int, amount_in: int) -> int:
-        """Return the output; see `BalancerV3.live_amount_out`."""
+    def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
+        """Return the output; see `BalancerPool.scaled_amount_out`."""
         del j
-        return self.parameters.amount_out((live[0], live[1]), i, amount_in)
+        return self.parameters.amount_out((balances[0], balances[1]), i, amount_in)
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
         """Return the direction in floats."""
         i, j = token_indices(self, token_in, token_out)
-        live = self.live_balances()
-        return eclp_curve(self.parameters, (live[0], live[1]), i, self.base_units_per_live(i, j))
+        balances = self.scaled_balances()
+        return eclp_curve(self.parameters, (balances[0], balances[1]), i, self.base_units_per_scaled(i, j))
 
     def state(self) -> dict[str, object]:
         """Return the Vault's fields and the parameters."""

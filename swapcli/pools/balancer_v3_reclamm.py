@@ -33,23 +33,22 @@ class BalancerV3Reclamm(BalancerV3):
     family: ClassVar[str] = "balancer_v3_reclamm"
     swap_gas: ClassVar[int] = 142_000
     """A 2-CLP's gas, and two writes to storage of 5,000 each: the time stamp and the virtual balances."""
-    further_token_gas: ClassVar[int] = 0
     can_be_one_sided: ClassVar[bool] = True
 
-    def live_amount_out(self, live: Sequence[int], i: int, j: int, amount_in: int) -> int:
-        """Return the output; see `BalancerV3.live_amount_out`."""
+    def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
+        """Return the output; see `BalancerPool.scaled_amount_out`."""
         virtual = self.virtual_balances
-        product = require_uint256((live[j] + virtual[j]) * amount_in)
-        bought = product // (live[i] + virtual[i] + amount_in)
-        if bought > live[j]:
+        product = require_uint256((balances[j] + virtual[j]) * amount_in)
+        bought = product // (balances[i] + virtual[i] + amount_in)
+        if bought > balances[j]:
             raise SwapReverts(f"pool {self.key} does not hold that much of the bought token")
         return bought
 
     def curve(self, token_in: str, token_out: str) -> RateCurve:
         """Return the direction in floats."""
         i, j = token_indices(self, token_in, token_out)
-        units = self.base_units_per_live(i, j)
-        return curve_with_virtual_balances(self.live_balances(), self.virtual_balances, i, j, units)
+        units = self.base_units_per_scaled(i, j)
+        return curve_with_virtual_balances(self.scaled_balances(), self.virtual_balances, i, j, units)
 
     def state(self) -> dict[str, object]:
         """Return the Vault's fields and `virtual_balances`."""

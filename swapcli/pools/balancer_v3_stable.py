@@ -33,11 +33,11 @@ class BalancerV3Stable(BalancerV3):
     swap_gas: ClassVar[int] = 146_600
     further_token_gas: ClassVar[int] = 16_300
 
-    def live_amount_out(self, live: Sequence[int], i: int, j: int, amount_in: int) -> int:
+    def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
         """Return the output of `computeOutGivenExactIn`."""
-        bought = amount_out(live, i, j, amount_in, self.amp, invariant(live, self.amp), balance_v3)
+        bought = amount_out(balances, i, j, amount_in, self.amp, invariant(balances, self.amp), balance_v3)
         if self.limits_imbalance:
-            highest, lowest = max(*live, live[i] + amount_in), min(*live, live[j] - bought)
+            highest, lowest = max(*balances, balances[i] + amount_in), min(*balances, balances[j] - bought)
             if lowest <= 0 or highest // lowest >= _MAX_IMBALANCE:
                 raise SwapReverts(f"pool {self.key}: balances would be too far apart")
         return bought
@@ -45,7 +45,7 @@ class BalancerV3Stable(BalancerV3):
     def curve(self, token_in: str, token_out: str) -> RateCurve:
         """Return the direction in floats."""
         i, j = token_indices(self, token_in, token_out)
-        return stable_curve(self.live_balances(), (i, j), self.amp, self.base_units_per_live(i, j))
+        return stable_curve(self.scaled_balances(), (i, j), self.amp, self.base_units_per_scaled(i, j))
 
     def state(self) -> dict[str, object]:
         """Return the fields of the Vault, `amp` and, if it is true, `limits_imbalance`."""

@@ -16,7 +16,6 @@ from swapcli.pools.balancer_stable_math import read_amp, stable_curve
 from swapcli.pools.balancer_v3 import read_vault_v3_state
 from swapcli.pools.balancer_v3_stable import BalancerV3Stable
 from swapcli.pools.identity_checks import check_multi_token
-from swapcli.pools.reserves import to_18_decimals
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.surge_curve import SurgeCurve
 from swapcli.pools.token_positions import token_indices
@@ -37,12 +36,12 @@ class BalancerV3StableSurge(BalancerV3Stable):
     swap_gas: ClassVar[int] = 182_300
     further_token_gas: ClassVar[int] = 20_000
 
-    def fee_for_swap(self, live: Sequence[int], i: int, j: int, amount_in: int) -> int:
+    def fee_for_swap(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
         """Return the hook's fee. Raises `SwapReverts` if the swap without a fee would revert or the fee is too high."""
-        after = list(live)
+        after = list(balances)
         after[i] += amount_in
-        after[j] -= self.live_amount_out(live, i, j, amount_in)
-        fee = self._fee_between(_imbalance(live), _imbalance(after))
+        after[j] -= self.scaled_amount_out(balances, i, j, amount_in)
+        fee = self._fee_between(_imbalance(balances), _imbalance(after))
         if fee > _MAX_FEE:
             raise SwapReverts(f"pool {self.key}: the fee would be above 99.9999%")
         return fee
@@ -50,14 +49,14 @@ class BalancerV3StableSurge(BalancerV3Stable):
     def curve(self, token_in: str, token_out: str) -> RateCurve:
         """Return the direction in floats: not below the exact swap, and equal to it up to where the fee rises."""
         i, j = token_indices(self, token_in, token_out)
-        live = self.live_balances()
-        unit_in, unit_out = (WAD / (to_18_decimals(self.decimals[k]) * self.rates[k]) for k in (i, j))
-        inner = stable_curve(live, (i, j), self.amp, (unit_in, unit_out))
+        scaled = self.scaled_balances()
+        unit_in, unit_out = (WAD / self.scaling_factor(k) for k in (i, j))
+        inner = stable_curve(scaled, (i, j), self.amp, (unit_in, unit_out))
         if not inner.start_rate:
             return inner
-        before, static = _imbalance(live), self.swap_fee / WAD
+        before, static = _imbalance(scaled), self.swap_fee / WAD
         threshold, span = self.surge_threshold / WAD, max(self.max_surge_fee - self.swap_fee, 0) / WAD
-        balances, limit = [float(balance) for balance in live], max(before, self.surge_threshold) / WAD
+        balances, limit = [float(balance) for balance in scaled], max(before, self.surge_threshold) / WAD
 
         def fee(amount_in: float) -> float:
             after = balances.copy()

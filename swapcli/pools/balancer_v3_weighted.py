@@ -32,9 +32,9 @@ class BalancerV3Weighted(BalancerV3):
     swap_gas: ClassVar[int] = 134_700
     further_token_gas: ClassVar[int] = 12_000
 
-    def live_amount_out(self, live: Sequence[int], i: int, j: int, amount_in: int) -> int:
+    def scaled_amount_out(self, balances: Sequence[int], i: int, j: int, amount_in: int) -> int:
         """Return the output of `computeOutGivenExactIn`."""
-        x, y = live[i], live[j]
+        x, y = balances[i], balances[j]
         if self.floors:
             x += 1
         if amount_in > x * MAX_IN_RATIO // WAD:

@@ -250,7 +250,7 @@ def two_clp_pools(draw: st.DrawFn) -> BalancerV3TwoClp:
 def reclamm_pools(draw: st.DrawFn) -> BalancerV3Reclamm:
     identity, state = draw(vault_states())
     pool = BalancerV3Reclamm.from_state(identity, state | {"virtual_balances": [1, 1]})
-    virtual = tuple(live * draw(st.integers(1, 10_000)) // 10 for live in pool.live_balances())
+    virtual = tuple(live * draw(st.integers(1, 10_000)) // 10 for live in pool.scaled_balances())
     return replace(pool, virtual_balances=virtual)
 
 

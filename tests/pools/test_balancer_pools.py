@@ -90,7 +90,7 @@ def test_a_surge_curve_is_exact_while_its_fee_is_constant(
 ) -> None:
     i, j = direction
     amount_in, amount_out, _ = swap(pool, direction, part)
-    assume(pool.fee_for_swap(pool.live_balances(), i, j, live(pool, i, amount_in * 101 // 100)) == pool.swap_fee)
+    assume(pool.fee_for_swap(pool.scaled_balances(), i, j, live(pool, i, amount_in * 101 // 100)) == pool.swap_fee)
     curve = pool.curve(pool.tokens[i], pool.tokens[j])
     assert curve.amount_out(float(amount_in)) == pytest.approx(amount_out, rel=1e-9, abs=3 * (1 + curve.start_rate))
 
@@ -127,11 +127,11 @@ def test_a_part_of_the_fee_leaves_the_pool() -> None:
 
 def test_the_surge_fee_rises_with_the_imbalance() -> None:
     pool = BalancerV3StableSurge.from_state(IDENTITY, SURGE_STATE)
-    fees = [pool.fee_for_swap(pool.live_balances(), 0, 1, part * 10**22) for part in (1, 9, 11, 30, 60)]
+    fees = [pool.fee_for_swap(pool.scaled_balances(), 0, 1, part * 10**22) for part in (1, 9, 11, 30, 60)]
     assert fees[0] == fees[1] == 3 * 10**15
     assert fees[1] < fees[2] < fees[3] < fees[4] < WAD // 2
     back = pool.swap(A, B, 3 * 10**23)[1]
-    assert back.fee_for_swap(back.live_balances(), 1, 0, 10**22) == 3 * 10**15
+    assert back.fee_for_swap(back.scaled_balances(), 1, 0, 10**22) == 3 * 10**15
 
 
 @pytest.mark.parametrize("name", ["balancer_v2_stable", "balancer_v2_composable", "balancer_v3_stable"])
@@ -201,10 +201,10 @@ def swap(pool: BalancerPool, direction: tuple[int, int], part: float) -> tuple[i
 def log_invariant(pool: BalancerPool) -> float:
     if isinstance(pool, BalancerV3Weighted):
         return fsum(
-            weight / WAD * log(balance) for weight, balance in zip(pool.weights, pool.live_balances(), strict=True)
+            weight / WAD * log(balance) for weight, balance in zip(pool.weights, pool.scaled_balances(), strict=True)
         )
     if isinstance(pool, BalancerV3Stable):
-        return log(invariant(pool.live_balances(), pool.amp))
+        return log(invariant(pool.scaled_balances(), pool.amp))
     assert isinstance(pool, BalancerV2Stable)
     return log(invariant(pool.scaled_balances(), pool.amp))
 

@@ -51,7 +51,7 @@ def test_every_recorded_swap_of_2clps_is_equal_to_the_unit() -> None:
 
 def build_reclamm(identity: PoolIdentity, state: dict[str, object], recorded: Mapping[str, Any]) -> BalancerV3Reclamm:
     pool = BalancerV3Reclamm.from_state(identity, state | {"virtual_balances": [1, 1]})
-    return replace(pool, virtual_balances=tuple(virtual_balances_at(recorded, pool.live_balances())))
+    return replace(pool, virtual_balances=tuple(virtual_balances_at(recorded, pool.scaled_balances())))
 
 
 def test_every_recorded_swap_of_reclamms_is_equal_to_the_unit() -> None:

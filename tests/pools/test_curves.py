@@ -213,8 +213,9 @@ def dust(pool: Pool, curve: RateCurve, j: int) -> float:
     if isinstance(pool, BalancerV3Boosted):
         return 2 * units
     if isinstance(pool, BalancerV3Eclp):
-        x, y = pool.live_balances()
+        x, y = pool.scaled_balances()
         over, under = pool.parameters.invariant(x, y)
         # Both offsets, each a few times r lambda, are taken with r from above or from below: against the trader.
-        return units + 4 * units * (over - under) * (pool.parameters.lambda_ / WAD) * pool.base_units_per_live(j, j)[1]
+        stretch = pool.parameters.lambda_ / WAD * pool.base_units_per_scaled(j, j)[1]
+        return units + 4 * units * (over - under) * stretch
     return units

@@ -87,7 +87,7 @@ class RecordedVault:
         pool = self.at_vault
         factors = [10 ** (18 - places) for places in pool.decimals]
         infos = [(0, ZERO, False)] * len(pool.tokens)
-        data = (bytes(32), pool.tokens, infos, pool.reserves, pool.live_balances(), pool.rates, factors)
+        data = (bytes(32), pool.tokens, infos, pool.reserves, pool.scaled_balances(), pool.rates, factors)
         flags = (True, True, self.is_paused, self.is_in_recovery_mode)
         config = ((False,) * 4, pool.swap_fee, pool.aggregate_swap_fee, 0, 0, 0, *flags)
         hooks = (*self.hook_flags, "0x" + "11" * 20 if any(self.hook_flags) else ZERO)
