@@ -13,7 +13,7 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from swapcli.cli.service_sources import ServiceSources, open_keys
+from swapcli.cli.service_sources import ServiceSources, open_keys, open_shared_state
 from swapcli.cli.session import Session
 from swapcli.config.settings import ServiceSettings
 from swapcli.errors import InvalidOption, MarketUnavailable, SwapcliError
@@ -89,6 +89,7 @@ def serve_by_workers(
                 feeds=followers.feeds,
                 nodes=sources.nodes,
                 member=member,
+                state=open_shared_state(session, log),
             )
             return serve_as_worker(
                 service,
@@ -101,6 +102,7 @@ def serve_by_workers(
             )
 
     url = base_url(listener)
+    open_shared_state(session, AccessLog(sys.stderr))  # raises here if its package is missing, and loads it once
     _open_markets(sources)
     listener.listen(BACKLOG)
     plans = [ProcessPlan(f"worker {slot + 1}", partial(run_worker, slot)) for slot in range(settings.workers)]

@@ -19,8 +19,10 @@ from swapcli.records import NamedTuple
 if TYPE_CHECKING:
     from swapcli.chain.rpc_node import RpcNode
     from swapcli.engine.feed.follower import AnyFollowed
+    from swapcli.service.access_log import AccessLog
     from swapcli.service.keys import KeyStore
     from swapcli.service.market_registry import MarketRegistry
+    from swapcli.service.redis_state import RedisState
 
 
 class ServiceSources(NamedTuple):
@@ -64,6 +66,21 @@ def open_keys(session: Session) -> KeyStore:
     keys = KeyStore(session.keys_file())
     keys.check()
     return keys
+
+
+def open_shared_state(session: Session, log: AccessLog) -> RedisState | None:
+    """Return the state that the service shares with others, if the settings name its server.
+
+    Raises `ConfigError` if the package for it is not installed.
+    """
+    url = session.settings.service.state_url
+    if url is None:
+        return None
+    from swapcli.encoding.redis_url import RedisUrl
+    from swapcli.service.redis_state import RedisState
+
+    server = RedisUrl.parse(url.reveal())
+    return RedisState(server, SYSTEM_CLOCK, lambda error: log.log_shared_state(error, SYSTEM_CLOCK.now_s()))
 
 
 def _check_dialect(network: Network) -> None:

@@ -150,6 +150,13 @@ class ServiceSettings:
     max_connections: int = setting(
         1_024, value_types.whole_number(1, 100_000), "Connections that may be open; idle ones make room for new ones."
     )
+    state_url: Secret | None = setting(
+        None,
+        value_types.REDIS_URL,
+        "Redis server of shared rate limits and issued routes; its password is never shown.",
+        example="redis://:password@redis.example:6379/0",
+        on_command_line=False,
+    )
     feed_url: Secret | None = setting(
         None,
         value_types.REDIS_URL,

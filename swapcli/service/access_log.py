@@ -85,6 +85,11 @@ class AccessLog:
         fields = {"following": "polling" if problem else "subscription"} | ({"message": problem} if problem else {})
         self._write_line({"time": format_iso_utc(int(now_s * 1000)), "network": network, **fields})
 
+    def log_shared_state(self, error: SwapcliError | None, now_s: float) -> None:
+        """Write that the server of shared state fails, and why; without an error, that it works again."""
+        fields = {"state": "failing", "message": error.message} if error else {"state": "well"}
+        self._write_line({"time": format_iso_utc(int(now_s * 1000)), **fields})
+
     def log_reload(self, error: SwapcliError | None, now_s: float) -> None:
         """Write that the settings were reloaded; with an error, that the old ones stay in force, and why."""
         fields: dict[str, object] = {"reload": "failed" if error else "done"}

@@ -11,11 +11,12 @@ from swapcli.errors import SwapcliError
 from swapcli.records import NamedTuple
 from swapcli.service.access_log import AccessLog
 from swapcli.service.key_file import ApiKey
-from swapcli.service.rate_limits import Buckets, RateLimiter, RequestClass
+from swapcli.service.rate_limits import Buckets, RateLimiter, RateLimitState, RequestClass
 from swapcli.service.trusted_proxies import TrustedProxies
 
 if TYPE_CHECKING:
     from swapcli.config.settings import ServiceSettings
+    from swapcli.service.redis_state import RedisState
 
 
 class KeyLookup(Protocol):
@@ -44,13 +45,32 @@ class PolicyRules(NamedTuple):
 
 
 class AccessPolicy:
-    """The rules in force. Call `replace` on the event loop, so that no request sees half of a change."""
+    """The rules in force. Call `replace` on the event loop, so that no request sees half of a change.
+
+    The limits are those of `state`, which services share, and of `buckets` while it does not answer.
+    """
 
     def __init__(
-        self, settings: ServiceSettings, keys: KeyLookup, buckets: Mapping[RequestClass, Buckets] | None = None
+        self,
+        settings: ServiceSettings,
+        keys: KeyLookup,
+        buckets: Mapping[RequestClass, Buckets] | None = None,
+        state: RedisState | None = None,
     ) -> None:
         self.limiter = RateLimiter(settings, buckets)
         self.rules = _build_rules(settings, keys)
+        self._state = state
+
+    async def acquire(
+        self, address: str | None, key_id: str | None, request_class: RequestClass, now_s: float
+    ) -> RateLimitState | None:
+        """Count a request and return the client's state; None if the client is exempt. As `RateLimiter.acquire`."""
+        if self._state is None:
+            return self.limiter.acquire(address, key_id, request_class, now_s)
+        client = self.limiter.limited_client(address, key_id, request_class)
+        if client is None:
+            return None
+        return await self._state.take(client) or self.limiter.take(client, now_s)
 
     def replace(self, settings: ServiceSettings, keys: KeyLookup) -> None:
         """Apply other settings to all requests from now on."""

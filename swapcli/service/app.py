@@ -31,11 +31,12 @@ from swapcli.service.asgi_handlers import (
 from swapcli.service.balance_check import BalanceChecker
 from swapcli.service.endpoint_table import ENDPOINTS, PATHS, QUOTE_FORM
 from swapcli.service.health_checks import HealthMonitor
-from swapcli.service.issued_routes import IssuedRoutes
+from swapcli.service.issued_routes import IssuedRoutes, ProcessRouteTimes, RouteTimes
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import MarketMetrics, Metrics
 from swapcli.service.middleware import AccessLogMiddleware, AuthMiddleware, CorsMiddleware
 from swapcli.service.rate_limits import RejectionPacer
+from swapcli.service.redis_state import ROUTE_LIFE_S, RedisState
 from swapcli.service.service_pages import build_pages
 from swapcli.service.worker_group import GroupMember, share_of
 from swapcli.service.worker_thread import IsCancelled, Worker
@@ -55,23 +56,26 @@ def create_app(
     feeds: Callable[[], Mapping[str, FeedCounters]] = dict,
     nodes: Mapping[str, StateOverrideNode] = _NO_NODES,
     member: GroupMember | None = None,
+    state: RedisState | None = None,
 ) -> Starlette:
     """Return the application. Markets are opened in the background at start-up, or by the first request.
 
     `failures` returns how often following a market failed, `modes` how new blocks are found, `feeds` what has
     happened to feeds; `nodes` run balance checks. All are by network name. `member` is the place of this process in a
-    group of workers, which share the limits of clients, of the queue and of connections.
+    group of workers, which share the limits of clients, of the queue and of connections; `state` is what this service
+    shares with others.
     `get_policy` returns the access policy, which may be replaced while the application runs.
     """
     worker = Worker(share_of(settings.max_queue, member))
     metrics = Metrics(registry.networks, PATHS, member)
-    if member is not None:
-        registry.issued_routes = IssuedRoutes(member.group.route_times)
+    registry.issued_routes = IssuedRoutes(_route_times(registry, member, state))
     metrics.watch_queue(lambda: worker.queue_length)
     metrics.watch_markets(lambda: _market_metrics(registry, failures(), modes(), feeds()))
     if log is not None:
         metrics.watch_log(lambda: log.dropped)
-    pacer, policy = RejectionPacer(), AccessPolicy(settings, keys, member.group.buckets if member else None)
+    if state is not None:
+        metrics.watch_state(lambda: state.figures)
+    pacer, policy = RejectionPacer(), AccessPolicy(settings, keys, member.group.buckets if member else None, state)
     service = ServiceContext(registry, worker, metrics, BalanceChecker(nodes), pacer)
     monitor = HealthMonitor(registry, worker, modes, member)
     app = Starlette(
@@ -81,12 +85,17 @@ def create_app(
             Middleware(CorsMiddleware, policy),
             Middleware(AuthMiddleware, registry.clock, policy, metrics, pacer),
         ],
-        lifespan=lambda _: _lifespan(service, monitor),
+        lifespan=lambda _: _lifespan(service, monitor, state),
     )
     app.state.policy, app.state.metrics = policy, metrics
     app.router.redirect_slashes = False
     app.router.default = not_found
     return app
+
+
+def _route_times(registry: MarketRegistry, member: GroupMember | None, state: RedisState | None) -> RouteTimes:
+    own = ProcessRouteTimes() if member is None else member.group.route_times
+    return own if state is None else state.route_times(own, max(ROUTE_LIFE_S, 2 * registry.route_ttl_s))
 
 
 def get_policy(app: Starlette) -> AccessPolicy:
@@ -121,8 +130,10 @@ def _page_routes(service: ServiceContext, member: GroupMember | None) -> Iterato
 
 
 @asynccontextmanager
-async def _lifespan(service: ServiceContext, monitor: HealthMonitor) -> AsyncIterator[None]:
+async def _lifespan(service: ServiceContext, monitor: HealthMonitor, state: RedisState | None) -> AsyncIterator[None]:
     opening = asyncio.get_running_loop().create_task(_open_markets(service))
+    if state is not None:
+        await state.connect()
     try:
         yield
     finally:
@@ -131,6 +142,8 @@ async def _lifespan(service: ServiceContext, monitor: HealthMonitor) -> AsyncIte
         monitor.close()
         service.worker.close()
         service.checker.close()
+        if state is not None:
+            await state.close()
 
 
 async def _open_markets(service: ServiceContext) -> None:

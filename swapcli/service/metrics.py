@@ -11,6 +11,7 @@ from prometheus_client.registry import Collector
 
 from swapcli.engine.feed.counters import FeedCounters
 from swapcli.records import NamedTuple
+from swapcli.service.redis_state import StateFigures
 from swapcli.service.worker_group import GroupMember, GroupStatus
 
 CONTENT_TYPE = CONTENT_TYPE_PLAIN_0_0_4
@@ -107,6 +108,10 @@ class Metrics:
         """Read the number of dropped log lines whenever the metrics are rendered."""
         self._registry.register(_DroppedLinesCollector(dropped))
 
+    def watch_state(self, read_figures: Callable[[], StateFigures]) -> None:
+        """Read the figures of the shared state whenever the metrics are rendered."""
+        self._registry.register(_SharedStateCollector(read_figures))
+
     def record_cancelled(self, network: str) -> None:
         """Count an order whose client disconnected."""
         self._cancelled.labels(self._network(network)).inc()
@@ -176,6 +181,33 @@ class _DroppedLinesCollector(Collector):
         yield CounterMetricFamily(
             "swapcli_log_lines_dropped", "Log lines dropped because the reader was too slow.", value=self._dropped()
         )
+
+
+class _SharedStateCollector(Collector):
+    """Figures of the state that services share."""
+
+    def __init__(self, read_figures: Callable[[], StateFigures]) -> None:
+        self._read_figures = read_figures
+
+    def collect(self) -> Iterator[Metric]:
+        """Yield the metrics; called by the registry."""
+        figures = self._read_figures()
+        yield GaugeMetricFamily(
+            "swapcli_state_connected",
+            "1 while the server of shared state answers, 0 while it fails.",
+            value=figures.is_connected,
+        )
+        yield CounterMetricFamily(
+            "swapcli_state_failures", "Failed exchanges with the server of shared state.", value=figures.failures
+        )
+        fallbacks = CounterMetricFamily(
+            "swapcli_state_fallbacks",
+            "Uses of the process's own state because the server of shared state did not answer.",
+            labels=("use",),
+        )
+        fallbacks.add_metric(("limits",), figures.limit_fallbacks)
+        fallbacks.add_metric(("routes",), figures.route_fallbacks)
+        yield fallbacks
 
 
 class _MarketsCollector(Collector):

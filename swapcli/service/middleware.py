@@ -153,7 +153,8 @@ class AuthMiddleware:
         key = _api_key(scope)
         context.api_key = self._policy.rules.keys.find(key) if key else None
         key_id = context.api_key.id if context.api_key else None
-        limit_state = self._policy.limiter.acquire(context.address, key_id, request_class, self._clock.monotonic_s())
+        now_s = self._clock.monotonic_s()
+        limit_state = await self._policy.acquire(context.address, key_id, request_class, now_s)
         send = _with_headers(send, _rate_limit_headers(limit_state))
         try:
             is_known = (

@@ -63,6 +63,7 @@ WRONG: dict[str, list[object]] = {
     "service.limit_loopback": ["yes", 1, 0, []],
     "service.max_queue": [0, 10_001, "long"],
     "service.max_connections": [0, 100_001, "many"],
+    "service.state_url": ["http://a.example", "redis://a:b", 5, ["redis://a"]],
     "service.feed_url": ["a.example", "redis://a/b", 5, ["redis://a"]],
     "service.trusted_proxies": ["proxy.example", "10.0.0.1/8", "10.0.0.0/33", 7],
     "networks": ["base", 5, ["base"]],

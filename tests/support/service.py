@@ -27,6 +27,7 @@ from swapcli.service.access_log import AccessLog
 from swapcli.service.access_policy import KeyLookup, NoKeys
 from swapcli.service.app import create_app
 from swapcli.service.market_registry import MarketOpener, MarketRegistry
+from swapcli.service.redis_state import RedisState
 from tests.support.markets import embedded_market
 from tests.support.testnet import NOW_S, USDC, build_market_document, build_testnet_market
 
@@ -68,6 +69,7 @@ class InProcessService:
         keys: KeyLookup | None = None,
         clock: FakeClock | None = None,
         client: str = "127.0.0.1",
+        state: RedisState | None = None,
     ) -> None:
         self.fake_clock = clock or FakeClock()
         networks = [
@@ -76,7 +78,7 @@ class InProcessService:
         self.registry = MarketRegistry(networks, markets, self.fake_clock.clock)
         self.log = io.StringIO()
         self.app: Starlette = create_app(
-            self.registry, settings or ServiceSettings(), keys=keys or NoKeys(), log=AccessLog(self.log)
+            self.registry, settings or ServiceSettings(), keys=keys or NoKeys(), log=AccessLog(self.log), state=state
         )
         self._client = client
         self._runner = asyncio.Runner()

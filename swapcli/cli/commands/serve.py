@@ -15,7 +15,7 @@ from swapcli.cli.command_app import CommandApp
 from swapcli.cli.files import write_atomically
 from swapcli.cli.options import OutputOptions, option
 from swapcli.cli.output import print_to_stderr
-from swapcli.cli.service_sources import open_keys
+from swapcli.cli.service_sources import open_keys, open_shared_state
 from swapcli.cli.session import Session, open_session
 from swapcli.config.settings import ServiceSettings
 from swapcli.config.source_readers import flag
@@ -160,6 +160,7 @@ def _serve(
                 modes=followers.modes,
                 feeds=followers.feeds,
                 nodes=sources.nodes,
+                state=open_shared_state(session, log),
             )
 
             def read_policy() -> tuple[ServiceSettings, "KeyStore"]:

@@ -1,0 +1,248 @@
+"""State that services on several machines share on a Redis server: the buckets of rate limits, and issued V1 routes.
+
+| key | content |
+|---|---|
+| `swapcli:limit:{CLASS}:{DIGEST OF THE CLIENT}` | a bucket: its tokens, and their time on the server's clock |
+| `swapcli:route:{DIGEST}` | when a route was issued, in Unix milliseconds |
+
+While the server does not answer, callers use the state of their own process. It is tried again every `RETRY_S`.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Callable, Sequence
+
+from swapcli.encoding.redis_url import RedisUrl
+from swapcli.engine.clock import Clock
+from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError
+from swapcli.records import NamedTuple
+from swapcli.remote.redis_client import open_async_redis, open_redis, translate_redis_errors
+from swapcli.service.issued_routes import RouteTimes
+from swapcli.service.rate_limits import LimitedClient, RateLimitState, limit_state
+from swapcli.service.shared_memory import digest_key
+
+TIMEOUT_S = 0.25
+"""Time for an answer, a hundred times what one takes within a data centre. It delays requests when the server hangs."""
+RETRY_S = 1.0
+"""Pause after a failure, in which no request waits for the server."""
+ROUTE_LIFE_S = 3_600
+"""Routes are known for an hour, or for twice the time in which they are fresh: later posts are checked by a replay."""
+
+_MAX_BATCH = 256
+"""Requests in one run of the script, which takes about 2 microseconds for each and blocks the server."""
+_BUCKET_LIFE_MS = 61_000
+"""A bucket that was not used for a minute is full."""
+
+_TAKE = f"""
+local time = redis.call('TIME')
+local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
+local results = {{}}
+for index, key in ipairs(KEYS) do
+  local limit = tonumber(ARGV[index])
+  local tokens = limit
+  local bucket = redis.call('GET', key)
+  if bucket then
+    local before, at = string.match(bucket, '^(%S+) (%S+)$')
+    tokens = math.min(limit, tonumber(before) + math.max(0, now - tonumber(at)) * limit / 60)
+  end
+  local allowed = 0
+  if tokens >= 1 then
+    allowed = 1
+    tokens = tokens - 1
+  end
+  redis.call('SET', key, string.format('%.17g %.17g', tokens, now), 'PX', {_BUCKET_LIFE_MS})
+  results[2 * index - 1] = allowed
+  results[2 * index] = string.format('%.17g', tokens)
+end
+return results
+"""
+"""Takes a token from each bucket, as `RateLimiter.take` does. KEYS are the buckets, ARGV their limits a minute."""
+
+
+class StateFigures(NamedTuple):
+    """Whether the server answered last, how many exchanges failed, and for how many requests the process decided."""
+
+    is_connected: bool
+    failures: int
+    limit_fallbacks: int
+    route_fallbacks: int
+
+
+class _Waiting(NamedTuple):
+    """A request that waits for its token."""
+
+    client: LimitedClient
+    result: asyncio.Future[RateLimitState | None]
+
+
+class RedisState:
+    """The shared state on `server`. `on_change` is called when it fails, with the reason, and when it works again.
+
+    Rate limits are for one event loop, route times for one other thread. Raises `ConfigError` without the package.
+    """
+
+    def __init__(self, server: RedisUrl, clock: Clock, on_change: Callable[[UpstreamError | None], object]) -> None:
+        self._server, self._clock, self._on_change = server, clock, on_change
+        self._client = open_redis(server, TIMEOUT_S)
+        self._async_client = open_async_redis(server, TIMEOUT_S)
+        self._take_script = self._async_client.register_script(_TAKE)
+        self._waiting: list[_Waiting] = []
+        self._sender: asyncio.Task[None] | None = None
+        self._retry_at_s = float("-inf")
+        self._is_connected = True
+        self._failures = self._limit_fallbacks = self._route_fallbacks = 0
+
+    @property
+    def figures(self) -> StateFigures:
+        """What has happened since the start of the process."""
+        return StateFigures(self._is_connected, self._failures, self._limit_fallbacks, self._route_fallbacks)
+
+    async def connect(self) -> None:
+        """Try to connect, so that a problem shows at the start."""
+        try:
+            with translate_redis_errors(self._server):
+                await self._async_client.ping()
+        except UpstreamError as error:
+            self._record_failure(error)
+        else:
+            self._record_success()
+
+    async def close(self) -> None:
+        """Close the connections."""
+        if self._sender is not None:
+            self._sender.cancel()
+        await self._async_client.aclose()
+        self._client.close()
+
+    # --- rate limits
+
+    async def take(self, client: LimitedClient) -> RateLimitState | None:
+        """Take a token from the bucket of a client, if it has one; None if the server does not answer.
+
+        Requests that arrive during an exchange share the next one.
+        """
+        result: RateLimitState | None = None
+        if not self._is_away:
+            loop = asyncio.get_running_loop()
+            waiting = _Waiting(client, loop.create_future())
+            self._waiting.append(waiting)
+            if self._sender is None:
+                self._sender = loop.create_task(self._send_batches())
+            result = await waiting.result
+        self._limit_fallbacks += result is None
+        return result
+
+    async def _send_batches(self) -> None:
+        try:
+            while self._waiting:
+                batch, self._waiting = self._waiting[:_MAX_BATCH], self._waiting[_MAX_BATCH:]
+                states = await self._take_batch([each.client for each in batch])
+                for each, state in zip(batch, states, strict=True):
+                    if not each.result.done():  # its client may have disconnected
+                        each.result.set_result(state)
+        finally:
+            self._sender = None
+
+    async def _take_batch(self, clients: Sequence[LimitedClient]) -> Sequence[RateLimitState | None]:
+        if not self._is_away:
+            try:
+                try:
+                    states = await self._run_script(clients)
+                except Unreachable:  # the server may have closed an idle connection
+                    states = await self._run_script(clients)
+            except UpstreamError as error:
+                self._record_failure(error)
+            else:
+                self._record_success()
+                return states
+        return [None] * len(clients)
+
+    async def _run_script(self, clients: Sequence[LimitedClient]) -> list[RateLimitState]:
+        keys = [f"swapcli:limit:{each.request_class}:{digest_key(each.name).hex()}" for each in clients]
+        with translate_redis_errors(self._server):
+            results = await self._take_script(keys=keys, args=[each.limit for each in clients])
+        try:
+            return [
+                limit_state(client, float(results[2 * index + 1]), is_allowed=bool(results[2 * index]))
+                for index, client in enumerate(clients)
+            ]
+        except (IndexError, TypeError, ValueError):
+            raise InvalidUpstreamResponse(f"{self._server.shown} returned something else than buckets") from None
+
+    # --- issued routes
+
+    def route_times(self, own: RouteTimes, life_s: int) -> RouteTimes:
+        """Return times of routes that are known to all services for `life_s`; `own` has those of this process."""
+        return _RedisRouteTimes(self, own, life_s)
+
+    def set_route_time(self, digest: bytes, now_ms: int, life_s: int) -> None:
+        """Record the time of a route, if the server answers."""
+        self._exchange(lambda: self._client.set(_route_key(digest), now_ms, ex=life_s))
+
+    def find_route_time(self, digest: bytes) -> int | None:
+        """Return the time of a route; None if it is unknown, or if the server does not answer."""
+        found = self._exchange(lambda: self._client.get(_route_key(digest)))
+        try:
+            return int(found) if isinstance(found, bytes) else None
+        except ValueError:
+            return None
+
+    def _exchange(self, command: Callable[[], object]) -> object:
+        """Return the result of a command; None if the server does not answer."""
+        if not self._is_away:
+            try:
+                try:
+                    result = self._run(command)
+                except Unreachable:  # as in `_take_batch`
+                    result = self._run(command)
+            except UpstreamError as error:
+                self._record_failure(error)
+            else:
+                self._record_success()
+                return result
+        self._route_fallbacks += 1
+        return None
+
+    def _run(self, command: Callable[[], object]) -> object:
+        with translate_redis_errors(self._server):
+            return command()
+
+    # --- the server
+
+    @property
+    def _is_away(self) -> bool:
+        return self._clock.monotonic_s() < self._retry_at_s
+
+    def _record_failure(self, error: UpstreamError) -> None:
+        self._failures += 1
+        self._retry_at_s = self._clock.monotonic_s() + RETRY_S
+        if self._is_connected:
+            self._is_connected = False
+            self._on_change(error)
+
+    def _record_success(self) -> None:
+        if not self._is_connected:
+            self._is_connected = True
+            self._on_change(None)
+
+
+class _RedisRouteTimes:
+    """Times on the server, and in the process for when the server does not answer."""
+
+    def __init__(self, state: RedisState, own: RouteTimes, life_s: int) -> None:
+        self._state, self._own, self._life_s = state, own, life_s
+
+    def set(self, digest: bytes, now_ms: int) -> None:
+        """As `RouteTimes.set`."""
+        self._own.set(digest, now_ms)
+        self._state.set_route_time(digest, now_ms, self._life_s)
+
+    def get(self, digest: bytes) -> int | None:
+        """As `RouteTimes.get`: the latest time that is known."""
+        times = (self._own.get(digest), self._state.find_route_time(digest))
+        return max((each for each in times if each is not None), default=None)
+
+
+def _route_key(digest: bytes) -> str:
+    return f"swapcli:route:{digest.hex()}"
