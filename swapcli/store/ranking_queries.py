@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sqlite3
 from collections.abc import Iterable
-from heapq import nlargest
+from heapq import heappush, heappushpop, nlargest
 
 from swapcli.selection.depth_ranking import MIN_PRICE
 from swapcli.selection.ranking_reader import LegRow, PoolLimit, RankedToken
@@ -44,11 +44,19 @@ class RankingQueries:
     def neighbours(self, token_id: int, limit: int) -> list[tuple[int, float]]:
         """As `RankingReader.neighbours`."""
         rows = self._connection.execute(
-            "SELECT other, min(depth, transit) FROM links JOIN tokens ON id = other WHERE token = ? "
+            "SELECT other, depth, min(depth, transit) FROM links JOIN tokens ON id = other WHERE token = ? "
             "ORDER BY depth DESC LIMIT ?",
             (token_id, _MAX_NEIGHBOURS),
-        ).fetchall()
-        return nlargest(limit, rows, key=lambda row: row[1])
+        )
+        found: list[tuple[int, float]] = []
+        widths: list[float] = []
+        for other, depth, width in rows:
+            # No width exceeds the depth, which falls from row to row: the rest is not read if none of it can be better.
+            if len(widths) == limit and depth <= widths[0]:
+                break
+            found.append((other, width))
+            (heappush if len(widths) < limit else heappushpop)(widths, width)
+        return nlargest(limit, found, key=lambda row: row[1])
 
     def pairs(self, token_ids: Iterable[int]) -> list[tuple[int, int, int]]:
         """As `RankingReader.pairs`."""

@@ -249,21 +249,28 @@ class Store:
                 return self._read_all()
             queries = RankingQueries(self._connection, order.excluded_protocols)
             token_ids, pool_ids = select_pools(queries, order, self.network, limit)
-            pool_ids |= self._sampled_pools(token_ids, pool_ids)
-            ids = ",".join(map(str, sorted(pool_ids)))
-            rows = self._connection.execute(f"{_SELECT_POOLS} WHERE id IN ({ids}) ORDER BY id")
-            return self._read_part(rows.fetchall(), token_ids)
+            rows = self._pool_rows(pool_ids)
+            sampled = self._sampled_pools(token_ids, rows) - pool_ids
+            return self._read_part(sorted(rows + self._pool_rows(sampled)) if sampled else rows, token_ids)
 
-    def _sampled_pools(self, token_ids: Iterable[int], pool_ids: Iterable[int]) -> set[int]:
-        """Return the ids of sampled pools between main tokens, or `token_ids`, and the tokens of these pools.
+    def _pool_rows(self, pool_ids: Iterable[int]) -> list[Row]:
+        ids = ",".join(map(str, sorted(pool_ids)))
+        return self._connection.execute(f"{_SELECT_POOLS} WHERE id IN ({ids}) ORDER BY id").fetchall()
+
+    def _sampled_pools(self, token_ids: Iterable[int], rows: Iterable[Row]) -> set[int]:
+        """Return the ids of sampled pools between main tokens, or `token_ids`, and the tokens of the pools in `rows`.
 
         The ranking cannot select them, as it does not know their rates.
         """
-        ids = ",".join(map(str, sorted(pool_ids)))
         main = ",".join(map(str, {*token_ids, *self._token_ids(self.network.stablecoins)}))
-        tokens = f"SELECT low FROM legs WHERE pool IN ({ids}) UNION SELECT high FROM legs WHERE pool IN ({ids})"
-        pairs = f"(low IN ({main}) AND high IN ({tokens})) OR (high IN ({main}) AND low IN ({tokens}))"
-        query = f"SELECT pool FROM legs WHERE up IS NULL AND down IS NULL AND ({pairs}) LIMIT {_MAX_SAMPLED_POOLS}"
+        tokens = ",".join(_token_ids_of(rows))
+        pairs = f"low IN ({main}) AND high IN ({tokens})", f"low IN ({tokens}) AND high IN ({main})"
+        # Without the name of the index, SQLite reads all pools of each pair.
+        parts = (
+            f"SELECT pool FROM legs INDEXED BY legs_by_up WHERE {pair} AND up IS NULL AND down IS NULL"
+            for pair in pairs
+        )
+        query = f"{' UNION '.join(parts)} LIMIT {_MAX_SAMPLED_POOLS}"
         return {pool for (pool,) in self._connection.execute(query)}
 
     def find_pools(self, tokens: Collection[str], limit: int | None) -> tuple[list[str], int]:
@@ -349,11 +356,8 @@ class Store:
 
     def _read_part(self, rows: list[Row], token_ids: Iterable[int]) -> MarketState:
         """Return the market with the pools of the rows, their tokens, and those of `token_ids`."""
-        ids = {token_id for row in rows for token_id in str(row[5]).split(",") if token_id.isdecimal()}
-        ids.update(map(str, token_ids))
-        tokens = self._connection.execute(
-            f"{_SELECT_TOKENS} WHERE id IN ({','.join(sorted(ids, key=int))}) ORDER BY id"
-        )
+        ids = sorted(_token_ids_of(rows).union(map(str, token_ids)), key=int)
+        tokens = self._connection.execute(f"{_SELECT_TOKENS} WHERE id IN ({','.join(ids)}) ORDER BY id")
         return self._market(rows, {row[0]: parse_token(row) for row in tokens})
 
     def _market(self, rows: Iterable[Row], tokens: Mapping[int, Token]) -> MarketState:
@@ -391,3 +395,9 @@ class Store:
             return Provenance(provenance), int(gas_price), source, head, timestamp, is_pinned
         except (ValueError, TypeError) as error:
             raise damaged_store(self.path, "its description of the market cannot be read") from error
+
+
+def _token_ids_of(rows: Iterable[Row]) -> set[str]:
+    """Return the ids of the tokens of pools, as they are in the rows."""
+    lists = {str(row[5]) for row in rows}
+    return {token_id for each in lists for token_id in each.split(",") if token_id.isdecimal()}
