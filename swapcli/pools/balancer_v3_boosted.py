@@ -49,11 +49,8 @@ class BalancerV3Boosted(Pool):
     family: ClassVar[str] = "balancer_v3_boosted"
     swap_gas: ClassVar[int] = BalancerV3Stable.swap_gas + _MAX_WRAPS * _WRAP_GAS
     holds_reserves_in_vault: ClassVar[bool] = True
-
-    @property
-    def changes_without_events(self) -> bool:
-        """Return true: shares earn interest with every block."""
-        return True
+    changes_without_events: ClassVar[bool] = True
+    """Shares earn interest with every block."""
 
     @property
     def reserves(self) -> tuple[int, ...]:

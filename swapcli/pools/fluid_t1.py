@@ -96,11 +96,8 @@ class FluidT1(Pool):
     """Medians of recorded swaps, 172,000 with both sides and 148,000 with one, less 40,000 of the transaction."""
     holds_reserves_in_vault: ClassVar[bool] = True
     is_single_use: ClassVar[bool] = True
-
-    @property
-    def changes_without_events(self) -> bool:
-        """Return true: reserves and ranges change with every second."""
-        return True
+    changes_without_events: ClassVar[bool] = True
+    """Reserves and ranges change with every second."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` for the contract's `swapIn`. Raises as `Pool.swap`."""

@@ -41,11 +41,8 @@ class PegStabilityModule(Pool):
     swap_gas: ClassVar[int] = 72_200
     """Measured on a model: 62,200, and 77,500 with the rate of sUSDS, which is a power in a further contract; four of
     six directions need it."""
-
-    @property
-    def changes_without_events(self) -> bool:
-        """Return true: the rate grows with every second."""
-        return True
+    changes_without_events: ClassVar[bool] = True
+    """The rate grows with every second."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` for the contract's `previewSwapExactIn`. Raises as `Pool.swap`."""

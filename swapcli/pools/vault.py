@@ -43,11 +43,8 @@ class ShareVault(Pool):
     holds its assets itself, takes 54,000 and 34,000."""
     holds_reserves_in_vault: ClassVar[bool] = True
     is_single_use: ClassVar[bool] = True
-
-    @property
-    def changes_without_events(self) -> bool:
-        """Return true: the total assets earn interest."""
-        return True
+    changes_without_events: ClassVar[bool] = True
+    """The total assets earn interest."""
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Deposit assets or redeem shares. Raises as `Pool.swap`."""

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from itertools import pairwise
 from typing import TypeVar
 
 import pytest
@@ -48,3 +49,15 @@ def trade_to_rate(curve: RateCurve, part: float, nudge: float) -> tuple[float, f
         nudged, _, _ = curve.trade_to_marginal_rate(rate * (1 - nudge))
         assert curve.rate(amount_in) == pytest.approx(rate, rel=1e-6) or nudged == amount_in
     return amount_in, amount_out, slope
+
+
+def check_concave(curve: RateCurve, a: float, b: float) -> None:
+    """Require that outputs increase, and rates fall, between two parts of the capacity."""
+    low, high = sorted((curve.capacity * a, curve.capacity * b))
+    middle = low / 2 + high / 2
+    ends = [curve.amount_out(amount) for amount in (low, middle, high)]
+    assert ends[0] <= ends[1] * (1 + 1e-12)
+    assert ends[1] <= ends[2] * (1 + 1e-12)
+    assert ends[1] >= (ends[0] / 2 + ends[2] / 2) * (1 - 1e-12)
+    rates = [curve.start_rate, *(curve.rate(amount) for amount in (low, middle, high))]
+    assert all(more * (1 + 1e-9) >= less for more, less in pairwise(rates))

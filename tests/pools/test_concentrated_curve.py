@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.tick_math import Q96
-from tests.pools.pool_laws import swap_or_skip, trade_to_rate
+from tests.pools.pool_laws import check_concave, swap_or_skip, trade_to_rate
 from tests.pools.random_pairs import (
     DOWN,
     UP,
@@ -71,17 +71,7 @@ def test_the_slope_is_the_derivative_of_the_trade(pool: Concentrated, way: Direc
 
 @given(concentrateds(), directions, parts, parts)
 def test_the_curve_is_increasing_and_concave(pool: Concentrated, way: Direction, a: float, b: float) -> None:
-    curve = pool.curve(*way)
-    low, high = sorted((curve.capacity * a, curve.capacity * b))
-    middle = low / 2 + high / 2
-    ends = [curve.amount_out(amount) for amount in (low, middle, high)]
-    assert ends[0] <= ends[1] * (1 + 1e-12)
-    assert ends[1] <= ends[2] * (1 + 1e-12)
-    assert ends[1] >= (ends[0] / 2 + ends[2] / 2) * (1 - 1e-12)
-    rates = [curve.rate(amount) for amount in (low, middle, high)]
-    assert curve.start_rate * (1 + 1e-9) >= rates[0]
-    assert rates[0] * (1 + 1e-9) >= rates[1]
-    assert rates[1] * (1 + 1e-9) >= rates[2]
+    check_concave(pool.curve(*way), a, b)
 
 
 @given(concentrateds(), directions)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from itertools import pairwise
 from math import inf, isclose
 
 import pytest
@@ -19,7 +18,7 @@ from swapcli.pools.ekubo_tick_math import (
     sqrt_ratio_at_tick,
     tick_at_sqrt_ratio,
 )
-from tests.pools.pool_laws import trade_to_rate
+from tests.pools.pool_laws import check_concave, trade_to_rate
 from tests.pools.random_ekubo import FEE_30_BPS, ekubo_models, ekubo_pools, fees_x128, pool_of, skips_ahead
 from tests.pools.random_pairs import DOWN, UP, Direction, directions, identity
 from tests.starknet import ekubo_core
@@ -251,15 +250,7 @@ def test_the_curve_follows_the_integers(pool: Ekubo, way: Direction, part: float
 
 @given(ekubo_pools(), directions, parts, parts)
 def test_the_curve_is_increasing_and_concave(pool: Ekubo, way: Direction, a: float, b: float) -> None:
-    curve = pool.curve(*way)
-    low, high = sorted((curve.capacity * a, curve.capacity * b))
-    middle = low / 2 + high / 2
-    ends = [curve.amount_out(amount) for amount in (low, middle, high)]
-    assert ends[0] <= ends[1] * (1 + 1e-12)
-    assert ends[1] <= ends[2] * (1 + 1e-12)
-    assert ends[1] >= (ends[0] / 2 + ends[2] / 2) * (1 - 1e-12)
-    rates = [curve.start_rate, *(curve.rate(amount) for amount in (low, middle, high))]
-    assert all(more * (1 + 1e-9) >= less for more, less in pairwise(rates))
+    check_concave(pool.curve(*way), a, b)
 
 
 @given(ekubo_pools(), directions, parts)
