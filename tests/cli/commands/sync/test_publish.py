@@ -10,6 +10,7 @@ from urllib.request import urlopen
 
 import pytest
 
+from swapcli.encoding.redis_url import RedisUrl
 from tests.cli.commands.sync.scene import Scene, wait_for
 from tests.support.command import run_swapcli
 from tests.support.redis_server import RedisServer
@@ -21,10 +22,11 @@ def test_a_replica_follows_the_published_chain(
     scene: Scene, redis_server: RedisServer, is_reorganized: bool, tmp_path: Path
 ) -> None:
     """Its state is that of the store, which it never reads, and the password is never shown."""
-    env = scene.env | {"SWAPCLI_SERVICE_FEED_URL": redis_server.url, "SWAPCLI_STORE_DIR": str(tmp_path / "other")}
+    url = f"{redis_server.url}/{1 + is_reorganized}"  # each test has a database, as the chain goes back between them
+    env = scene.env | {"SWAPCLI_SERVICE_FEED_URL": url, "SWAPCLI_STORE_DIR": str(tmp_path / "other")}
     with (
-        scene.running("--watch", "--json", "--publish", redis_server.url) as process,
-        run_service("--networks", "anvil", env=env) as service,
+        scene.running("--watch", "--json", "--publish", url) as process,
+        run_service("--networks", "anvil", "--workers", "2" if is_reorganized else "1", env=env) as service,
     ):
         assert process.stdout is not None
         steps = [json.loads(process.stdout.readline())["market"]]
@@ -55,7 +57,7 @@ def test_a_replica_follows_the_published_chain(
         _, notes = process.communicate(timeout=TIMEOUT_S)
         assert service.stop() == 0
     assert process.returncode == 0
-    assert notes == f"note: publishing to {redis_server.server.shown}\n"
+    assert notes == f"note: publishing to {RedisUrl.parse(url).shown}\n"
     assert "hunter2" not in service.stderr
 
 
