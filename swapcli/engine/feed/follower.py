@@ -62,6 +62,24 @@ class FollowedFeed:
         self._received: list[StreamEntry] = []
         self._stopped = Event()
         self.last_id = START
+        self._loaded: FeedFollower | None = None
+
+    def load(self, clock: Clock, route_ttl_s: int) -> None:
+        """Load the market now, so that processes that are forked later share its memory. Raises `UpstreamError`.
+
+        It leaves no connection open. Without a market, each of these processes tries again.
+        """
+        follower = FeedFollower(self, clock, route_ttl_s=route_ttl_s)
+        try:
+            if follower.advance() is not None:
+                self._loaded = follower
+        finally:
+            self.reader.close()
+
+    def open(self, clock: Clock, route_ttl_s: int) -> FeedFollower:
+        """Return a follower with the loaded market, if there is one and no earlier call has taken it."""
+        follower, self._loaded = self._loaded, None
+        return follower or FeedFollower(self, clock, route_ttl_s=route_ttl_s)
 
     @property
     def heads(self) -> FollowedFeed:
@@ -109,7 +127,7 @@ def open_any_follower(
 ) -> Iterator[MarketFollower | FeedFollower]:
     """Open the follower of a feed, or as `market_follower.open_follower` does."""
     if isinstance(followed, FollowedFeed):
-        yield FeedFollower(followed, clock, route_ttl_s=route_ttl_s)
+        yield followed.open(clock, route_ttl_s)
         return
     with open_follower(followed, clock, on_progress, route_ttl_s=route_ttl_s) as follower:
         yield follower

@@ -277,6 +277,20 @@ def test_the_deepest_pools_are_quoted_and_reselected(scene: Scene, store: Store,
     assert set(follower.read().market.pools) == set(store.read_deepest(3).pools) >= {pool(thin).key}
 
 
+def test_a_loaded_market_is_opened_once(scene: Scene, store: Store, path: Path) -> None:
+    publisher, feed = scene.publisher(path), scene.feed()
+    feed.load(scene.clock, 60)
+    assert feed.counters.snapshots == 0
+    publisher.publish()
+    feed.load(scene.clock, 60)
+    loaded, other = feed.open(scene.clock, 60), feed.open(scene.clock, 60)
+    assert feed.counters.snapshots == 1
+    check_same(loaded.read().market, store.read_market())
+    assert feed.counters.snapshots == 1
+    check_same(other.read().market, store.read_market())
+    assert feed.counters.snapshots == 2
+
+
 def test_without_a_feed_there_is_no_market(scene: Scene) -> None:
     with pytest.raises(MarketUnavailable, match="nothing has been published yet about test "):
         scene.follower().read()
