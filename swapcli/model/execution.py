@@ -28,7 +28,7 @@ class RouterGas(NamedTuple):
         return {SwapType.NATIVE_TO_TOKEN: self.native_in, SwapType.TOKEN_TO_NATIVE: self.native_out}.get(swap_type, 0)
 
 
-OWN_ROUTER_GAS = RouterGas(90_300, 0, 10_000, -39_400, -1_400, 13_800)
+OWN_ROUTER_GAS = RouterGas(90_300, 0, 11_900, -44_500, -2_200, 11_600)
 """The gas of this project's router contract, which also stands for the public router's. `routing/gas.py` has the
 source."""
 
