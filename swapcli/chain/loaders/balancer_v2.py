@@ -11,7 +11,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Sequence
-from typing import Final, NamedTuple, TypeVar
+from typing import Final, TypeVar
 
 from swapcli.chain.call_encoding import (
     encode_call,
@@ -37,6 +37,7 @@ from swapcli.model.units import WAD
 from swapcli.pools.balancer_fees import FEE_PER_PPM
 from swapcli.pools.balancer_pool_token import VERSIONS
 from swapcli.pools.reserves import to_18_decimals
+from swapcli.records import NamedTuple
 
 T = TypeVar("T")
 
