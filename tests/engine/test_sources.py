@@ -27,6 +27,7 @@ from swapcli.errors import (
 )
 from swapcli.markets.embedded import embedded_names
 from swapcli.model.api_version import ApiVersion
+from swapcli.model.execution import OWN_ROUTER_GAS
 from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.quote import Quote
@@ -191,7 +192,10 @@ def test_wrapping_costs_the_gas_of_a_plain_transaction() -> None:
 
 
 @pytest.mark.parametrize("api_version", ApiVersion)
-@pytest.mark.parametrize(("name_in", "name_out", "more"), [("ETH", "USDC", -1_400), ("USDC", "ETH", 13_800)])
+@pytest.mark.parametrize(
+    ("name_in", "name_out", "more"),
+    [("ETH", "USDC", OWN_ROUTER_GAS.native_in), ("USDC", "ETH", OWN_ROUTER_GAS.native_out)],
+)
 def test_native_tokens_change_the_gas_and_its_cost(
     name_in: str, name_out: str, more: int, api_version: ApiVersion
 ) -> None:
