@@ -59,8 +59,9 @@ class _PublisherThread(Thread):
                 try:
                     with self._open_store() as store:
                         self._publish(FeedPublisher(store, self._writer, SYSTEM_CLOCK))
-                except SwapcliError as error:
-                    self._report(f"{error.message}; blocks are not published meanwhile")
+                except Exception as error:  # the thread must survive defects, too
+                    problem = error.message if isinstance(error, SwapcliError) else f"a defect ({type(error).__name__})"
+                    self._report(f"blocks are not published: {problem}")
                     self._wakeup.wait(_RENEWAL_S)
 
     def _publish(self, publisher: FeedPublisher) -> None:
