@@ -13,6 +13,7 @@ A quote takes a few milliseconds, and Python takes longer than that to import a 
   some of its runs need: tables, the web server, the client, simulation.
 * Modules that only annotations name are imported under `TYPE_CHECKING`.
 * Embedded markets come in a compiled form as well, which needs no parser (`swapcli.markets.compiled`).
+* A few hashes are computed in Python, which takes less time than loading a library (`swapcli.encoding.keccak`).
 * Modules of the standard library that others import and hardly ever use are loaded on first use (`_defer_imports`).
 * Typer is imported without `uuid` (`import_typer`).
 * Modules of commands have no `from __future__ import annotations`: the options are in the annotations of functions, and

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 
 from swapcli.encoding.text import single_line, truncate
 from swapcli.errors import InvalidAddress, InvalidInput
@@ -11,6 +11,7 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import is_native, parse_address
 from swapcli.validation.field_reader import FieldReader
 from swapcli.validation.values import (
+    MAX_FELT,
     MAX_UINT256,
     MISSING,
     InvalidValue,
@@ -128,3 +129,18 @@ def plain(value: object) -> str:
     if not isinstance(value, str):
         return ""
     return truncate(single_line(value[: 4 * _MAX_SHOWN_CHARACTERS]), _MAX_SHOWN_CHARACTERS - 1)
+
+
+MAX_FELTS = 20_000
+
+
+def render_felts(felts: Iterable[int]) -> list[str]:
+    """Render the arguments of a Starknet call: field elements as decimal strings."""
+    return [str(felt) for felt in felts]
+
+
+def parse_felts(document: object, path: str = "document") -> tuple[int, ...]:
+    """Parse the arguments of a Starknet call. Raises `InvalidInput` with the path of the entry."""
+    return tuple(
+        require_decimal_string(felt, at, 0, MAX_FELT) for at, felt in require_entries(document, path, MAX_FELTS)
+    )

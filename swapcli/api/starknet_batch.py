@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Sequence
 from typing import TYPE_CHECKING
 
-from swapcli.api.felts import render_felts
+from swapcli.api.fields import render_felts
 from swapcli.api.request_parameters import RequestParameters, parse_amount, parse_token_parameter
 from swapcli.api.requests import OrderParameters, OrderRequest, Query, check_distinct, read_order_options
 from swapcli.api.route import render_v1

@@ -10,8 +10,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import TYPE_CHECKING, TypeAlias
 
-from swapcli.api.felts import parse_felts, render_felts
-from swapcli.api.fields import Fields
+from swapcli.api.fields import Fields, parse_felts, render_felts
 from swapcli.api.interface_by_network import NetworkCalldata, network_variant
 from swapcli.api.route import (
     parse_meta,

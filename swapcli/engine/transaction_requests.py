@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from typing import TYPE_CHECKING
 
-from swapcli.api.felts import render_felts
+from swapcli.api.fields import render_felts
 from swapcli.engine.dialects import router_dialect
 from swapcli.model.network import Kind, Network
 from swapcli.model.transaction import Purpose, Transaction, UnsignedTransaction

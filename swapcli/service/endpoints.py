@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.api import requests
-from swapcli.api.felts import render_felts
+from swapcli.api.fields import render_felts
 from swapcli.api.interface_by_network import network_variant
 from swapcli.api.listings import ListedToken, render_protocols, render_token, render_tokens
 from swapcli.api.quote_fields import render_quote_fields

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api.felts import MAX_FELTS, parse_felts, render_felts
+from swapcli.api.fields import MAX_FELTS, parse_felts, render_felts
 from swapcli.errors import InvalidInput
 from swapcli.validation.values import MAX_FELT
 from tests.api.build import felts

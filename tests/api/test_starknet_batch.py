@@ -10,7 +10,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.api import json_types
-from swapcli.api.felts import parse_felts
+from swapcli.api.fields import parse_felts
 from swapcli.api.requests import PAYLOAD_V1, ROUTE_V1, OrderRequest
 from swapcli.api.route import parse_result
 from swapcli.api.route_result import RouteResult
