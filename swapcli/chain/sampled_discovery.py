@@ -14,7 +14,7 @@ from swapcli.chain.node import Log, ReturnData
 from swapcli.chain.pool_constants import SampledConstants
 from swapcli.chain.pool_discovery import with_decimals
 from swapcli.chain.pool_ref import PoolRef
-from swapcli.chain.sampled_pools import PoolValues, function_call, parse_values, with_value
+from swapcli.chain.sampled_pools import PoolValues, function_call, with_value
 from swapcli.encoding.abi import WORD, encode_word
 from swapcli.model.market import MarketState
 from swapcli.model.network import Network
@@ -45,7 +45,7 @@ def find_sampled_pools(
         if isinstance(entries, SkippedItem):
             yield entries
         found = [] if isinstance(entries, SkippedItem) else entries
-        found += [parse_values(dict(each)) for each in quoter.pools]
+        found += [dict(each) for each in quoter.pools]
         completed = run_batched([(_shown(values), _complete(values, quoter)) for values in found], reader.call)
         for values in completed:
             if isinstance(values, SkippedItem):
@@ -85,7 +85,7 @@ def listed_sampled_pools(market: MarketState) -> Iterator[Sampled]:
 def _listed_in_definition(network: Network) -> Iterator[PoolRef]:
     for protocol, quoter in parse_quoters(network).items():
         for pool in quoter.pools if protocol == quoter.protocols[0] else ():
-            values = parse_values(dict(pool))
+            values = dict(pool)
             if not quoter.reads and values.keys() >= {"token0", "token1", *quoter.constants}:
                 yield _new_ref(protocol, _in_text(values), quoter, network.wrapped_native_address)
 

@@ -27,6 +27,7 @@ from swapcli.model.quoter import (
 from swapcli.networks.address import keccak256
 from swapcli.pools.sampled import Sampled
 from swapcli.pools.sampled_curve import QuotedSale
+from swapcli.validation.values import parse_number_text
 
 _POWERS: Final = range(-7, 8)
 """Powers of ten of a whole token that are sampled: from dust to more than any order."""
@@ -103,7 +104,8 @@ def _amounts_to_sample(decimals: int, balance: int | None) -> list[int]:
 def _read_values(pool: Sampled, quoter: Quoter) -> BatchRead[PoolValues]:
     """Return the values of a pool, with those that are read before every quote."""
     named = {"pool": pool.address, "token0": pool.tokens[0], "token1": pool.tokens[1], **dict(pool.constants)}
-    values = parse_values(named | ({"pool_id": pool.pool_id} if pool.pool_id else {}))
+    named |= {"pool_id": pool.pool_id} if pool.pool_id else {}
+    values: PoolValues = {name: parse_number_text(text) for name, text in named.items()}
     pending = list(quoter.values)
     while pending:
         ready = [read for read in pending if _names(read.function) <= values.keys()]
@@ -208,17 +210,8 @@ def _resolve_number(argument: int | str, values: PoolValues) -> int:
     if isinstance(argument, int):
         return argument
     if not argument.startswith("$"):
-        return _parse_number(argument)
+        return int(argument, 16)
     value = values.get(argument[1:])
     if value is None:
         raise invalid_response(argument, "the definition names no such value of this pool")
     return value
-
-
-def parse_values(values: Mapping[str, str]) -> PoolValues:
-    """Parse the values of a pool as definitions and states write them: hex with 0x, or decimal."""
-    return {name: _parse_number(text) for name, text in values.items()}
-
-
-def _parse_number(text: str) -> int:
-    return int(text, 16 if text.startswith("0x") else 10)

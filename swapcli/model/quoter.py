@@ -99,7 +99,7 @@ class Quoter(NamedTuple):
     holder: str | None = None
     enumeration: PoolEnumeration | None = None
     created: CreationEvent | None = None
-    pools: tuple[tuple[tuple[str, str], ...], ...] = ()
+    pools: tuple[tuple[tuple[str, int], ...], ...] = ()
     reads: tuple[ReadValue, ...] = ()
     constants: tuple[str, ...] = ()
     has_pool_ids: bool = False

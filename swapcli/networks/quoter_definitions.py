@@ -42,7 +42,14 @@ from swapcli.model.quoter import (
 )
 from swapcli.networks.address import parse_address
 from swapcli.networks.definition_fields import DefinitionFields
-from swapcli.validation.values import parse_boolean, parse_hex, parse_integer, parse_list, parse_printable
+from swapcli.validation.values import (
+    parse_boolean,
+    parse_hex,
+    parse_integer,
+    parse_list,
+    parse_number_text,
+    parse_printable,
+)
 
 _QUOTER_KEYS = (
     "protocols", "quote", "as_transaction", "values", "holder", "list", "created", "pools", "reads", "constants",
@@ -149,10 +156,12 @@ def _parse_created(fields: DefinitionFields) -> CreationEvent | None:
     return CreationEvent(address, signature, entry)
 
 
-def _parse_pool(where: str, item: object) -> Iterator[tuple[str, str]]:
+def _parse_pool(where: str, item: object) -> Iterator[tuple[str, int]]:
     pool = DefinitionFields(item, where)
     for name in pool.values:
-        yield name, pool.read(name, parse_hex, _ADDRESS_BYTES) if name in _TOKENS_OF_POOL else pool.text(name)
+        if name in _TOKENS_OF_POOL:
+            pool.read(name, parse_hex, _ADDRESS_BYTES)
+        yield name, pool.read(name, parse_number_text)
 
 
 def _parse_reads(fields: DefinitionFields, key: str, names: set[str]) -> Iterator[ReadValue]:

@@ -24,7 +24,7 @@ from swapcli.pools.sampled_curve import QuotedSale, SampledCurve
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
 from swapcli.records import dataclass, replace
-from swapcli.validation.values import MAX_UINT256, InvalidValue, parse_integer, parse_list
+from swapcli.validation.values import MAX_UINT256, InvalidValue, parse_integer, parse_list, parse_number_text
 
 MAX_SAMPLES: Final = 64
 """Of one direction: more than any reader asks for."""
@@ -39,7 +39,8 @@ _KEY_NUMBERS: Final = ("fee", "tickSpacing")
 class Sampled(Pool):
     """`forward_samples` are those that sell the first token, `backward_samples` those that sell the second; by input.
 
-    `constants` are what the quote function needs to know about the pool beside its address and tokens, by name.
+    `constants` are what the quote function needs to know about the pool beside its address and tokens, by name: texts
+    of numbers.
     `pool_id` is 32 bytes in hex if one contract has many pools, else empty. `balances` are the most that the pool can
     pay of each token, None if unknown.
     """
@@ -163,7 +164,7 @@ class Sampled(Pool):
                 extra_data[name] = constants[constant]
         for name in _KEY_NUMBERS:
             if name in constants:
-                extra_data[name] = int(constants[name], 0)
+                extra_data[name] = parse_number_text(constants[name])
         return extra_data
 
 
@@ -176,6 +177,8 @@ def _read_constants(fields: StateFields) -> tuple[tuple[str, str], ...]:
     constants = fields.nested("constants")
     if len(constants.values) > _MAX_CONSTANTS:
         raise InvalidPoolState("constants", f"at most {_MAX_CONSTANTS} are supported, got {len(constants.values)}")
+    for name in constants.values:
+        constants.read(name, parse_number_text)
     return tuple((name, constants.text(name)) for name in sorted(constants.values))
 
 

@@ -185,6 +185,19 @@ def parse_hex(value: object, byte_count: int | None = None, max_characters: int 
     return value.lower()
 
 
+def parse_number_text(value: object) -> int:
+    """Parse text that is a number below 2^256: decimal digits, or hex with 0x."""
+    number = MAX_UINT256 + 1
+    if isinstance(value, str):
+        if _UNSIGNED_TEXT(value):
+            number = int(value)
+        elif _HEX_TEXT(value) and 2 < len(value) <= 66:
+            number = int(value, 16)
+    if number > MAX_UINT256:
+        raise InvalidValue("the text of a number, decimal or hex with 0x", value)
+    return number
+
+
 def _parse_any_integer(value: object, index: int) -> int:
     if type(value) is int:
         return value

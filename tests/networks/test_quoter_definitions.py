@@ -85,6 +85,7 @@ def test_a_short_definition_is_enough() -> None:
         ),
         ({"quote": {"contract": "0x12", "call": "quote()"}}, "contract"),
         ({"pools": [{"token0": "0x12"}]}, "token0"),
+        ({"pools": [{"number": "first"}]}, "number"),
         ({"protocols": []}, "protocols"),
         ({"protocols": ["uniswapV22"]}, "protocols"),
         ({"created": {**CREATED, "entry": ["token0", "pool"]}}, "entry"),

@@ -188,6 +188,8 @@ def test_state_keeps_the_pool_without_its_samples(samples: tuple[QuotedSale, ...
         ({"samples": [[[k, k] for k in range(1, MAX_SAMPLES + 2)], []]}, "samples[0]"),
         ({"samples": [[]]}, "samples"),
         ({"constants": {"fee": 1}}, "constants.fee"),
+        ({"constants": {"fee": "high"}}, "constants.fee"),
+        ({"constants": {"fee": "0x" + "1" * 65}}, "constants.fee"),
         ({"pool_id": "0x12"}, "pool_id"),
     ],
 )

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.errors import InvalidPoolState
 from swapcli.pools.state_fields import StateFields
-from swapcli.validation.values import InvalidValue, parse_integers
+from swapcli.validation.values import MAX_UINT256, InvalidValue, parse_integers, parse_number_text
 
 no_numbers = st.one_of(
     st.none(),
@@ -114,3 +114,14 @@ def error_of(read: Callable[..., object], *arguments: object) -> InvalidPoolStat
     with pytest.raises(InvalidPoolState) as caught:
         read(*arguments)
     return caught.value
+
+
+@given(st.integers(0, MAX_UINT256))
+def test_a_text_is_a_number_in_decimal_or_hex(number: int) -> None:
+    assert parse_number_text(str(number)) == parse_number_text(hex(number)) == number
+
+
+@pytest.mark.parametrize("value", ["", "0x", "-1", "1.0", "ff", 5, None, str(MAX_UINT256 + 1), "0x1" + "0" * 64])
+def test_other_values_are_no_text_of_a_number(value: object) -> None:
+    with pytest.raises(InvalidValue):
+        parse_number_text(value)
