@@ -46,12 +46,14 @@ from tests.bench.report.speed import process_section, time_section
 from tests.bench.report.store import store_section
 from tests.bench.report.summary import Counts, read_summary, summary_section
 from tests.bench.report.tables import MISSED, Section, bps, format_limit, number
+from tests.bench.report.workers import workers_section
 from tests.bench.results import Exactness, Judged, Measured, Times
 from tests.bench.running import BenchmarkFailed, run
 from tests.bench.service import ServiceFigures
 from tests.bench.store import Part, StoreResult
 from tests.bench.thresholds import Check
 from tests.bench.whole_process import Runs, WholeProcess
+from tests.bench.workers_figures import Throughput, WorkersFigures, WorkersRound
 from tests.service.soak import Outcome
 
 
@@ -115,6 +117,7 @@ def findings(tmp_path: Path) -> Findings:
         [real_measured(tmp_path)],
         WholeProcess(bare, quote, version, 250, ()),
         service_figures(),
+        workers_figures(),
         (store_result(1_000, 0.2), store_result(100_000, 0.3)),
         chain_figures(),
     )
@@ -158,6 +161,13 @@ def service_figures(*, health_ms: float = 9.0, lost: str = "") -> ServiceFigures
     return ServiceFigures(36, 5_000, 500.0, 0.9, 0.6, (1.0,) * 98 + (health_ms,) * 2, quiet, stopped)
 
 
+def workers_figures(*, few_per_s: float = 400.0, many_per_s: float = 390.0, worker_mb: int = 40) -> WorkersFigures:
+    """Return figures of workers that meet every threshold by default."""
+    few, many = Throughput(few_per_s, 4.0), Throughput(many_per_s, 4.0)
+    memory = (20_000_000, *[worker_mb * 10**6] * 2)
+    return WorkersFigures(2, (WorkersRound(Throughput(230.0, 3.8), few, many),) * 3, memory)
+
+
 def abuse_figures(**others: Any) -> AbuseFigures:
     """Return figures of abuse that meet every threshold by default."""
     few, many, mega = Load(200.0, 0.0), Load(180.0, 100.0), 10**6
@@ -176,6 +186,18 @@ def test_each_threshold_of_abusive_clients_can_be_missed() -> None:
     assert missed(abuse_figures(many=Load(159.0, 9.0))) == ["service, good answers kept in overload, %"]
     assert missed(abuse_figures(memory_bytes=151 * 10**6)) == ["service, memory after header lines, MB"]
     assert missed(abuse_figures(lost=1)) == ["service, requests lost in 50 reloads"]
+
+
+def test_each_threshold_of_workers_can_be_missed() -> None:
+    def missed(figures: WorkersFigures) -> list[str]:
+        section = workers_section(figures)
+        assert len(section.checks) == 3
+        return [check.figure for check in section.checks if not check.is_met]
+
+    assert missed(workers_figures()) == []
+    assert missed(workers_figures(few_per_s=367.0, many_per_s=350.0)) == ["workers, speedup"]
+    assert missed(workers_figures(many_per_s=319.0)) == ["workers, good answers in overload, %"]
+    assert missed(workers_figures(worker_mb=51)) == ["workers, memory, MB"]
 
 
 def written(plan: Plan, found: Findings) -> str:

@@ -23,6 +23,7 @@ from tests.bench.running import BenchmarkFailed
 from tests.bench.service import measure_service
 from tests.bench.store import measure_store
 from tests.bench.whole_process import measure_processes
+from tests.bench.workers import measure_workers
 
 
 def main() -> int:
@@ -90,6 +91,9 @@ def measure(plan: Plan, baselines: Baselines | None, folder: Path) -> Findings:
         service = measure_service(plan.service_s, plan.soak_requests)
         report_progress("service among abusive clients")
         found = replace(found, service=replace(service, abuse=measure_abuse(plan.service_s)))
+    if "workers" in plan.parts:
+        report_progress("workers")
+        found = replace(found, workers=measure_workers(plan.load_rounds, max(1, round(plan.service_s / 4))))
     if "store" in plan.parts:
         report_progress("stores")
         stores = measure_store(folder, find_folder(plan.baselines), plan.store_runs, plan.stores)

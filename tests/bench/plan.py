@@ -11,7 +11,7 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[2]
 PAGE = ROOT / "BENCHMARKS.md"
-PARTS = ("routes", "process", "service", "store", "chain")
+PARTS = ("routes", "process", "service", "workers", "store", "chain")
 FEW_PASSES = 2
 
 _FULL, _QUICK = ((100, 1_000, 10_000), (7, 1)), ((100,), (7,))
@@ -41,7 +41,8 @@ class Plan:
 
     Ours and the peer are timed in turn in `rounds` rounds, each over all orders `passes` times (the first is not warm)
     on markets that are quick to route, `FEW_PASSES` times on others; one-shot commands run `runs` times. The service is
-    saturated for `service_s` seconds, and soaked twice with `soak_requests` requests. Each order is quoted `store_runs`
+    saturated for `service_s` seconds, and soaked twice with `soak_requests` requests. Workers are loaded in
+    `load_rounds` rounds. Each order is quoted `store_runs`
     times on `stores` of so many pools. `work` is the folder of markets and raw results; None is a temporary one.
     `parts` are those of `PARTS` to measure. `out` is the page to write or to update; None prints the sections.
     """
@@ -54,6 +55,7 @@ class Plan:
     runs: int
     service_s: float
     soak_requests: int
+    load_rounds: int
     stores: tuple[int, ...]
     store_runs: int
     chain: ChainPlan
@@ -101,6 +103,7 @@ def parse_plan(arguments: Sequence[str] | None = None) -> Plan:
         runs=5 if options.quick else 25,
         service_s=3.0 if options.quick else 20.0,
         soak_requests=1_000 if options.quick else 20_000,
+        load_rounds=1 if options.quick else 9,
         stores=_QUICK_STORES if options.quick else _STORES,
         store_runs=1 if options.quick else 5,
         chain=_QUICK_CHAIN if options.quick else _CHAIN,

@@ -24,10 +24,12 @@ from tests.bench.report.store import store_section
 from tests.bench.report.summary import TITLE as SUMMARY
 from tests.bench.report.summary import count_checks, read_summary, summary_section
 from tests.bench.report.tables import MISSED, Section
+from tests.bench.report.workers import workers_section
 from tests.bench.results import Measured
 from tests.bench.service import ServiceFigures
 from tests.bench.store import StoreFigures
 from tests.bench.whole_process import WholeProcess
+from tests.bench.workers_figures import WorkersFigures
 
 _METHOD, _NOTES = "How it was measured", "Remarks"
 _BREAK = "\n## "
@@ -52,6 +54,7 @@ class Findings:
     real: Sequence[Measured] = ()
     processes: WholeProcess | None = None
     service: ServiceFigures | None = None
+    workers: WorkersFigures | None = None
     store: StoreFigures = ()
     chain: ChainFigures | None = None
     hostile: Sequence[HostileFigures] = ()
@@ -66,6 +69,7 @@ def build_sections(found: Findings) -> list[Section]:
         *([time_section(found.made_up, found.real)] if found.made_up else []),
         *([process_section(found.processes)] if found.processes else []),
         *([service_section(found.service)] if found.service else []),
+        *([workers_section(found.workers)] if found.workers else []),
         *([store_section(found.store)] if found.store else []),
         *(chain_sections(found.chain) if found.chain else []),
         *([hostile_section(found.hostile)] if found.hostile else []),
