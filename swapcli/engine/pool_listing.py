@@ -136,7 +136,7 @@ def exclusion_rule(market: MarketState) -> Callable[[Pool], str]:
 
 def liquidity_usd(pool: Pool, prices: UnitPrices) -> float | None:
     """Return about the value that orders could trade in a pool, over all pairs of its tokens; None if unknown."""
-    depths = [figures.depth_usd for figures in _pair_figures(pool, prices)]
+    depths = [figures.depth_usd for figures in _without_own_token(pool, _pair_figures(pool, prices))]
     known = [depth for depth in depths if depth is not None]
     return sum(known) if known else None
 
@@ -160,9 +160,14 @@ def _main_pair(pool: Pool, tokens: tuple[str, ...], prices: UnitPrices, network:
     pairs = [figures for figures in _pair_figures(pool, prices) if set(tokens).issubset(figures.pair)]
     if not pairs:
         return None
-    deepest = max(pairs, key=lambda figures: figures.depth_usd or 0.0)
+    deepest = max(_without_own_token(pool, pairs), key=lambda figures: figures.depth_usd or 0.0)
     pair = _orient(deepest.pair, tokens, network)
     return deepest if pair == deepest.pair else deepest._replace(pair=pair, rate=1 / deepest.rate)
+
+
+def _without_own_token(pool: Pool, pairs: list[_PairFigures]) -> list[_PairFigures]:
+    """Return the pairs without the pool's own token, which stands for the other tokens; all pairs if all have it."""
+    return [figures for figures in pairs if pool.address not in figures.pair] or pairs
 
 
 def _orient(pair: tuple[str, ...], tokens: tuple[str, ...], network: Network) -> tuple[str, str]:
