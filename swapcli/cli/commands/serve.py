@@ -101,6 +101,8 @@ def serve(
 
     session = read_session()
     request_limit = _parse_request_limit(once, max_requests)
+    if workers is not None and request_limit is not None and session.settings.service.workers > 1:
+        raise InvalidOption("--workers and a number of requests exclude each other: one process counts them")
     from swapcli.cli.service_sources import open_service_sources
 
     sources = open_service_sources(session, options.split_lists(networks or ()), skip_bad_pools=skip_bad_pools)
@@ -112,7 +114,7 @@ def serve(
             write_atomically(ready_file, to_json(document) + "\n")
         session.output.print_line(document)
 
-    # Counting requests is for one process.
+    # With a number of requests, workers of the settings do not count.
     if session.settings.service.workers > 1 and request_limit is None:
         from swapcli.cli.serve_workers import serve_by_workers
 

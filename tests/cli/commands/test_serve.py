@@ -118,6 +118,7 @@ REFUSED = [
     (["--max-requests", "0"], "--max-requests: expected a whole number above 0"),
     (["--max-requests", "-1"], "--max-requests: expected"),
     (["--max-requests", "1", "--once"], "exclude each other"),
+    (["--workers", "2", "--once"], "exclude each other"),
     (["--networks", "nowhere"], 'no network "nowhere"'),
     (["--market", "/nonexistent"], "cannot read /nonexistent"),
     (["--ready-file", "/nonexistent/folder/file"], "cannot write /nonexistent/folder/file"),
