@@ -18,6 +18,7 @@ from swapcli.routing.solver.roots import least_integer
 _ROUNDS = 16  # searches for result order. Empirical: max_guess need three
 _MORE_ROUNDS = 6  # further searches once a sufficient input is known
 _NEAR = 2e-2  # of the requested output: routes this close to it are finished for exactly it
+_LEAST_INPUT_TOLERANCE = 1e-9  # of the input, while searches go on; the last route gets its least input to the unit
 _CLOSE = 1e-7  # of the input: a route finished this close to its own input needs no further search
 _MAX_GROWTH = 64.0  # of the input per search, while more input brings more output
 _NEAR_GROWTH = 4.0  # the same once the output is `_MOSTLY` of the requested result
@@ -57,6 +58,8 @@ def route_for_output(
     search = _InputSearch(problem, amount_out)
     try:
         _search_inputs(search_for, search, amount)
+        if search.best:
+            search.best = _with_least_input(search_for(first), search.best, amount_out)
     except SearchTimeUp:
         search.best = search.best._replace(is_complete=False) if search.best else None
     return search.best or Shortfall(search.short_output)
@@ -71,7 +74,7 @@ def _search_inputs(search_for: Callable[[int], RouteSearch], state: _InputSearch
         result = search.run()
         finished = None
         if result and amount_out - result.best.replay.amount_out <= _NEAR * amount_out:
-            finished = _with_least_input(search, result, amount_out)
+            finished = _with_least_input(search, result, amount_out, _LEAST_INPUT_TOLERANCE)
         following = state.next_amount(amount, result, finished)
         if result and not result.is_complete:
             raise SearchTimeUp
@@ -181,9 +184,11 @@ def _cheaper(result: SearchResult | None, other: SearchResult | None) -> SearchR
     return min(found, key=lambda result: result.best.amount_in, default=None)
 
 
-def _with_least_input(search: RouteSearch, result: SearchResult, amount_out: int) -> SearchResult | None:
+def _with_least_input(
+    search: RouteSearch, result: SearchResult, amount_out: int, tolerance: float = 0.0
+) -> SearchResult | None:
     """Return `result` with the least input of its route for `amount_out`; None if the route cannot reach it."""
-    amount = least_input(search, result.best.route, amount_out, result.best.amount_in)
+    amount = least_input(search, result.best.route, amount_out, result.best.amount_in, tolerance)
     found = search.score_route(result.best.route, amount) if amount is not None else None
     if amount is None or found is None:
         return None
@@ -191,19 +196,21 @@ def _with_least_input(search: RouteSearch, result: SearchResult, amount_out: int
     return result._replace(best=found, best_single_path=single)
 
 
-def least_input(search: RouteSearch, route: Route, amount_out: int, first_guess: int) -> int | None:
-    """Return the least input for which `route` replays to at least `amount_out`.
+def least_input(
+    search: RouteSearch, route: Route, amount_out: int, first_guess: int, tolerance: float = 0.0
+) -> int | None:
+    """Return the least input for which `route` replays to at least `amount_out`; at most `tolerance` above it.
 
     `search` has the pools and executes the route; the amounts start around `first_guess`. None if there is none. Calls
     the check of the search once per replay.
     """
     swaps = flatten(route, search.execution)
 
-    def suffices(amount_in: int) -> bool:
+    def delivered(amount_in: int) -> int:
         search.spec.check()
-        return _delivered(search, swaps, amount_in) >= amount_out
+        return _delivered(search, swaps, amount_in)
 
-    return least_integer(suffices, first_guess, _AMOUNT_LIMIT)
+    return least_integer(delivered, amount_out, first_guess, _AMOUNT_LIMIT, tolerance)
 
 
 def _delivered(search: RouteSearch, swaps: Sequence[FlatSwap], amount_in: int) -> int:

@@ -243,8 +243,13 @@ class Router:
     def _dust_filter(self, excluded: frozenset[str]) -> DustFilter:
         dust_filter = self._dust_filters.get(excluded)
         if dust_filter is None:
-            pools = (pool for pool in self.market.pools.values() if pool.protocol not in excluded)
-            dust_filter = self._dust_filters[excluded] = self._new_dust_filter(MarketGraph(pools, self.market.tokens))
+            if excluded:
+                graph = self._graph(frozenset()).with_pools(lambda pool: pool.protocol not in excluded)
+                # The whole market stays the newest entry, because the others come from it.
+                self._dust_filters[frozenset()] = self._dust_filters.pop(frozenset())
+            else:
+                graph = MarketGraph(self.market.pools.values(), self.market.tokens)
+            dust_filter = self._dust_filters[excluded] = self._new_dust_filter(graph)
             drop_oldest(self._dust_filters, _MAX_CACHED_FILTERS)
         return dust_filter
 

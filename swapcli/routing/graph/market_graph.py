@@ -6,7 +6,7 @@ and the tokens that can be intermediates at all.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Set
+from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from functools import cached_property
 from itertools import permutations
 from typing import TypeVar
@@ -84,12 +84,29 @@ class MarketGraph:
             changed._copy_core(self, rows, rows)
         return changed
 
-    def with_arcs(self, replacements: Mapping[tuple[int, int], tuple[list[Arc], float]]) -> MarketGraph:
+    def with_arcs(self, replacements: Mapping[TokenPair, tuple[list[Arc], float]]) -> MarketGraph:
         """Return the graph with other arcs and another best rate for some pairs of tokens (in, out).
 
         The new arcs are a subset of the pair's, in the same order; a pair without arcs is removed. Both graphs share
         unchanged rows.
         """
+        graph = self._with_rows(replacements)
+        # Without the removed pairs the core may be smaller. Tokens that are dead ends now only cost time.
+        graph._copy_core(self, {i for i, _ in replacements}, {j for _, j in replacements})
+        return graph
+
+    def with_pools(self, is_included: Callable[[Pool], bool]) -> MarketGraph:
+        """Return the graph of the pools for which `is_included` is true, with the same arcs."""
+        replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
+        for i, row in enumerate(self.arcs_by_pair):
+            for j, arcs in row.items():
+                included = [arc for arc in arcs if is_included(arc.pool)]
+                if len(included) < len(arcs):
+                    replacements[i, j] = (included, included[0].rate if included else 0.0)
+        return self._with_rows(replacements)
+
+    def _with_rows(self, replacements: Mapping[TokenPair, tuple[list[Arc], float]]) -> MarketGraph:
+        """Return the graph with other arcs and best rates for some pairs, as `with_arcs`, but without a core yet."""
         graph = MarketGraph((), self.addresses)
         tokens_in, tokens_out = ({pair[k] for pair in replacements} for k in (0, 1))
         graph._copy_except(self, replacements, tokens_in)
@@ -100,8 +117,6 @@ class MarketGraph:
                 graph.best_rate_out[i][j] = graph.best_rate_in[j][i] = best_rate
             else:
                 graph._remove_pair(i, j)
-        # Without the removed pairs the core may be smaller. Tokens that are dead ends now only cost time.
-        graph._copy_core(self, tokens_in, tokens_out)
         return graph
 
     def with_spot_rates(self) -> MarketGraph:

@@ -14,9 +14,12 @@ Efficient Algorithm for Optimal Routing Through CFMMs (2023).
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
+from itertools import count
+from math import exp
 
+from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.solver.constants import COORDINATE_TOL, EXHAUSTED_RATIO, MAX_PRICE, MIN_PRICE, TURNOVER_WEIGHT
 from swapcli.routing.solver.roots import find_log_root
@@ -24,8 +27,11 @@ from swapcli.routing.solver.roots import find_log_root
 PriceCeiling = Callable[[int], float]
 """Gives the highest price of a token: its spot price, which no order raises."""
 
-_IncidentArc = tuple[int, float, Callable[[float], tuple[float, float, float]]]
-"""(token at the other end, spot rate, trade function) of an arc."""
+_PairArc = tuple[int, float, Callable[[float], tuple[float, float, float]]]
+"""(number, spot rate, trade function) of an arc of one pair of tokens."""
+
+_IncidentPair = tuple[int, list[_PairArc]]
+"""(token at the other end, arcs) of a pair."""
 
 ActiveArc = tuple[int, int, int, float, float]
 """An arc that trades: its number, token in, token out, flow (value in), conductance. A plain tuple, since the innermost
@@ -46,9 +52,11 @@ class DualPoint:
         gradient[0] = problem.amount * prices[0]
         value = gradient[0]
         active: list[ActiveArc] = []
-        for k, (i, j, rate, trade_to_marginal_rate) in enumerate(problem.arcs):
+        for i, j, arcs in problem.pairs:
             price_in, price_out = prices[i], prices[j]
-            if price_out * rate > price_in:
+            for k, rate, trade_to_marginal_rate in arcs:
+                if price_out * rate <= price_in:
+                    break
                 amount_in, amount_out, slope = trade_to_marginal_rate(price_in / price_out)
                 if amount_in > 0.0:
                     spent, received = price_in * amount_in, price_out * amount_out
@@ -66,7 +74,11 @@ class DualPoint:
 
 
 class Dual:
-    """The dual of an order over some arcs. Tokens are renumbered: 0 is the source, 1 the target, whose price is 1."""
+    """The dual of an order over some arcs. Tokens are renumbered: 0 is the source, 1 the target, whose price is 1.
+
+    `arcs` are (token in, token out, spot rate), by number as in `all_arcs`. `pairs` are (token in, token out, arcs),
+    the arc with the best spot rate first: no arc trades after one that does not.
+    """
 
     def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float, ceiling: PriceCeiling) -> None:
         self.tokens = [source, target]
@@ -76,13 +88,21 @@ class Dual:
                 if token not in number:
                     number[token] = len(self.tokens)
                     self.tokens.append(token)
-        self.all_arcs = arcs
+        by_pair: dict[TokenPair, list[Arc]] = {}
+        for arc in arcs:
+            by_pair.setdefault((number[arc.token_in], number[arc.token_out]), []).append(arc)
+        for parallel in by_pair.values():
+            parallel.sort(key=lambda arc: -arc.rate)
+        self.all_arcs = [arc for parallel in by_pair.values() for arc in parallel]
+        self.arcs = [(number[arc.token_in], number[arc.token_out], arc.rate) for arc in self.all_arcs]
+        numbers = count()
+        self.pairs: list[tuple[int, int, list[_PairArc]]] = [
+            (i, j, [(next(numbers), arc.rate, arc.trade_to_marginal_rate) for arc in parallel])
+            for (i, j), parallel in by_pair.items()
+        ]
         self.ceiling = [ceiling(token) for token in self.tokens]
         self.source_floor = min(self.ceiling[0] * EXHAUSTED_RATIO, MAX_PRICE)
         self.amount = amount
-        self.arcs = [
-            (number[arc.token_in], number[arc.token_out], arc.rate, arc.trade_to_marginal_rate) for arc in arcs
-        ]
 
     def clamp(self, prices: list[float]) -> list[float]:
         """Return `prices` limited to their ceilings, and the source's to the floor at which its pools are full."""
@@ -100,13 +120,23 @@ class Dual:
         """`Arc.depth` of each arc."""
         return [arc.depth for arc in self.all_arcs]
 
+    def arcs_within(self, prices: list[float], max_log_change: float) -> Iterator[int]:
+        """Yield the numbers of the arcs that may trade once the logarithm of no price has changed by more than that."""
+        margin = exp(2.0 * max_log_change)
+        for i, j, arcs in self.pairs:
+            min_rate = prices[i] / (prices[j] * margin)
+            for k, rate, _ in arcs:
+                if rate <= min_rate:
+                    break
+                yield k
+
     @cached_property
-    def _incident(self) -> list[tuple[list[_IncidentArc], list[_IncidentArc]]]:
-        """The arcs into and out of each token."""
-        incident: list[tuple[list[_IncidentArc], list[_IncidentArc]]] = [([], []) for _ in self.tokens]
-        for i, j, rate, trade_to_marginal_rate in self.arcs:
-            incident[j][0].append((i, rate, trade_to_marginal_rate))
-            incident[i][1].append((j, rate, trade_to_marginal_rate))
+    def _incident(self) -> list[tuple[list[_IncidentPair], list[_IncidentPair]]]:
+        """The pairs into and out of each token."""
+        incident: list[tuple[list[_IncidentPair], list[_IncidentPair]]] = [([], []) for _ in self.tokens]
+        for i, j, arcs in self.pairs:
+            incident[j][0].append((i, arcs))
+            incident[i][1].append((j, arcs))
         return incident
 
     def _balanced_price(self, token: int, prices: list[float], tolerance: float) -> float:
@@ -116,12 +146,18 @@ class Dual:
 
         def surplus(price: float) -> float:
             balance = injected
-            for i, rate, trade_to_marginal_rate in inward:
-                if price * rate > prices[i]:
-                    balance += trade_to_marginal_rate(prices[i] / price)[1]
-            for j, rate, trade_to_marginal_rate in outward:
-                if prices[j] * rate > price:
-                    balance -= trade_to_marginal_rate(price / prices[j])[0]
+            for i, arcs in inward:
+                price_in = prices[i]
+                for _, rate, trade_to_marginal_rate in arcs:
+                    if price * rate <= price_in:
+                        break
+                    balance += trade_to_marginal_rate(price_in / price)[1]
+            for j, arcs in outward:
+                price_out = prices[j]
+                for _, rate, trade_to_marginal_rate in arcs:
+                    if price_out * rate <= price:
+                        break
+                    balance -= trade_to_marginal_rate(price / price_out)[0]
             return balance
 
         return find_log_root(surplus, prices[token], tolerance)

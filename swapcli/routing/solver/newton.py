@@ -75,14 +75,16 @@ def minimize_dual(
         if point.residual <= tolerance:
             return _build_solution(problem, point, iteration)
         next_point = _newton_step(problem, point, max_step, is_slow)
-        max_step *= 1.0 if next_point else STEP_SHRINKAGE
+        has_step = next_point is not None
+        max_step *= 1.0 if has_step else STEP_SHRINKAGE
         if next_point is None or next_point.residual > SLOW_RATIO * point.residual:
             next_point = problem.coordinate_descent_step(next_point or point)
         if next_point.value >= point.value and next_point.residual >= point.residual:
             return _build_solution(problem, point, iteration)
         max_step = min(MAX_STEP, max(max_step, STEP_GROWTH * _max_log_change(point, next_point)))
-        is_stalled = next_point.value > point.value * (1.0 - tolerance * MIN_PROGRESS) and next_point.residual < 1.0
-        stalled = stalled + 1 if is_stalled else 0
+        makes_progress = next_point.value <= point.value * (1.0 - tolerance * MIN_PROGRESS)
+        may_stall = next_point.residual < 1.0 or not has_step
+        stalled = stalled + 1 if may_stall and not makes_progress else 0
         is_slow = next_point.residual > SLOW_RATIO * point.residual
         point = next_point
         if stalled >= MAX_STALLED_ITERATIONS:
@@ -106,7 +108,7 @@ def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool
 
     No logarithmic price moves further than `max_step`. A rejected attempt shows how every arc responds over that
     distance: the next model uses each arc's secant instead of its tangent, and so includes pools that start to trade
-    or run out on the way. After slow iterations the model also includes the idle arcs.
+    or run out on the way. After slow iterations the model also includes the idle arcs that may start to trade.
     """
     model: Model = {entry[0]: entry for entry in point.active_flows}
     damping = DAMPING
@@ -120,7 +122,7 @@ def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool
             return trial
         if decrease >= 0.0 and trial.residual < RESIDUAL_HALVED * point.residual:
             return trial
-        idle_arcs = range(len(problem.arcs)) if is_slow and not attempt else ()
+        idle_arcs = problem.arcs_within(point.prices, max_step) if is_slow and not attempt else ()
         model = secant_model(problem, point, model, trial, idle_arcs)
         damping *= DAMPING_GROWTH
     return None

@@ -43,7 +43,7 @@ def secant_model(problem: Dual, point: DualPoint, model: Model, trial: DualPoint
         conductance = added_flow / change if change * added_flow > 0.0 else model[k][4]
         secants[k] = (k, i, j, flow, conductance)
     for k in {*active_at_trial, *model, *idle} - secants.keys():
-        i, j, rate, _ = problem.arcs[k]
+        i, j, rate = problem.arcs[k]
         gap = log(point.prices[i] / (point.prices[j] * rate))
         change_after_start = log_changes[j] - log_changes[i] - gap
         if k in active_at_trial and change_after_start > 0.0:

@@ -14,6 +14,8 @@ from swapcli.routing.solver.constants import (
     ILLINOIS_ITERATIONS,
     LINE_SEARCH_ITERATIONS,
     MAX_BRACKET_STEP,
+    SECANT_ITERATIONS,
+    STEP_OUT_GROWTH,
 )
 
 
@@ -25,32 +27,45 @@ def bisect(is_low: Callable[[float], bool], low: float, high: float, iterations:
     return low, high
 
 
-def least_integer(is_enough: Callable[[int], bool], guess: int, limit: int) -> int | None:
-    """Return the least integer > 0 for which the monotone `is_enough` holds, searched around `guess` > 0.
+def least_integer(
+    value_at: Callable[[int], int], required: int, guess: int, limit: int, tolerance: float = 0.0
+) -> int | None:
+    """Return the least integer > 0 at which the rising `value_at` reaches `required` > 0, searched around `guess` > 0.
 
-    None when none below `limit` does, or none below 256 times `guess`.
+    It is above the least one by at most the part `tolerance`. None when none below `limit` suffices, or none below 256
+    times `guess`. The secant method comes close, growing steps bracket the result, and bisection ends the search.
     """
-    step = max(1, guess >> 30)
-    if is_enough(guess):
-        enough, short = guess, guess - step
-        while short > 0 and is_enough(short):
-            enough, step = short, step * 4
-            short -= step
-        short = max(0, short)
-    else:
-        short, enough = guess, guess + step
-        while not is_enough(enough):
-            short, step = enough, step * 4
-            enough += step
-            if enough >= min(limit, guess << 8):
-                return None
-    while enough - short > 1:
+    limit = min(limit, guess << 8)
+    short, enough = 0, limit
+    x, value, step = guess, value_at(guess), max(1, guess >> 30)
+    before, value_before = 0, 0
+    for _ in range(SECANT_ITERATIONS):
+        short, enough = (short, x) if value >= required else (x, enough)
+        if value == value_before:
+            break
+        change = (required - value) * (x - before) // (value - value_before)
+        following = min(max(x + change, short + 1), enough - 1)
+        step = max(1, abs(following - x))
+        if following in (x, short, enough) or step <= tolerance * x:
+            break
+        before, value_before = x, value
+        x, value = following, value_at(following)
+    short, enough = (short, x) if value >= required else (x, enough)
+    short, enough = _step_out(value_at, required, (short, enough), step if x == enough else -step)
+    while enough - short > max(1, int(tolerance * enough)):
         middle = (short + enough) // 2
-        if is_enough(middle):
-            enough = middle
-        else:
-            short = middle
-    return enough
+        short, enough = (short, middle) if value_at(middle) >= required else (middle, enough)
+    return enough if enough < limit else None
+
+
+def _step_out(value_at: Callable[[int], int], required: int, bracket: tuple[int, int], step: int) -> tuple[int, int]:
+    """Narrow `bracket` by growing steps: down from its upper end, or for a negative `step` up from its lower end."""
+    short, enough = bracket
+    while step > 0 and enough - step > short and value_at(enough - step) >= required:
+        enough, step = enough - step, step * STEP_OUT_GROWTH
+    while step < 0 and short - step < enough and value_at(short - step) < required:
+        short, step = short - step, step * STEP_OUT_GROWTH
+    return max(short, enough - step) if step > 0 else short, min(enough, short - step) if step < 0 else enough
 
 
 def find_log_root(rising: Callable[[float], float], start: float, tolerance: float) -> float:
