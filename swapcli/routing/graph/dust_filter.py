@@ -56,7 +56,7 @@ class DustFilter:
         self._spot_prices: dict[tuple[int, int, float], SpotPrices] = {}
         self._graphs: dict[float, MarketGraph] = {}
         self._slices: dict[float, tuple[Slices | None, dict[TokenPair, float]]] = {}
-        self._filtered_markets: dict[tuple[int, int, float], FilteredMarket] = {}
+        self._filtered_markets: dict[tuple[int, int, float, bool], FilteredMarket] = {}
 
     def filtered_market(self, source: int, target: int, amount: float, max_hops: int) -> FilteredMarket:
         """Return the market for an order that sells `amount` base units of `source` for `target`."""
@@ -93,15 +93,16 @@ class DustFilter:
         """Return the market for orders of about `order_value` in reference values; 0.0 stands for infinitely small."""
         slice_value = _round_to_step(order_value * SLICE_FRACTION)
         spot = self._slice_prices(target, max_hops, slice_value)
-        if spot.is_dust(source, _DUST_FRACTION):
-            # Only dust pools trade the source, or its reference value is wrong.
-            return FilteredMarket(self.graph, SpotPrices(self.graph, target, max_hops, spot.slices))
-        key = (target, max_hops, slice_value)
+        # Else only dust pools trade the source, or its reference value is wrong.
+        is_filtered = not spot.is_dust(source, _DUST_FRACTION)
+        key = (target, max_hops, slice_value, is_filtered)
         market = self._filtered_markets.get(key)
         if market is None:
-            market = self._filtered_markets[key] = FilteredMarket(
-                drop_dust(self._graph_for_slice(slice_value), spot), spot
-            )
+            if is_filtered:
+                market = FilteredMarket(drop_dust(self._graph_for_slice(slice_value), spot), spot)
+            else:
+                market = FilteredMarket(self.graph, SpotPrices(self.graph, target, max_hops, spot.slices))
+            self._filtered_markets[key] = market
             drop_oldest(self._filtered_markets, _MAX_CACHED_PRICES)
         return market
 
@@ -139,7 +140,11 @@ class DustFilter:
     def _best_output_along(self, path: list[int], amount: float) -> float:
         """Return what the best pool of each hop on `path` pays in turn; a pool takes no more than its capacity."""
         for i, j in pairwise(path):
-            amount = max(arc.curve.amount_out(amount) for arc in self.graph.arcs_by_pair[i][j])
+            amount_in, amount = amount, 0.0
+            for arc in self.graph.arcs_by_pair[i][j]:
+                if amount_in * arc.rate <= amount:
+                    break
+                amount = max(amount, arc.curve.amount_out(amount_in))
         return amount if path else 0.0
 
 

@@ -93,6 +93,7 @@ class MarketGraph:
         graph = self._with_rows(replacements)
         # Without the removed pairs the core may be smaller. Tokens that are dead ends now only cost time.
         graph._copy_core(self, {i for i, _ in replacements}, {j for _, j in replacements})
+        vars(graph)["min_swap_gas"] = self.min_swap_gas
         return graph
 
     def with_pools(self, is_included: Callable[[Pool], bool]) -> MarketGraph:
@@ -247,6 +248,11 @@ class MarketGraph:
         """`best_rate_in` restricted to inputs in the 2-core."""
         core = self.two_core
         return [{i: rate for i, rate in row.items() if i in core} for row in self.best_rate_in]
+
+    @cached_property
+    def min_swap_gas(self) -> int:
+        """The gas of the cheapest swap in any pool, or less."""
+        return min((arc.pool.swap_gas for arc in self.arcs()), default=0)
 
     def path_to_core(self, token: int) -> list[int]:
         """Return `token` and the tokens between it and the 2-core; ends in the core, or at the root of its tree."""

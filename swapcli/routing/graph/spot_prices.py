@@ -104,7 +104,11 @@ class SpotPrices:
     def sell_along(self, amount: float, path: list[int]) -> float:
         """Return what `amount` brings when the best pool of each hop on `path` sells all of it."""
         for i, j in pairwise(path):
-            amount = max(amount_out_for_all(arc, amount) for arc in self._graph.arcs_by_pair[i][j])
+            amount_in, amount = amount, 0.0
+            for arc in self._graph.arcs_by_pair[i][j]:
+                if amount_in * arc.rate <= amount:
+                    break
+                amount = max(amount, amount_out_for_all(arc, amount_in))
         return amount
 
     def rate(self, token_in: int, token_out: int, min_rate: float = 0.0) -> float:

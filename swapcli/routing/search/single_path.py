@@ -17,7 +17,7 @@ from swapcli.routing.graph.best_paths import best_labels, relax_layers
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.search.problem import RoutingProblem
 
-_MAX_FRONT = 200  # tokens extended per hop in a search over the market. Empirical: more never improved a path
+_MAX_FRONT = 64  # tokens extended per hop in a search over the market. Empirical: more never improved a path
 
 
 class _PathState(NamedTuple):
@@ -43,6 +43,9 @@ class _PathExtender:
     def __init__(self, problem: RoutingProblem) -> None:
         self._spot, self._target, self._gas_value = problem.spot, problem.spec.target, problem.spec.gas_value
         self._router_gas = problem.spec.router_gas
+        self.min_hop_gas_cost = 0.0
+        if self._gas_value:
+            self.min_hop_gas_cost = self._gas_value * (problem.graph.min_swap_gas + self._router_gas.each_swap)
         self.start = _PathState(float(problem.spec.amount))
         self._token_values: dict[int, float] = {}
 
@@ -60,6 +63,8 @@ class _PathExtender:
             if state.amount > arc.curve.capacity or arc.pool.key in rejected_pools:
                 continue
             amount_out = float(int(arc.curve.amount_out(state.amount)))
+            if amount_out <= threshold:
+                continue
             gas_cost, gas_in_token = self._gas_after(state.gas_cost, arc)
             if amount_out - gas_in_token > threshold and amount_out > 0.0:
                 threshold = amount_out - gas_in_token
@@ -113,13 +118,13 @@ def best_single_path(problem: RoutingProblem, arcs: Iterable[Arc]) -> list[Arc]:
 def better_single_path(problem: RoutingProblem, min_net: float, rejected_pools: Set[str] = frozenset()) -> list[Arc]:
     """Return the path over the whole market with the best net output above `min_net`; empty if there is none.
 
-    Branch and bound: an upper bound on what a unit brings over the remaining hops prunes states that cannot end above
-    `min_net`. Pools in `rejected_pools` are not used.
+    Branch and bound: an upper bound on what a unit brings over the remaining hops, less the least gas of these hops,
+    prunes states that cannot end above `min_net`. Pools in `rejected_pools` are not used.
     """
     graph, spot, target = problem.graph, problem.spot, problem.spec.target
     extender = _PathExtender(problem)
     incumbent, (start, state) = min_net, _enter_core(problem, extender, rejected_pools)
-    hops_left = problem.spec.max_hops - len(state.path)
+    hops_left, hops_to_target = problem.spec.max_hops - len(state.path), spot.hops_to_target
     best: dict[int, _PathState] = {start: state}
 
     def extend(front: Mapping[int, _PathState], hop: int) -> dict[int, _PathState]:
@@ -131,11 +136,15 @@ def better_single_path(problem: RoutingProblem, min_net: float, rejected_pools: 
         for token, state in front.items():
             for j, rate in graph.best_rate_out[token].items():
                 value = values.get(j, 0.0)
-                if value <= 0.0 or state.amount * rate * value - state.gas_cost <= incumbent or state.has_sold(j):
+                ceiling = state.amount * rate * value - state.gas_cost
+                if value <= 0.0 or ceiling <= incumbent:
+                    continue
+                gas_left = extender.min_hop_gas_cost * hops_to_target[j]
+                if ceiling - extender.min_hop_gas_cost - gas_left <= incumbent or state.has_sold(j):
                     continue
                 threshold = (improved.get(j) or best.get(j, _UNREACHED)).net
                 extended = extender.extend(state, graph.arcs_by_pair[token][j], threshold, rejected_pools)
-                if extended and extended.amount * value - extended.gas_cost > incumbent:
+                if extended and extended.amount * value - extended.gas_cost - gas_left > incumbent:
                     improved[j] = extended
         if target in improved:
             incumbent = max(incumbent, improved[target].net)
