@@ -137,9 +137,16 @@ class RedisState:
         try:
             while self._waiting:
                 batch, self._waiting = self._waiting[:_MAX_BATCH], self._waiting[_MAX_BATCH:]
-                states = await self._take_batch([each.client for each in batch])
-                for each, state in zip(batch, states, strict=True):
-                    if not each.result.done():  # its client may have disconnected
+                waiting = [each for each in batch if not each.result.done()]  # some clients may have disconnected
+                try:
+                    states = await self._take_batch([each.client for each in waiting])
+                except Exception as error:  # a defect must not leave requests waiting
+                    for each in waiting:
+                        if not each.result.done():
+                            each.result.set_exception(error)
+                    continue
+                for each, state in zip(waiting, states, strict=True):
+                    if not each.result.done():
                         each.result.set_result(state)
         finally:
             self._sender = None
@@ -163,11 +170,13 @@ class RedisState:
         with translate_redis_errors(self._server):
             results = await self._take_script(keys=keys, args=[each.limit for each in clients])
         try:
+            if not isinstance(results, list):
+                raise TypeError
             return [
-                limit_state(client, float(results[2 * index + 1]), is_allowed=bool(results[2 * index]))
-                for index, client in enumerate(clients)
+                limit_state(client, float(tokens), is_allowed=bool(is_allowed))
+                for client, is_allowed, tokens in zip(clients, results[::2], results[1::2], strict=True)
             ]
-        except (IndexError, TypeError, ValueError):
+        except (ArithmeticError, TypeError, ValueError):
             raise InvalidUpstreamResponse(f"{self._server.shown} returned something else than buckets") from None
 
     # --- issued routes

@@ -3,10 +3,12 @@
 from __future__ import annotations
 
 import asyncio
+import socket
 import time
 from collections.abc import Callable, Coroutine, Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from itertools import count
+from threading import Thread
 from typing import Any
 
 import pytest
@@ -14,6 +16,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.config.settings import ServiceSettings
+from swapcli.encoding.redis_url import RedisUrl
 from swapcli.errors import UpstreamError
 from swapcli.remote.redis_client import open_redis
 from swapcli.service.issued_routes import ProcessRouteTimes
@@ -186,6 +189,36 @@ def test_foreign_content_of_a_bucket_is_a_failure(redis_server: RedisServer) -> 
             services.clock.advance(RETRY_S)
         raw.delete(key)
         assert services.take([client]) != [None]
+
+
+@pytest.mark.parametrize("reply", [b"+OK\r\n", b"*1\r\n$2\r\nOK\r\n", b"*0\r\n", b"nonsense\r\n", b""])
+def test_a_server_of_another_kind_is_a_failure(reply: bytes) -> None:
+    def answer(listener: socket.socket) -> None:
+        with suppress(OSError):
+            while True:
+                connection, _ = listener.accept()
+                with connection:
+                    while connection.recv(65_536) and reply:
+                        connection.sendall(reply)
+
+    clock = FakeClock()
+    changes: list[UpstreamError | None] = []
+    with socket.create_server(("127.0.0.1", 0)) as listener:
+        server = RedisUrl("127.0.0.1", listener.getsockname()[1])
+        threads = [Thread(target=answer, args=(listener,)) for _ in range(4)]
+        for thread in threads:
+            thread.start()
+        with asyncio.Runner() as runner:
+            state = RedisState(server, clock.clock, changes.append)
+            assert runner.run(state.take(new_client(5))) is None
+            clock.advance(RETRY_S)
+            assert state.find_route_time(b"route") is None
+            runner.run(state.close())
+        listener.shutdown(socket.SHUT_RDWR)
+        for thread in threads:
+            thread.join()
+    assert len(changes) >= 1
+    assert changes[0] is not None
 
 
 def test_route_times_are_shared_and_outlive_the_server(own_redis: RedisServer) -> None:
