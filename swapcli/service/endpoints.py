@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.api import requests
@@ -84,7 +84,8 @@ def execute(registry: MarketRegistry, request: EndpointRequest) -> EndpointRespo
     response = EndpointResponse(render_execute(payload, request.network), headers)
     if not network_variant(request.network.name).execute_checks_balance:
         return response
-    return response._replace(check=_balance_check(payload, result, _source(registry, request)))
+    source = _source(registry, request, keys=result.pool_keys)
+    return response._replace(check=_balance_check(payload, result, source))
 
 
 def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: InMemorySource) -> NodeCheck:
@@ -181,7 +182,7 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
     """
     orders = parse_batch(request.query_pairs(), request.network, requests.ROUTE_V1)
     quote_requests = [_quote_request(registry, request, order, ApiVersion.V1) for order in orders]
-    answers = _source(registry, request).quote_batch(quote_requests, request.is_cancelled)
+    answers = _order_source(registry, request, quote_requests).quote_batch(quote_requests, request.is_cancelled)
     for answer in answers:
         _record_issued(registry, answer)
     document = render_batch_routes([answer.result for answer in answers], request.network)
@@ -195,7 +196,8 @@ def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> Endpoin
         [_quote_request(registry, request, order, ApiVersion.V1) for order in orders],
         _terms(orders[0]),
     )
-    built = _source(registry, request).quote_and_build_batch(quote_requests, terms, request.is_cancelled)
+    source = _order_source(registry, request, quote_requests)
+    built = source.quote_and_build_batch(quote_requests, terms, request.is_cancelled)
     document = render_batch_felts([payload for _, payload in built])
     return EndpointResponse(document, quote_headers(registry, *(answer for answer, _ in built)))
 
@@ -262,9 +264,8 @@ def _quote(
     registry: MarketRegistry, request: EndpointRequest, order: OrderRequest, api_version: ApiVersion
 ) -> LocalQuote:
     _check_dialect(request.network, order.dialect, is_payload=False)
-    answer = _source(registry, request).quote(
-        _quote_request(registry, request, order, api_version), request.is_cancelled
-    )
+    quote_request = _quote_request(registry, request, order, api_version)
+    answer = _order_source(registry, request, [quote_request]).quote(quote_request, request.is_cancelled)
     _record_issued(registry, answer)
     return answer
 
@@ -274,7 +275,8 @@ def _quote_and_build(
 ) -> tuple[LocalQuote, UnsignedTransaction]:
     _check_dialect(request.network, order.dialect, is_payload=True)
     quote_request = _quote_request(registry, request, order, api_version)
-    answer, payload = _source(registry, request).quote_and_build(quote_request, _terms(order), request.is_cancelled)
+    source = _order_source(registry, request, [quote_request])
+    answer, payload = source.quote_and_build(quote_request, _terms(order), request.is_cancelled)
     _record_issued(registry, answer)
     return answer, payload
 
@@ -283,8 +285,16 @@ def _terms(order: OrderRequest) -> SwapTerms:
     return SwapTerms(order.slippage_ppm, order.recipient)
 
 
-def _source(registry: MarketRegistry, request: EndpointRequest) -> InMemorySource:
-    return registry.fresh_source(request.network.name)
+def _source(
+    registry: MarketRegistry, request: EndpointRequest, tokens: Iterable[str] = (), keys: Iterable[str] = ()
+) -> InMemorySource:
+    return registry.fresh_source(request.network.name, tokens, keys)
+
+
+def _order_source(registry: MarketRegistry, request: EndpointRequest, orders: Sequence[QuoteRequest]) -> InMemorySource:
+    """Return the source that has the tokens of the orders."""
+    tokens = [token for each in orders for token in (each.order.token_in, each.order.token_out)]
+    return _source(registry, request, [request.network.to_wrapped_token(token).address for token in tokens])
 
 
 def _now_s(registry: MarketRegistry) -> int:
@@ -296,7 +306,7 @@ def _quote_request(
 ) -> QuoteRequest:
     integrator = _integrator(order_request, request.api_key)
     excluded = find_protocols(order_request.excluded, request.network)
-    source = _source(registry, request)
+    source = _source(registry, request, (order_request.token_in, order_request.token_out))
     order = Order(
         token_in=source.token(order_request.token_in),
         token_out=source.token(order_request.token_out),
@@ -344,7 +354,7 @@ def _build(
     _check_dialect(request.network, dialect, is_payload=True)
     result = _check_integrator(posted, request)
     issued_ms = registry.issued_routes.issue_time_ms(request.network.name, result)
-    source = _source(registry, request)
+    source = _source(registry, request, keys=result.pool_keys)
     payload = source.build(result, terms, issued_ms=issued_ms)
     return payload, payload_headers(registry, source, result, payload)
 

@@ -7,8 +7,8 @@ from __future__ import annotations
 
 import gc
 from abc import ABC, abstractmethod
-from collections.abc import Iterable, Mapping
-from contextlib import AbstractContextManager
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import AbstractContextManager, contextmanager
 from pathlib import Path
 from threading import Event, Thread
 from typing import Any, Generic, Protocol, Self, TypeVar
@@ -18,7 +18,7 @@ from swapcli.chain.head_source import FollowMode, PollingHeads, poll_interval_s
 from swapcli.chain.rpc_node import FailoverNode
 from swapcli.engine.clock import Clock
 from swapcli.engine.feed.counters import FeedCounters
-from swapcli.engine.feed.follower import AnyFollowed, FollowedFeed, open_any_follower
+from swapcli.engine.feed.follower import AnyFollowed, FeedFollower, FollowedFeed, open_any_follower
 from swapcli.engine.market_follower import Followed, FollowedStore, open_store_writer
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import Progress
@@ -225,10 +225,15 @@ class _MarketThread(_FollowerThread[InMemorySource]):
             self._set_status(state.status, is_failing=state.is_failing)
         return False
 
-    def _open(self) -> AbstractContextManager[BlockFollower[InMemorySource]]:
-        return open_any_follower(
-            self._market, self._registry.clock, self._report_progress, route_ttl_s=self._registry.route_ttl_s
-        )
+    @contextmanager
+    def _open(self) -> Iterator[BlockFollower[InMemorySource]]:
+        ttl_s = self._registry.route_ttl_s
+        with open_any_follower(
+            self._market, self._registry.clock, self._report_progress, route_ttl_s=ttl_s
+        ) as follower:
+            if isinstance(follower, FeedFollower):
+                self._registry.set_extender(self.network, follower.extended_source)
+            yield follower
 
     def _publish(self, latest: InMemorySource) -> None:
         self._block = latest.market.block

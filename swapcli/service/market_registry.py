@@ -19,6 +19,8 @@ from swapcli.model.swap_terms import DEFAULT_IMPACT_WARNING_PPM, DEFAULT_ROUTE_T
 from swapcli.service.issued_routes import IssuedRoutes
 
 MarketOpener = Callable[[], MarketState]
+Extender = Callable[[Iterable[str], Iterable[str]], InMemorySource | None]
+"""Returns a source with pools of these tokens and the pools with these keys; None if the newest one has them."""
 
 
 class MarketRegistry:
@@ -56,6 +58,7 @@ class MarketRegistry:
         self._missing_reasons = {name: f"the pools of {name} are being read" for name in followed}
         self._max_age_s = max_age_s
         self._sources: dict[str, InMemorySource] = {}
+        self._extenders: dict[str, Extender] = {}
         self._tried: set[str] = set()
 
     @property
@@ -88,9 +91,15 @@ class MarketRegistry:
         """Return whether another thread follows the market of the network."""
         return name in self._missing_reasons
 
-    def fresh_source(self, name: str) -> InMemorySource:
-        """Return the source of a network. Raises `MarketUnavailable` if its market is missing or too old."""
+    def fresh_source(self, name: str, tokens: Iterable[str] = (), keys: Iterable[str] = ()) -> InMemorySource:
+        """Return the source of a network, with pools of these tokens and the pools `keys` if they can be had.
+
+        Raises `MarketUnavailable` if its market is missing or too old.
+        """
         source = self.open_source(name)
+        extend = self._extenders.get(name)
+        if extend is not None:
+            source = extend(tokens, keys) or source
         self.check_age(source)
         return source
 
@@ -122,6 +131,10 @@ class MarketRegistry:
         self.networks[source.network.name] = source.network
         self._sources[source.network.name] = source
         self._tried.add(source.network.name)
+
+    def set_extender(self, name: str, extender: Extender) -> None:
+        """Set the function that adds pools to the source of a network. It may be called in any thread."""
+        self._extenders[name] = extender
 
     def set_status(self, name: str, status: str) -> None:
         """Set the reason why a followed network has no market yet."""

@@ -13,6 +13,7 @@ from swapcli.config.settings import ServiceSettings
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.feed.follower import FollowedFeed
 from swapcli.engine.feed.publisher import FeedPublisher
+from swapcli.engine.market_follower import MAX_POOLS
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.market import MarketState
 from swapcli.remote.feed_stream import FeedReader, FeedWriter
@@ -34,7 +35,7 @@ _NAMES = count()
 class FeedService(InProcessService):
     """A service of `testnet` that follows the feed of a store; the test writes blocks and publishes them."""
 
-    def __init__(self, server: RedisServer, store: Store) -> None:
+    def __init__(self, server: RedisServer, store: Store, max_pools: int = MAX_POOLS) -> None:
         super().__init__({})
         name = f"service-{next(_NAMES)}"
         self.store = store
@@ -44,7 +45,7 @@ class FeedService(InProcessService):
         self.registry = MarketRegistry([network], {}, self.fake_clock.clock, followed=["testnet"], max_age_s=MAX_AGE_S)
         log = AccessLog(self.log)
         self.threads = FollowerThreads(
-            [FollowedFeed(network, FeedReader(server.server, name, TIMEOUT_S))], self.registry, log
+            [FollowedFeed(network, FeedReader(server.server, name, TIMEOUT_S), max_pools)], self.registry, log
         )
         self.app = create_app(
             self.registry,
@@ -147,3 +148,20 @@ def test_without_the_server_the_market_serves_until_too_old(store: Store) -> Non
         service.close()
         assert "hunter2" not in service.log.getvalue()
         assert [line["keeping"] for line in service.log_lines() if "keeping" in line] == ["failing", "well"]
+
+
+def test_pools_beyond_the_deepest_are_quoted_and_built(redis_server: RedisServer, store: Store) -> None:
+    service = FeedService(redis_server, store, max_pools=1)
+    service.write(5)
+    service.publisher.publish()
+    with service.threads:
+        until(service.is_at(5))
+        assert service.metric("market_pools") == 1
+        route = service.get("/testnet/v2/route", build_order_query("testnet"))
+        assert route.status_code == 200
+        body = {"route": route.json(), "slippage": 0.5, "destination": "0x" + "12" * 20}
+        assert service.post("/testnet/v2/calldata", body).status_code == 200
+        query = build_order_query("testnet", slippage="0.5", destination="0x" + "12" * 20)
+        assert service.get("/testnet/v2/routeAndCalldata", query).status_code == 200
+        assert service.metric("market_pools") == 1
+    service.close()

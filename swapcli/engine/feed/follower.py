@@ -1,6 +1,7 @@
 """Keeps a market in memory at the newest block of a feed, without a node and without a store.
 
-The documents of all pools stay in memory as they were published, and the deepest are parsed and quoted. Each entry is
+The documents of all pools stay in memory as they were published, and the deepest are parsed and quoted; others are
+parsed for the orders and routes that need them. Each entry is
 applied only if the market has the hash that the entry begins with, and will have the one that it ends with. Otherwise
 the market stays as it is, until a snapshot or a later entry leads on; when it is too old, nothing is quoted any more.
 """
@@ -11,13 +12,14 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from heapq import nlargest
-from threading import Event
+from threading import Condition, Event
 from typing import Final
 
 from swapcli.backoff import backoff_s
 from swapcli.chain.head_source import FollowMode
 from swapcli.engine.clock import Clock
 from swapcli.engine.feed.counters import FeedCounters
+from swapcli.engine.feed.token_index import TokenIndex, tokens_of
 from swapcli.engine.market_follower import MAX_POOLS, RESELECT_AFTER_S, Followed, MarketFollower, open_follower
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import Progress
@@ -46,6 +48,13 @@ _WAIT_S: Final = 1.0
 """Time to wait for an entry before the newest id is compared: the server may have lost its data."""
 _MAX_PAUSE_S: Final = 3.0
 """Between attempts to reach the server: each costs little, and the market gets older meanwhile."""
+_EXTENSION_WAIT_S: Final = 1.0
+"""Time that an order waits for the market of a block that is being read."""
+_EXTENSION_HOPS: Final = 2
+"""From a token of the order: more hops to the deepest pools lose most of the amount."""
+_POOLS_OF_TOKEN: Final = 20
+_MAX_EXTENDED: Final = 16
+"""Sources with further pools for each block; bounds their memory."""
 _BATCH: Final = 16
 """Entries in one answer of the server: bounds its size."""
 
@@ -57,8 +66,8 @@ class FollowedFeed:
     mode = FollowMode.FEED
     problem = None
 
-    def __init__(self, network: Network, reader: FeedReader) -> None:
-        self.network, self.reader, self.counters = network, reader, FeedCounters()
+    def __init__(self, network: Network, reader: FeedReader, max_pools: int = MAX_POOLS) -> None:
+        self.network, self.reader, self.max_pools, self.counters = network, reader, max_pools, FeedCounters()
         self._received: list[StreamEntry] = []
         self._stopped = Event()
         self.last_id = START
@@ -72,6 +81,7 @@ class FollowedFeed:
         follower = FeedFollower(self, clock, route_ttl_s=route_ttl_s)
         try:
             if follower.advance() is not None:
+                follower.index_tokens()
                 self._loaded = follower
         finally:
             self.reader.close()
@@ -142,11 +152,18 @@ class _Parsed(NamedTuple):
 
 
 class FeedFollower:
-    """Returns sources of quotes that are each as of one whole block of the feed."""
+    """Returns sources of quotes that are each as of one whole block of the feed.
 
-    def __init__(self, feed: FollowedFeed, clock: Clock, *, route_ttl_s: int, max_pools: int = MAX_POOLS) -> None:
-        self._feed, self._clock, self._route_ttl_s, self._max_pools = feed, clock, route_ttl_s, max_pools
+    It belongs to one thread, but for `extended_source`.
+    """
+
+    def __init__(self, feed: FollowedFeed, clock: Clock, *, route_ttl_s: int) -> None:
+        self._feed, self._clock, self._route_ttl_s = feed, clock, route_ttl_s
         self._counters = feed.counters
+        self._changing = Condition()
+        """Held while documents change, and notified when the source has the same block as they."""
+        self._index: TokenIndex | None = None
+        self._extended: dict[frozenset[str], InMemorySource] = {}
         self._market = FeedMarket()
         self._changed_tokens: set[str] = set()
         self._changed_pools: set[str] = set()
@@ -182,19 +199,85 @@ class FeedFollower:
             self._feed.reader.request_snapshot()
         while self._market.header is not None:
             entries = self._feed.take_entries()
-            for entry in entries:
-                self._feed.last_id = entry.id
-                self._apply(entry)
-                if self._is_behind and self._load_snapshot():
-                    break
+            with self._changing:
+                for entry in entries:
+                    self._feed.last_id = entry.id
+                    self._apply(entry)
+            if self._is_behind:
+                self._load_snapshot()
             if not entries:
                 self._check_reset()
                 break
         header = self._market.header
         if header is None or header is self._source_header:
             return None
-        self._source, self._source_header = self._build_source(header), header
-        return self._source
+        source = self._build_source(header)
+        with self._changing:
+            self._source, self._source_header, self._extended = source, header, {}
+            self._changing.notify_all()
+        return source
+
+    def index_tokens(self) -> None:
+        """Build what `extended_source` needs, which otherwise its first call does."""
+        self._index = self._index or TokenIndex(self._market.pools)
+
+    def extended_source(self, tokens: Iterable[str], keys: Iterable[str]) -> InMemorySource | None:
+        """Return the newest source with pools of these tokens, by address, and the pools `keys` beside its own.
+
+        None if it has all of them that the feed has. Any thread may call it. Raises `MarketUnavailable` while the
+        market is read, and `InvalidFeed`.
+        """
+        tokens, keys = list(tokens), list(keys)
+        source = self._source
+        if source is None or not self._lacks(source, tokens, keys):
+            return None
+        with self._changing:
+            if not self._changing.wait_for(lambda: self._source_header is self._market.header, _EXTENSION_WAIT_S):
+                raise MarketUnavailable(f"the pools of {self._feed.network.name} are being read")
+            source = self._source
+            assert source is not None
+            missing = self._missing_pools(source.market, tokens, keys)
+            if not missing or missing in self._extended:
+                return self._extended.get(missing)
+            market = self._with_pools(source.market, missing)
+        extended = source.with_changes(market, missing)
+        with self._changing:
+            if self._source is source and len(self._extended) < _MAX_EXTENDED:
+                self._extended[missing] = extended
+        return extended
+
+    def _lacks(self, source: InMemorySource, tokens: Iterable[str], keys: Iterable[str]) -> bool:
+        known, all_known = source.market, self._market
+        return any(each not in known.tokens and each in all_known.tokens for each in tokens) or any(
+            key not in known.pools and key in all_known.pools for key in keys
+        )
+
+    def _missing_pools(self, market: MarketState, tokens: Iterable[str], keys: Iterable[str]) -> frozenset[str]:
+        """Return the pools beyond the market: `keys`, those of new tokens, and those of the tokens that these add."""
+        self.index_tokens()
+        assert self._index is not None
+        depths = self._market.depths
+        missing = {key for key in keys if key in depths and key not in market.pools}
+        new, reached = {token for token in tokens if token not in market.tokens}, set[str]()
+        for _ in range(_EXTENSION_HOPS):
+            reached |= new
+            found = set[str]()
+            for token in new:
+                candidates = (key for key in self._index.keys(token) if key not in market.pools)
+                found.update(nlargest(_POOLS_OF_TOKEN, candidates, key=depths.__getitem__))
+            missing |= found
+            new = {each for key in found for each in tokens_of(self._market.pools[key])}
+            new -= market.tokens.keys() | reached
+        return frozenset(missing)
+
+    def _with_pools(self, market: MarketState, keys: Iterable[str]) -> MarketState:
+        documents = [self._load(self._market.pools[key]) for key in keys]
+        new_tokens, transfers = self._read_tokens(_token_addresses(documents) - market.tokens.keys())
+        tokens = {**market.tokens, **new_tokens}
+        found, _ = PoolParser(self._feed.network, tokens).read(documents, skip_bad_pools=True)
+        return market._replace(
+            pools={**market.pools, **found}, tokens=tokens, transfers={**market.transfers, **transfers}
+        )
 
     # --- documents
 
@@ -244,7 +327,8 @@ class FeedFollower:
         ):
             changed.update(key for key, document in new.items() if old.get(key) != document)
             changed.update(old.keys() - new.keys())
-        self._market, self._is_behind = market, False
+        with self._changing:
+            self._market, self._is_behind, self._index = market, False, None
         self._feed.last_id = snapshot.id
         self._feed.discard_entries()
         self._counters.snapshots += 1
@@ -269,6 +353,8 @@ class FeedFollower:
         return entry
 
     def _update(self, entry: FeedEntry) -> None:
+        if self._index is not None:
+            self._index.update(self._market.pools, entry.changes.pools)
         self._market.update(entry.header, entry.changes)
         self._changed_tokens.update(entry.changes.tokens)
         self._changed_pools.update(entry.changes.pools)
@@ -294,12 +380,12 @@ class FeedFollower:
     def _select(self, *, is_new_selection: bool) -> Set[str]:
         """Return the keys of the pools to quote: the deepest, or those of the last selection and new ones."""
         depths = self._market.depths
-        if len(depths) <= self._max_pools:
+        if len(depths) <= self._feed.max_pools:
             return depths.keys()
         if is_new_selection:
-            return set(nlargest(self._max_pools, depths, key=depths.__getitem__))
+            return set(nlargest(self._feed.max_pools, depths, key=depths.__getitem__))
         keys = {key for key in self._parsed.pools if key in depths}
-        room = self._max_pools - len(keys)
+        room = self._feed.max_pools - len(keys)
         return keys.union([key for key in self._changed_pools if key in depths and key not in keys][:room])
 
     def _parse(self, keys: Set[str]) -> Set[str]:

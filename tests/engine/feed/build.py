@@ -11,6 +11,7 @@ from swapcli.encoding.redis_url import RedisUrl
 from swapcli.engine.clock import Clock
 from swapcli.engine.feed.follower import FeedFollower, FollowedFeed
 from swapcli.engine.feed.publisher import FeedPublisher
+from swapcli.engine.market_follower import MAX_POOLS
 from swapcli.model.market import MarketState
 from swapcli.model.network import ProtocolInfo
 from swapcli.remote.feed_stream import FeedReader, FeedWriter
@@ -47,11 +48,11 @@ class Scene:
     def publisher(self, path: Path) -> FeedPublisher:
         return FeedPublisher(reopen(path, NETWORK), self.writer(), self.clock)
 
-    def feed(self) -> FollowedFeed:
-        return FollowedFeed(NETWORK, FeedReader(self.server, self.name, TIMEOUT_S))
+    def feed(self, max_pools: int = MAX_POOLS) -> FollowedFeed:
+        return FollowedFeed(NETWORK, FeedReader(self.server, self.name, TIMEOUT_S), max_pools)
 
-    def follower(self, **options: int) -> FeedFollower:
-        return FeedFollower(self.feed(), self.clock, route_ttl_s=60, **options)
+    def follower(self, max_pools: int = MAX_POOLS) -> FeedFollower:
+        return FeedFollower(self.feed(max_pools), self.clock, route_ttl_s=60)
 
     def client(self) -> Redis:
         return open_redis(self.server, TIMEOUT_S)

@@ -295,6 +295,51 @@ def test_the_deepest_pools_are_quoted_and_reselected(scene: Scene, store: Store,
     assert set(follower.read().market.pools) == set(store.read_deepest(3).pools) >= {pool(thin).key}
 
 
+@settings(max_examples=10)
+@given(st.lists(CHANGE, min_size=1, max_size=4), st.integers(1, 3))
+def test_orders_of_other_tokens_use_their_pools(
+    redis_server: RedisServer, changes: list[dict[int, int | None]], max_pools: int
+) -> None:
+    """A source with few pools, extended by an order's tokens, quotes at least what the deepest of their pools pay."""
+    scene = Scene(redis_server.server)
+    with TemporaryDirectory() as folder, create(Path(folder) / "store", NETWORK) as store:
+        write_block(store, 1, {number: 10**6 * (number + 1) for number in range(8)})
+        publisher, follower = scene.publisher(Path(folder) / "store"), scene.follower(max_pools)
+        for number, change in enumerate(changes, 2):
+            publisher.publish()
+            source = follower.read()
+            whole = InMemorySource(store.read_market(), scene.clock)
+            for sold, bought in ((0, 1), (1, 3), (5, 4), (2, 0)):
+                addresses = [TOKENS[sold].address, TOKENS[bought].address]
+                extended = follower.extended_source(addresses, ()) or source
+                traded = {address for each in whole.market.pools.values() for address in each.tokens}
+                assert set(extended.market.tokens) >= set(addresses) & traded
+                assert source.market.pools.items() <= extended.market.pools.items() <= whole.market.pools.items()
+                assert extended.market.block == whole.market.block
+                fresh = InMemorySource(extended.market, scene.clock)
+                assert quoted(extended, sold, bought) == quoted(fresh, sold, bought)
+            everything = follower.extended_source((), whole.market.pools) or source
+            check_same(everything.market, whole.market)
+            assert follower.extended_source((), source.market.pools) is None
+            write_block(store, number, change)
+
+
+def test_an_extended_source_is_remembered_for_its_block(scene: Scene, store: Store, path: Path) -> None:
+    publisher, follower = scene.publisher(path), scene.follower(max_pools=1)
+    assert follower.extended_source([TOKENS[2].address], ()) is None
+    publisher.publish()
+    missing = {token.address for token in TOKENS[:3]} - follower.read().market.tokens.keys()
+    first = follower.extended_source(missing, ())
+    assert first is not None
+    assert follower.extended_source(missing, ()) is first
+    write_block(store, 2, {})
+    publisher.publish()
+    follower.read()
+    second = follower.extended_source(missing, ())
+    assert second is not None
+    assert (first.market.block, second.market.block) == (1, 2)
+
+
 def test_a_loaded_market_is_opened_once(scene: Scene, store: Store, path: Path) -> None:
     publisher, feed = scene.publisher(path), scene.feed()
     feed.load(scene.clock, 60)
