@@ -20,7 +20,8 @@ def workers_section(found: WorkersFigures) -> Section:
         "and wrk, take their part of its processors. *Speedup by CPU time*: from the CPU time that all processes of a "
         "service spend on an answer, as on idle processors. *Overload*: good answers of the workers over "
         f"{MANY} connections against those over {FEW}. *Memory*: PSS of all processes after the load, divided by the "
-        "number of workers; a page that processes share counts once."
+        "number of workers; a page that processes share counts once. To measure only this: "
+        '`make bench ARGS="--only workers --out BENCHMARKS.md"`.'
     )
     one, few, many = (
         _median([each.one for each in found.rounds]),
