@@ -15,12 +15,12 @@ def feed_section(found: FeedFigures) -> Section:
     """Return the section on a service that follows a feed."""
     section = Section(TITLE)
     section.add_paragraph(
-        f"`swapcli serve --feed` over {found.pools:,} pools, whose 5,000 deepest it quotes on, with `redis-server` "
-        "and the publisher on the same machine; measured with `python -m tests.bench.feed`. Each block changes "
-        f"{found.changed_pools} pools. All times are CPU times of the service's process, except that of publishing. "
-        "*Catching up*: blocks that were published while the process was paused. *Following*: one by one, each quoted "
-        "before the next. *Quotes*: routes of the market's small and medium orders for 8 clients, while two blocks a "
-        "second arrive."
+        f"`swapcli serve --feed` over {found.pools:,} pools, the 5,000 deepest parsed and others when an order "
+        "needs them, with `redis-server` and the publisher on the same machine; measured with `python -m "
+        f"tests.bench.feed`. Each block changes {found.changed_pools} pools. All times are CPU times of the "
+        "service's process, except that of publishing. *Catching up*: blocks that were published while the "
+        "process was paused. *Following*: one by one, each quoted before the next. *Quotes*: routes of the "
+        "market's small and medium orders for 8 clients, while two blocks a second arrive."
     )
     memory = Check(f"bytes of a service over a feed of {found.pools:,} pools", found.peak_bytes, MAX_FEED_BYTES)
     peak = section.check(number(found.peak_bytes / 1e6, 0), memory)
