@@ -18,7 +18,7 @@ from swapcli.model.price_basis import PriceBasis
 from swapcli.model.quote import WHOLE_PERCENTS, Certificate, Quote
 from swapcli.model.token import Token
 from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
-from swapcli.routing.graph.dust_filter import DustFilter, drop_oldest
+from swapcli.routing.graph.dust_filter import DustFilter, PaidSlices, drop_oldest
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.graph.usd_prices import mid_rate_pools, reference_values, usd_price_paths
@@ -244,17 +244,19 @@ class Router:
         dust_filter = self._dust_filters.get(excluded)
         if dust_filter is None:
             if excluded:
-                graph = self._graph(frozenset()).with_pools(lambda pool: pool.protocol not in excluded)
+                whole = self._dust_filter(frozenset())
+                graph = whole.graph.with_pools(lambda pool: pool.protocol not in excluded)
+                dust_filter = self._new_dust_filter(graph, whole.paid_slices)
                 # The whole market stays the newest entry, because the others come from it.
                 self._dust_filters[frozenset()] = self._dust_filters.pop(frozenset())
             else:
-                graph = MarketGraph(self.market.pools.values(), self.market.tokens)
-            dust_filter = self._dust_filters[excluded] = self._new_dust_filter(graph)
+                dust_filter = self._new_dust_filter(MarketGraph(self.market.pools.values(), self.market.tokens))
+            self._dust_filters[excluded] = dust_filter
             drop_oldest(self._dust_filters, _MAX_CACHED_FILTERS)
         return dust_filter
 
-    def _new_dust_filter(self, graph: MarketGraph) -> DustFilter:
-        return DustFilter(graph, lambda: self._reference_values)
+    def _new_dust_filter(self, graph: MarketGraph, paid_slices: PaidSlices | None = None) -> DustFilter:
+        return DustFilter(graph, lambda: self._reference_values, paid_slices)
 
     @cached_property
     def _reference_values(self) -> dict[int, float]:

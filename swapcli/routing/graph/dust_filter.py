@@ -11,7 +11,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from itertools import pairwise
-from math import floor, log
+from math import floor, inf, log
 from typing import TypeVar
 
 from swapcli.model.pool import RateCurve
@@ -49,9 +49,18 @@ class FilteredMarket(NamedTuple):
 class DustFilter:
     """Builds and caches the filtered markets of orders of similar size into the same token."""
 
-    def __init__(self, graph: MarketGraph, reference_values: Callable[[], Mapping[int, float]]) -> None:
-        """Filter `graph`. `reference_values` returns the value of a base unit by token, all in the same unit."""
+    def __init__(
+        self,
+        graph: MarketGraph,
+        reference_values: Callable[[], Mapping[int, float]],
+        paid_slices: PaidSlices | None = None,
+    ) -> None:
+        """Filter `graph`. `reference_values` returns the value of a base unit by token, all in the same unit.
+
+        `paid_slices` are shared by filters of the same arcs and reference values.
+        """
         self.graph = graph
+        self.paid_slices = PaidSlices() if paid_slices is None else paid_slices
         self._reference_values = reference_values
         self._spot_prices: dict[tuple[int, int, float], SpotPrices] = {}
         self._graphs: dict[float, MarketGraph] = {}
@@ -133,7 +142,7 @@ class DustFilter:
         graph = self._graphs.get(slice_value)
         if graph is None:
             values = self._reference_values() if slice_value else {}
-            graph = self._graphs[slice_value] = _drop_low_paying(self.graph, values, slice_value)
+            graph = self._graphs[slice_value] = _drop_low_paying(self.graph, values, slice_value, self.paid_slices)
             drop_oldest(self._graphs, _MAX_CACHED_GRAPHS)
         return graph
 
@@ -148,19 +157,39 @@ class DustFilter:
         return amount if path else 0.0
 
 
-def _drop_low_paying(graph: MarketGraph, values: Mapping[int, float], slice_value: float) -> MarketGraph:
+class PaidSlices:
+    """Knows for which slices arcs pay enough, from those tried: a pool that pays for one pays for any smaller one."""
+
+    def __init__(self) -> None:
+        self._paid: dict[int, float] = {}
+        self._unpaid: dict[int, float] = {}
+
+    def pays(self, arc: Arc, slice_value: float, value_in: float, value_out: float) -> bool:
+        """Return whether `arc` pays enough for a slice, as `pays_for_slice`, at the reference values of its tokens."""
+        number = id(arc)
+        if slice_value <= self._paid.get(number, 0.0):
+            return True
+        if slice_value >= self._unpaid.get(number, inf):
+            return False
+        pays = pays_for_slice(arc.curve, max(slice_value / value_in, 1.0), value_in / value_out)
+        (self._paid if pays else self._unpaid)[number] = slice_value
+        return pays
+
+
+def _drop_low_paying(
+    graph: MarketGraph, values: Mapping[int, float], slice_value: float, paid_slices: PaidSlices
+) -> MarketGraph:
     """Return `graph` without the arcs that pay next to nothing for a slice; tokens without a value keep theirs."""
-    replacements: dict[tuple[int, int], tuple[list[Arc], float]] = {}
+    replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
     for i, row in enumerate(graph.arcs_by_pair):
         value_in = values.get(i)
         if not value_in:
             continue
-        amount_in = max(slice_value / value_in, 1.0)
         for j, arcs in row.items():
             value_out = values.get(j)
             if not value_out:
                 continue
-            paying = [arc for arc in arcs if pays_for_slice(arc.curve, amount_in, value_in / value_out)]
+            paying = [arc for arc in arcs if paid_slices.pays(arc, slice_value, value_in, value_out)]
             if len(paying) < len(arcs):
                 replacements[i, j] = (paying, paying[0].rate if paying else 0.0)
     return graph.with_arcs(replacements) if replacements else graph

@@ -22,7 +22,7 @@ from swapcli.routing.solver.parallel_pools import Hop
 
 _MOVE_SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
 _MAX_PATHS = 200  # candidates beside the route's own. Bounds the work; the shortest come first
-_MAX_WORK = 60_000  # hops evaluated and, counted twice, pools filled: some 3 microseconds each, 0.2 s in all
+_MAX_WORK = 20_000  # hops evaluated and, counted twice, pools filled: some 3 microseconds each, 60 ms in all
 _TAKERS = 40  # paths with the best marginal rates that are tried with more. Empirical
 _FEW_TAKERS = 8  # the same while no move has paid yet
 _DRAINED = 0.8  # of the output at spot prices: below it, moves usually pay. Empirical
