@@ -20,6 +20,7 @@ _MORE_ROUNDS = 6  # further searches once a sufficient input is known
 _NEAR = 2e-2  # of the requested output: routes this close to it are finished for exactly it
 _LEAST_INPUT_TOLERANCE = 1e-9  # of the input, while searches go on; the last route gets its least input to the unit
 _CLOSE = 1e-7  # of the input: a route finished this close to its own input needs no further search
+_SIMILAR = 0.25  # of an input: a search starts from the solution of one that differs by less
 _MAX_GROWTH = 64.0  # of the input per search, while more input brings more output
 _NEAR_GROWTH = 4.0  # the same once the output is `_MOSTLY` of the requested result
 _MOSTLY = 0.9
@@ -68,10 +69,12 @@ def route_for_output(
 def _search_inputs(search_for: Callable[[int], RouteSearch], state: _InputSearch, amount: int) -> None:
     """Try inputs from `amount` on, until `state` expects nothing better. Raises `SearchTimeUp`."""
     left, amount_out = _ROUNDS, state.amount_out
+    last: SearchResult | None = None
     while left > 0 and 0 < amount < _AMOUNT_LIMIT:
         left = min(left - 1, _MORE_ROUNDS) if state.best else left - 1
         search = search_for(amount)
-        result = search.run()
+        is_similar = last is not None and abs(amount - last.problem.spec.amount) <= _SIMILAR * amount
+        result = last = search.run(last.solution if last and is_similar else None)
         finished = None
         if result and amount_out - result.best.replay.amount_out <= _NEAR * amount_out:
             finished = _with_least_input(search, result, amount_out, _LEAST_INPUT_TOLERANCE)

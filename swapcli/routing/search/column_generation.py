@@ -12,6 +12,7 @@ from swapcli.routing.graph.market_graph import Prices
 from swapcli.routing.search.detours import MIN_DETOUR_FRACTION, HopBudget, profitable_detours
 from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import FINE, ROUGH, CandidateSolution, RoutingProblem
+from swapcli.routing.solver.newton import Solution
 from swapcli.routing.solver.parallel_pools import Hop
 
 _MAX_ROUNDS = 10  # two to four are typical
@@ -24,26 +25,33 @@ _NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zer
 _MIN_RATE_RATIO = 1e-6  # of a spot rate: keeps start prices positive where pools are almost drained
 
 
-def expand_active_set(problem: RoutingProblem, paths: list[list[int]]) -> list[CandidateSolution]:
+def expand_active_set(
+    problem: RoutingProblem, paths: list[list[int]], known: Solution | None = None
+) -> list[CandidateSolution]:
     """Solve over a growing token set and return all solutions; the last one uses the `FINE` tolerance.
 
-    `paths` are candidates for the path that the start prices come from.
+    `known` is the solution of a similar order, from whose tokens and prices the set grows. Without it, `paths` are
+    candidates for the path that the start prices come from.
     """
-    prices = start_prices(problem, paths)
+    prices = _used_prices(problem, known) if known and known.trades else start_prices(problem, paths)
     stages = [_solve_over(problem, prices, ROUGH)]
     attempts: Counter[int] = Counter()
     for round_number in range(_MAX_ROUNDS):
-        known = stages[-1].solution.prices
         added = _tokens_to_add(problem, stages[-1], min(_FIRST_TOKENS << round_number, _MAX_TOKENS), attempts)
         if not added:
             break
         attempts.update(added.keys())
-        used = set(problem.spec.endpoints).union(*flow_values(stages[-1].solution))
-        prices = {t: price for t, price in known.items() if t in used} | added
+        prices = _used_prices(problem, stages[-1].solution) | added
         stages.append(_solve_over(problem, prices, ROUGH))
     last = stages[-1]
     stages[-1] = CandidateSolution(problem.solve(last.arcs, last.solution.prices, FINE), last.arcs)
     return stages
+
+
+def _used_prices(problem: RoutingProblem, solution: Solution) -> Prices:
+    """Return the prices of the tokens that carry flow."""
+    used = set(problem.spec.endpoints).union(*flow_values(solution))
+    return {t: price for t, price in solution.prices.items() if t in used}
 
 
 def _solve_over(problem: RoutingProblem, prices: Prices, tolerance: float) -> CandidateSolution:

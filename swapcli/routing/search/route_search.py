@@ -103,6 +103,7 @@ class RouteSearch:
     def __init__(self, problem: RoutingProblem, pools: Mapping[str, Pool], execution: Execution = RATES) -> None:
         self.problem, self.pools, self.execution = problem, pools, execution
         self._best_so_far: SearchResult | None = None
+        self._known: Solution | None = None
         self._share_step = problem.spec.share_step
 
     @property
@@ -110,11 +111,13 @@ class RouteSearch:
         """The swap to find a route for."""
         return self.problem.spec
 
-    def run(self) -> SearchResult | None:
+    def run(self, known: Solution | None = None) -> SearchResult | None:
         """Return the route with the best output net of gas; the best so far once time is up.
 
-        None when no route carries the order.
+        `known` is the solution of a similar order, if there is one: it saves most of the way to the present one. None
+        when no route carries the order.
         """
+        self._known = known
         try:
             return self._search()
         except SearchTimeUp:
@@ -160,7 +163,7 @@ class RouteSearch:
         path = self._first_path()
         if len(path) < 2:
             return None
-        result = self._search_from([path])
+        result = self._search_from([path], known=self._known)
         better = self._find_better_single_path(result.best if result else None)
         if better is None:
             return result
@@ -175,11 +178,13 @@ class RouteSearch:
             return path
         return SpotPrices(graph, spec.target, spec.max_hops, spot.slices, self.problem.avoided_tokens).path(spec.source)
 
-    def _search_from(self, paths: list[list[int]], floor: ScoredRoute | None = None) -> SearchResult | None:
-        """Return the best route over an active set that grows from `paths`, or `floor` if that is better."""
+    def _search_from(
+        self, paths: list[list[int]], floor: ScoredRoute | None = None, known: Solution | None = None
+    ) -> SearchResult | None:
+        """Return the best route over an active set that grows from `known` or `paths`, or `floor` if that is better."""
         if self._best_so_far is None:
             self._record_single_path(paths[0])
-        stages = expand_active_set(self.problem, paths)
+        stages = expand_active_set(self.problem, paths, known)
         single = found = floor or self._best_single_path(stages[-1].arcs)
         candidates = acyclic_candidates(self.problem, stages[-1])
         if max(candidates[0].solution.residual, stages[-1].solution.residual) > _MAX_RESIDUAL:
