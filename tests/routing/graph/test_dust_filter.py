@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.routing.graph.dust_filter import SLICE_FRACTION, DustFilter
+from swapcli.routing.graph.dust_filter import SLICE_FRACTION, DustFilter, PaidSlices, pays_for_slice
 from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.graph.usd_prices import mid_rate, reference_values, usd_prices
@@ -81,3 +81,14 @@ def test_tokens_without_usd_prices_get_relative_values() -> None:
     market = graph(build_constant_product(0, C, D, 10**3 * UNIT, 5 * 10**3 * UNIT))
     values = reference_values(market, usd_prices(market, {1: 1.0}))
     assert values[2] / values[3] == pytest.approx(5.0)
+
+
+@given(seeds, st.lists(st.floats(-6, 9), max_size=5))
+def test_what_other_slices_say_of_a_pool_changes_no_answer(seed: int, digits: list[float]) -> None:
+    market = graph_of(build_random_market(seed, every_family=True))
+    values, paid = reference_values(market, usd_prices(market, {1: 1.0})), PaidSlices()
+    for slice_value in (10.0**each * UNIT for each in digits):
+        for arc in market.arcs():
+            value_in, value_out = values[arc.token_in], values[arc.token_out]
+            expected = pays_for_slice(arc.curve, max(slice_value / value_in, 1.0), value_in / value_out)
+            assert paid.pays(arc, slice_value, value_in, value_out) == expected

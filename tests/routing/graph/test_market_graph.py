@@ -220,6 +220,18 @@ def selected(market: MarketState, keys: frozenset[str]) -> list[Pool]:
     return [market.pools[key] for key in sorted(keys) if key in market.pools]
 
 
+@given(markets(), st.booleans())
+def test_a_graph_of_some_pools_equals_one_built_from_them(market: MarketState, is_known: bool) -> None:
+    graph = graph_of(market)
+    if is_known:
+        reported(graph)
+    included = {key: pool for number, (key, pool) in enumerate(market.pools.items()) if number % 3}
+    assert reported(graph.with_pools(lambda pool: pool.key in included)) == reported(
+        MarketGraph(included.values(), market.tokens)
+    )
+    assert reported(graph) == reported(graph_of(market)), "the former is as it was"
+
+
 @given(moves(), st.lists(st.tuples(st.integers(0, 8), st.integers(0, 8), st.integers(3, 20)), max_size=4))
 def test_a_router_that_has_moved_quotes_as_a_new_one(
     move: tuple[MarketState, MarketState, frozenset[str]], orders: list[tuple[int, int, int]]

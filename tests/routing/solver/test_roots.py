@@ -1,0 +1,66 @@
+"""The least integer that suffices is exact, and is found with few evaluations."""
+
+from __future__ import annotations
+
+from hypothesis import assume, given
+from hypothesis import strategies as st
+
+from swapcli.routing.solver.roots import least_integer
+
+sizes = st.floats(0, 27).map(lambda digits: int(10**digits))
+factors = st.floats(0.1, 8)
+LIMIT = 1 << 256
+
+
+class CountedPool:
+    """The output of a constant-product pool, with the number of evaluations."""
+
+    def __init__(self, reserve_in: int, reserve_out: int) -> None:
+        self.reserve_in, self.reserve_out, self.evaluations = reserve_in, reserve_out, 0
+
+    def amount_out(self, amount_in: int) -> int:
+        self.evaluations += 1
+        return amount_in * self.reserve_out // (self.reserve_in + amount_in)
+
+
+@given(sizes, sizes, sizes, factors)
+def test_the_result_suffices_and_one_less_does_not(
+    reserve_in: int, reserve_out: int, amount: int, error: float
+) -> None:
+    pool = CountedPool(reserve_in, reserve_out)
+    required = pool.amount_out(amount)
+    assume(required > 0)
+    found = least_integer(pool.amount_out, required, max(1, int(amount * error)), LIMIT)
+    assert found is not None
+    assert pool.amount_out(found) >= required > pool.amount_out(found - 1)
+
+
+@given(sizes, sizes, sizes, factors)
+def test_with_a_tolerance_the_result_is_hardly_above(
+    reserve_in: int, reserve_out: int, amount: int, error: float
+) -> None:
+    pool = CountedPool(reserve_in, reserve_out)
+    required = pool.amount_out(amount)
+    assume(required > 0)
+    guess = max(1, int(amount * error))
+    least, found = (least_integer(pool.amount_out, required, guess, LIMIT, tolerance) for tolerance in (0.0, 1e-9))
+    assert least is not None
+    assert found is not None
+    assert least <= found <= least * (1 + 1e-9) + 1
+
+
+@given(st.integers(10**15, 10**27), st.floats(0.9, 1.1), st.floats(1e-4, 0.5))
+def test_a_smooth_pool_takes_few_evaluations(reserve: int, error: float, part: float) -> None:
+    """Bisection alone takes one for each bit of the amount, up to 90."""
+    pool = CountedPool(reserve, reserve)
+    amount = int(reserve * part)
+    required = pool.amount_out(amount)
+    pool.evaluations = 0
+    least_integer(pool.amount_out, required, int(amount * error), LIMIT)
+    assert pool.evaluations <= 60
+
+
+@given(sizes, st.integers(1, 1000))
+def test_more_than_a_pool_holds_is_given_up(reserve: int, guess: int) -> None:
+    pool = CountedPool(reserve, reserve)
+    assert least_integer(pool.amount_out, reserve, guess, LIMIT) is None
