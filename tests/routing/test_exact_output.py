@@ -123,7 +123,7 @@ def test_more_than_the_pools_hold_has_no_route() -> None:
 
 @settings(max_examples=30)
 @given(seeds, st.floats(15, 21), st.floats(0.8, 1.25))
-def test_from_the_solution_of_a_similar_order_a_search_pays_as_much(seed: int, digits: float, ratio: float) -> None:
+def test_a_start_from_a_similar_solution_pays_as_much(seed: int, digits: float, ratio: float) -> None:
     market, amount = build_random_market(seed, pools=30, every_family=True), int(10**digits)
     cold, similar = (RouteSearch(problem_of(market, each), market.pools) for each in (amount, int(amount * ratio)))
     expected, known = cold.run(), similar.run()
