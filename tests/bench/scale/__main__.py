@@ -1,0 +1,152 @@
+"""Kill replicas, Redis and the writer at random under load, and print what clients saw.
+
+    python -m tests.bench.scale [--kills 50] [--replicas 4] [--clients 8] [--seed 1]
+
+Each of the three is killed `--kills` times. Exits with 1 if an amount was wrong, an answer was older than the maximum
+age, the rate limit was missed by more than 2 %, or a process did not come back.
+"""
+
+from __future__ import annotations
+
+import argparse
+import http.client
+import json
+import sys
+import time
+from collections import Counter
+from pathlib import Path
+from random import Random
+from statistics import median, quantiles
+from tempfile import TemporaryDirectory
+
+from tests.bench.scale.chain import TradingChain, open_trading_chain, trading
+from tests.bench.scale.cluster import Cluster, run_cluster, run_redis_for_settings
+from tests.bench.scale.load import Traffic, load
+from tests.bench.scale.verdict import Limit, Verdict, judge, judge_limit
+
+MAX_AGE_S = 6
+LIMIT_PER_MINUTE = 300
+LIMITED_PER_S = 12.0
+"""More than twice the limit."""
+LIMIT_TOLERANCE = 0.02
+SETTLE_S = 2.0
+"""All replicas use a Redis server again this long after it started."""
+PAUSE_S = (0.5, 3.0)
+"""Between a restart and the next kill."""
+DOWN_S = {"replica": (0.0, 1.0), "redis": (0.0, 2.0 * MAX_AGE_S), "writer": (0.0, 1.5 * MAX_AGE_S)}
+"""How long each stays away: Redis and the writer at times longer than the maximum age."""
+_READY_S = 60.0
+
+
+def main() -> int:
+    """Run the deployment; return 0 if it never failed a client."""
+    arguments = _parse_arguments()
+    rng = Random(arguments.seed)
+    with TemporaryDirectory(prefix="scale-") as name, open_trading_chain() as scene, run_redis_for_settings() as redis:
+        folder = Path(name)
+        service = {
+            "state_url": redis.url,
+            "trusted_proxies": ["127.0.0.1"],
+            "requests_per_minute": LIMIT_PER_MINUTE,
+        }
+        settings = scene.write_settings(folder, service=service)
+        scene.fill_store(folder / "stores")
+        with (
+            trading(scene, Random(rng.getrandbits(64))),
+            run_cluster(folder, redis, settings, scene.network, arguments.replicas, MAX_AGE_S) as cluster,
+        ):
+            _wait_until_ready(cluster, scene)
+            with load(scene, cluster.port, arguments.clients, LIMITED_PER_S, Random(rng.getrandbits(64))) as traffic:
+                lives = _kill_at_random(cluster, arguments.kills, rng)
+                _wait_until_ready(cluster, scene)
+            ended = [each.name for each in (cluster.writer, *cluster.replicas) if each.exit_code() is not None]
+            counters = _scrape(cluster)
+        verdict = judge(scene, traffic.answers, MAX_AGE_S)
+    limit = judge_limit(traffic.limited, lives, LIMIT_PER_MINUTE, SETTLE_S)
+    _print(traffic, verdict, limit, counters, ended)
+    is_exact = abs(limit.allowed - limit.due) <= LIMIT_TOLERANCE * limit.due + 1
+    return int(bool(verdict.wrong or verdict.stale or traffic.unexpected or ended or not is_exact))
+
+
+def _parse_arguments() -> argparse.Namespace:
+    parser = argparse.ArgumentParser(prog="python -m tests.bench.scale", description=__doc__)
+    for name, default in (("kills", 50), ("replicas", 4), ("clients", 8), ("seed", 1)):
+        parser.add_argument(f"--{name}", type=int, default=default)
+    return parser.parse_args()
+
+
+def _kill_at_random(cluster: Cluster, kills: int, rng: Random) -> list[tuple[float, float]]:
+    """Kill each of the three `kills` times in random order; return when Redis lived, by a monotonic clock."""
+    order = ["replica", "redis", "writer"] * kills
+    rng.shuffle(order)
+    lives, started_s = [], time.monotonic()
+    for what in order:
+        time.sleep(rng.uniform(*PAUSE_S))
+        if what == "redis":
+            lives.append((started_s, time.monotonic()))
+            cluster.redis.kill()
+        daemon = rng.choice(cluster.replicas) if what == "replica" else cluster.writer
+        if what != "redis":
+            daemon.kill()
+        # Short failures are as likely as long ones.
+        time.sleep(rng.uniform(*DOWN_S[what]) * rng.random())
+        if what == "redis":
+            cluster.redis.start()
+            started_s = time.monotonic()
+        else:
+            daemon.start()
+    return [*lives, (started_s, time.monotonic())]
+
+
+def _wait_until_ready(cluster: Cluster, scene: TradingChain) -> None:
+    """Wait until every replica can quote."""
+    deadline_s = time.monotonic() + _READY_S
+    for port, daemon in zip(cluster.replica_ports, cluster.replicas, strict=True):
+        while _get(port, f"/readyz?network={scene.network}")[0] != 200:
+            if time.monotonic() > deadline_s:
+                raise SystemExit(f"{daemon.name} is not ready; its log ends: {daemon.log.read_text()[-2_000:]}")
+            time.sleep(0.1)
+
+
+def _scrape(cluster: Cluster) -> Counter[str]:
+    """Return the sums of the replicas' metrics of feed and shared state, since each was started last."""
+    found: Counter[str] = Counter()
+    for port in cluster.replica_ports:
+        for line in _get(port, "/metrics")[1].splitlines():
+            if line.startswith(("swapcli_feed", "swapcli_state", "swapcli_shared")):
+                found[line.split()[0]] += int(float(line.split()[1]))
+    return found
+
+
+def _get(port: int, path: str) -> tuple[int, str]:
+    connection = http.client.HTTPConnection("127.0.0.1", port, timeout=5.0)
+    try:
+        connection.request("GET", path)
+        response = connection.getresponse()
+        return response.status, response.read().decode()
+    except OSError:
+        return 0, ""
+    finally:
+        connection.close()
+
+
+def _print(traffic: Traffic, verdict: Verdict, limit: Limit, counters: Counter[str], ended: list[str]) -> None:
+    times_ms = sorted(1_000 * each for each in traffic.times_s)
+    document = {
+        "answers": dict(sorted(traffic.statuses.items())),
+        "blocks": len({each.block for each in traffic.answers}),
+        "checked": verdict.checked,
+        "wrong_amounts": verdict.wrong,
+        "older_than_max_age": verdict.stale,
+        "oldest_s": round(verdict.oldest_s, 1),
+        "limit": {"seconds": round(limit.seconds), "allowed": limit.allowed, "due": round(limit.due, 1)},
+        "latency_ms": {"p50": round(median(times_ms)), "p99": round(quantiles(times_ms, n=100)[98])},
+        "metrics_since_last_start": dict(counters),
+        "unexpected": traffic.unexpected[:10],
+        "ended_by_itself": ended,
+    }
+    print(json.dumps(document, indent=2))
+
+
+if __name__ == "__main__":
+    sys.exit(main())

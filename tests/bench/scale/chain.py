@@ -1,0 +1,89 @@
+"""A real chain of the test network, with a block of trades every second, that all processes read."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from random import Random
+from threading import Event, Thread
+
+from swapcli.engine.sync import import_pools
+from swapcli.model.market import MarketState
+from tests.bench.chain.crowd import Crowd
+from tests.bench.chain.following import open_fixture
+from tests.chain.anvil import AnvilChain, Node, running_anvil
+from tests.chain.contract_fixture import DECIMALS, ContractFixture
+from tests.chain.market_reader import read_market
+from tests.chain.settings import url_of, write_settings
+from tests.chain.trader import USER, Trader
+from tests.store.build import create
+from tests.support.chain import connected
+
+BLOCK_S = 1.0
+SWAPS_PER_BLOCK = 8
+_MAX_UINT256 = 2**256 - 1
+
+
+@dataclass
+class TradingChain:
+    """The chain and its contracts. A user owns much of every token, and lets the router spend it."""
+
+    chain: AnvilChain
+    fixture: ContractFixture
+    market: MarketState
+
+    @property
+    def network(self) -> str:
+        return self.fixture.network.name
+
+    def write_settings(self, folder: Path, **more: object) -> Path:
+        """Write the settings of all processes; `more` are further top-level ones."""
+        return write_settings(folder, self.fixture.network, url_of(self.chain), **more)
+
+    def fill_store(self, folder: Path) -> None:
+        """Fill the writer's store: pools of this chain are imported, as their factories are not."""
+        folder.mkdir(exist_ok=True)
+        with connected(self.chain) as node, create(folder / f"{self.network}.sqlite", self.fixture.network) as store:
+            for _ in import_pools(store, node, self.market):
+                pass
+
+    def new_connection(self) -> Node:
+        """Return a connection to the node, for one thread."""
+        return Node(self.chain.node.port)
+
+
+@contextmanager
+def open_trading_chain() -> Iterator[TradingChain]:
+    """Deploy the contracts, and fund the user."""
+    with running_anvil() as chain:
+        fixture = open_fixture(chain)
+        fixture.network = fixture.network._replace(block_time_s=BLOCK_S)
+        chain.node.ask("anvil_removeBlockTimestampInterval")
+        market = read_market(fixture)
+        Trader(fixture, chain, market).fund_user()
+        for symbol in DECIMALS:
+            fixture.contracts[symbol].send("approve", fixture.router.address, _MAX_UINT256, sender=USER)
+        yield TradingChain(chain, fixture, market)
+
+
+@contextmanager
+def trading(scene: TradingChain, rng: Random) -> Iterator[None]:
+    """Mine a block of trades every `BLOCK_S` seconds until the block ends."""
+    crowd = Crowd(scene.chain, scene.fixture, scene.market, rng)
+    scene.chain.node.ask("evm_setNextBlockTimestamp", int(time.time()) + 1)
+    ended = Event()
+
+    def trade() -> None:
+        while not ended.wait(BLOCK_S):
+            crowd.trade(SWAPS_PER_BLOCK)
+
+    thread = Thread(target=trade, daemon=True)
+    thread.start()
+    try:
+        yield
+    finally:
+        ended.set()
+        thread.join()

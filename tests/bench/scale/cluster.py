@@ -1,0 +1,153 @@
+"""The processes: Redis, the writer that publishes the feed, replicas that follow it, and nginx in front of them."""
+
+from __future__ import annotations
+
+import os
+import signal
+import socket
+import subprocess
+from collections.abc import Iterator, Sequence
+from contextlib import ExitStack, contextmanager, suppress
+from dataclasses import dataclass
+from pathlib import Path
+
+from tests.support.command import clean_environment
+from tests.support.redis_server import RedisServer, run_redis
+from tests.support.service_process import SWAPCLI_COMMAND
+
+CLIENT_HEADER = "X-Client"
+"""nginx passes its value on as the client's address."""
+
+_NGINX = """
+daemon off;
+worker_processes 1;
+pid {folder}/nginx.pid;
+error_log {folder}/nginx.log warn;
+events {{ worker_connections 1024; }}
+http {{
+    access_log off;
+    client_body_temp_path {folder}/body;
+    proxy_temp_path {folder}/proxy;
+    fastcgi_temp_path {folder}/fastcgi;
+    uwsgi_temp_path {folder}/uwsgi;
+    scgi_temp_path {folder}/scgi;
+    map $http_x_client $client {{ default $http_x_client; "" 127.0.0.1; }}
+    upstream replicas {{
+        {servers}
+        keepalive 16;
+    }}
+    server {{
+        listen 127.0.0.1:{port};
+        location / {{
+            proxy_pass http://replicas;
+            proxy_http_version 1.1;
+            proxy_set_header Connection "";
+            proxy_set_header Host $host;
+            proxy_set_header X-Forwarded-For $client;
+            proxy_connect_timeout 1s;
+            proxy_read_timeout 10s;
+            proxy_next_upstream error timeout http_503 non_idempotent;
+        }}
+    }}
+}}
+"""
+_STOP_S = 20.0
+
+
+@dataclass
+class Daemon:
+    """A process that can be killed and started again; its output is appended to `log`."""
+
+    name: str
+    command: Sequence[str]
+    env: dict[str, str]
+    log: Path
+    starts: int = 0
+    _process: subprocess.Popen[bytes] | None = None
+
+    def start(self) -> None:
+        """Start the process; do not wait until it is ready."""
+        with self.log.open("ab") as log:
+            self._process = subprocess.Popen(
+                self.command, env=self.env, stdin=subprocess.DEVNULL, stdout=log, stderr=log, start_new_session=True
+            )
+        self.starts += 1
+
+    def kill(self) -> None:
+        """Kill the process and its children at once."""
+        if self._process is not None:
+            with suppress(ProcessLookupError):
+                os.killpg(self._process.pid, signal.SIGKILL)
+            self._process.wait(_STOP_S)
+            self._process = None
+
+    def exit_code(self) -> int | None:
+        """Return the exit code of a process that ended by itself; None while it runs, or after `kill`."""
+        return None if self._process is None else self._process.poll()
+
+    def memory_bytes(self) -> int:
+        """Return the resident memory of the process."""
+        assert self._process is not None
+        fields = Path(f"/proc/{self._process.pid}/statm").read_text().split()
+        return int(fields[1]) * os.sysconf("SC_PAGE_SIZE")
+
+
+@dataclass
+class Cluster:
+    """All processes. Replicas listen on `replica_ports`, nginx on `port`."""
+
+    redis: RedisServer
+    writer: Daemon
+    replicas: Sequence[Daemon]
+    replica_ports: Sequence[int]
+    port: int
+
+
+@contextmanager
+def run_redis_for_settings() -> Iterator[RedisServer]:
+    """Run the Redis server that the settings of all processes name."""
+    with run_redis() as redis:
+        yield redis
+
+
+@contextmanager
+def run_cluster(
+    folder: Path, redis: RedisServer, settings: Path, network: str, replicas: int, max_age_s: int
+) -> Iterator[Cluster]:
+    """Start all processes; kill them at the end."""
+    ports = _free_ports(replicas + 1)
+    env = clean_environment({"SWAPCLI_CONFIG": str(settings)})
+    writer = Daemon(
+        "writer",
+        [*SWAPCLI_COMMAND, "sync", network, "--watch", "--json", "--publish", redis.url],
+        env,
+        folder / "writer.log",
+    )
+    serve = ["serve", "--networks", network, "--feed", redis.url, "--max-age", str(max_age_s)]
+    services = [
+        Daemon(
+            f"replica {number}", [*SWAPCLI_COMMAND, *serve, "--port", str(port)], env, folder / f"replica{number}.log"
+        )
+        for number, port in enumerate(ports[1:], 1)
+    ]
+    proxy = Daemon("nginx", _nginx_command(folder, ports[0], ports[1:]), dict(os.environ), folder / "nginx.out")
+    with ExitStack() as stack:
+        for daemon in (writer, *services, proxy):
+            stack.callback(daemon.kill)
+            daemon.start()
+        yield Cluster(redis, writer, services, ports[1:], ports[0])
+
+
+def _nginx_command(folder: Path, port: int, replica_ports: Sequence[int]) -> list[str]:
+    servers = "\n        ".join(f"server 127.0.0.1:{each} max_fails=1 fail_timeout=1s;" for each in replica_ports)
+    file = folder / "nginx.conf"
+    file.write_text(_NGINX.format(folder=folder, port=port, servers=servers))
+    return ["nginx", "-p", str(folder), "-e", str(folder / "nginx.log"), "-c", str(file)]
+
+
+def _free_ports(count: int) -> list[int]:
+    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
+    ports = [listener.getsockname()[1] for listener in listeners]
+    for listener in listeners:
+        listener.close()
+    return ports
