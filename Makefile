@@ -6,7 +6,7 @@ RUN := $(VENV)/bin/python
 CONTRACTS := tests/contracts
 MINUTES ?= 10
 
-.PHONY: help setup test lint types unit check-full fuzz bench contracts markets completions snapshots clean
+.PHONY: help setup test lint types unit check-full fuzz bench scale contracts markets completions snapshots clean
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
@@ -42,6 +42,9 @@ fuzz: setup ## Search for failures with new random examples, for MINUTES. ARGS a
 
 bench: setup ## Run the benchmark, and write BENCHMARKS.md. ARGS are passed on.
 	$(RUN) -m tests.bench $(ARGS)
+
+scale: setup ## Kill replicas, Redis and the feeder at random under load. Needs redis-server and nginx. ARGS are passed on.
+	$(RUN) -m tests.bench.scale $(ARGS)
 
 contracts: setup ## Compile this project's contracts.
 	$(RUN) -m tests.contracts.build

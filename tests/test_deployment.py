@@ -12,7 +12,6 @@ import time
 from collections.abc import Iterator
 from configparser import RawConfigParser
 from pathlib import Path
-from textwrap import dedent
 from typing import Any
 
 import pytest
@@ -29,17 +28,11 @@ from tests.support.dockerfile import (
     parse_dockerfile,
     running,
 )
+from tests.support.topic_examples import topic_example
 
 ROOT = Path(__file__).parents[1]
 DOCKERFILE = parse_dockerfile((ROOT / "Dockerfile").read_text())
 PYTHON_VERSIONS = ("3.11", "3.12", "3.13")
-
-
-def example(first_line: str) -> str:
-    """Return the indented example of the topic that begins with this line."""
-    blocks = re.findall(r"(?:^    .*\n|^\n(?=    ))+", topic_text("deploy"), re.MULTILINE)
-    (found,) = [dedent(block).strip() for block in blocks if dedent(block).strip().startswith(first_line)]
-    return found + "\n"
 
 
 def last(name: str) -> Instruction:
@@ -78,21 +71,46 @@ def test_the_settings_of_the_image_and_the_unit_exist() -> None:
     known = {
         f"SWAPCLI_{entry['key'].replace('.', '_').upper()}" for entry in run_swapcli("config", "show", "--json").json
     }
-    named = set(re.findall(r"\b(SWAPCLI_\w+)=", (ROOT / "Dockerfile").read_text() + topic_text("deploy")))
-    assert len(named) > 4
+    texts = ((ROOT / "Dockerfile").read_text(), topic_text("deploy"), topic_text("scale"))
+    named = set(re.findall(r"\b(SWAPCLI_\w+)[=:]", "".join(texts)))
+    assert len(named) > 8
     assert named - known <= {"SWAPCLI_NETWORKS_BASE_RPC_URL"}
 
 
-def compose() -> dict[str, Any]:
-    return dict(yaml.safe_load(example("# compose.yaml")))
+def compose(topic: str = "deploy") -> dict[str, Any]:
+    return dict(yaml.safe_load(topic_example(topic, "# compose.yaml")))
 
 
-@pytest.mark.parametrize("name", compose()["services"])
-def test_the_commands_of_the_compose_file_are_accepted(name: str) -> None:
-    ran = run_swapcli(*compose()["services"][name]["command"], "--help")
-    assert ran.exit_code == 0
-    unknown = run_swapcli(*compose()["services"][name]["command"], "--config", "/nonexistent/config.yaml")
+def swapcli_services() -> list[tuple[str, str]]:
+    """Return the topic and the name of each service of compose files that runs the image."""
+    return [
+        (topic, name)
+        for topic in ("deploy", "scale")
+        for name, service in compose(topic)["services"].items()
+        if service["image"] == "swapcli"
+    ]
+
+
+@pytest.mark.parametrize(("topic", "name"), swapcli_services())
+def test_the_commands_of_the_compose_files_are_accepted(topic: str, name: str) -> None:
+    command = compose(topic)["services"][name]["command"]
+    assert run_swapcli(*command, "--help").exit_code == 0
+    unknown = run_swapcli(*command, "--config", "/nonexistent/config.yaml")
     assert "/nonexistent/config.yaml" in unknown.stderr
+
+
+def test_the_group_of_a_region_fits_together() -> None:
+    services = compose("scale")["services"]
+    environments = {name: service.get("environment", {}) for name, service in services.items()}
+    urls = {value for each in environments.values() for name, value in each.items() if "redis:" in value}
+    assert urls == {"redis://:${PASSWORD}@valkey"}
+    assert services["feeder"]["volumes"] == [f"state:{last('VOLUME').text}"]
+    port = re.search(r"SWAPCLI_SERVICE_PORT=(\d+)", last("ENV").text)
+    assert port is not None
+    nginx = topic_example("scale", "# nginx.conf")
+    assert f"server replica:{port[1]} " in nginx
+    (published,) = services["proxy"]["ports"]
+    assert f"listen {published.rsplit(':', 1)[1]};" in nginx
 
 
 def test_the_compose_file_fits_the_image() -> None:
@@ -108,7 +126,7 @@ def test_the_compose_file_fits_the_image() -> None:
 
 def test_the_settings_of_the_topic_are_accepted(tmp_path: Path) -> None:
     file = tmp_path / "config.yaml"
-    file.write_text(example("service:"))
+    file.write_text(topic_example("deploy", "service:"))
     shown = {entry["key"]: entry for entry in run_swapcli("config", "show", "--json", "--config", str(file)).json}
     assert shown["service.trusted_proxies"]["value"] == "127.0.0.1/32"
     assert shown["service.cors_origins"]["value"] == "https://app.example"
@@ -117,7 +135,7 @@ def test_the_settings_of_the_topic_are_accepted(tmp_path: Path) -> None:
 def unit() -> RawConfigParser:
     parser = RawConfigParser(strict=False, delimiters=("=",))
     parser.optionxform = str  # type: ignore[assignment,method-assign]
-    parser.read_string(example("[Unit]"))
+    parser.read_string(topic_example("deploy", "[Unit]"))
     return parser
 
 
@@ -130,7 +148,9 @@ def test_the_unit_runs_the_service() -> None:
 @pytest.mark.skipif(shutil.which("systemd-analyze") is None, reason="systemd is not installed")
 def test_systemd_accepts_the_unit(tmp_path: Path) -> None:
     file = tmp_path / "swapcli.service"
-    file.write_text(example("[Unit]").replace("/opt/swapcli/bin/swapcli", shutil.which("true") or "/bin/true"))
+    file.write_text(
+        topic_example("deploy", "[Unit]").replace("/opt/swapcli/bin/swapcli", shutil.which("true") or "/bin/true")
+    )
     ran = subprocess.run(["systemd-analyze", "verify", file], capture_output=True, text=True, check=False)
     assert (ran.returncode, [line for line in ran.stderr.splitlines() if file.name in line]) == (0, [])
     broken = file.with_name("broken.service")

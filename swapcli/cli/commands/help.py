@@ -18,7 +18,7 @@ from swapcli.errors import InvalidOption
 TOPICS = Path(__file__).parents[1] / "topics"
 ORDER = (
     "amounts", "slippage", "state", "live", "pools", "transactions", "routers", "warnings", "exit-codes", "scripting",
-    "library", "service", "deploy", "settings", "routing",
+    "library", "service", "deploy", "scale", "settings", "routing",
 )  # fmt: skip
 """The topics as the list shows them; each is a text file in `cli/topics`, whose first line is its title."""
 

@@ -61,7 +61,7 @@ def main() -> int:
                 _wait_until_ready(cluster, scene)
             ended = [each.name for each in (cluster.writer, *cluster.replicas) if each.exit_code() is not None]
             counters = _scrape(cluster)
-        verdict = judge(scene, traffic.answers, MAX_AGE_S)
+        verdict = judge(scene.chain.node, traffic.answers, MAX_AGE_S)
     limit = judge_limit(traffic.limited, lives, LIMIT_PER_MINUTE, SETTLE_S)
     _print(traffic, verdict, limit, counters, ended)
     is_exact = abs(limit.allowed - limit.due) <= LIMIT_TOLERANCE * limit.due + 1
@@ -138,7 +138,7 @@ def _print(traffic: Traffic, verdict: Verdict, limit: Limit, counters: Counter[s
         "checked": verdict.checked,
         "wrong_amounts": verdict.wrong,
         "older_than_max_age": verdict.stale,
-        "oldest_s": round(verdict.oldest_s, 1),
+        "oldest_s": verdict.oldest_s,
         "limit": {"seconds": round(limit.seconds), "allowed": limit.allowed, "due": round(limit.due, 1)},
         "latency_ms": {"p50": round(median(times_ms)), "p99": round(quantiles(times_ms, n=100)[98])},
         "metrics_since_last_start": dict(counters),

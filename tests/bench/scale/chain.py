@@ -14,7 +14,7 @@ from swapcli.engine.sync import import_pools
 from swapcli.model.market import MarketState
 from tests.bench.chain.crowd import Crowd
 from tests.bench.chain.following import open_fixture
-from tests.chain.anvil import AnvilChain, Node, running_anvil
+from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import DECIMALS, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.settings import url_of, write_settings
@@ -49,10 +49,6 @@ class TradingChain:
         with connected(self.chain) as node, create(folder / f"{self.network}.sqlite", self.fixture.network) as store:
             for _ in import_pools(store, node, self.market):
                 pass
-
-    def new_connection(self) -> Node:
-        """Return a connection to the node, for one thread."""
-        return Node(self.chain.node.port)
 
 
 @contextmanager

@@ -14,43 +14,20 @@ from pathlib import Path
 from tests.support.command import clean_environment
 from tests.support.redis_server import RedisServer, run_redis
 from tests.support.service_process import SWAPCLI_COMMAND
+from tests.support.topic_examples import topic_example
 
 CLIENT_HEADER = "X-Client"
 """nginx passes its value on as the client's address."""
 
-_NGINX = """
-daemon off;
-worker_processes 1;
-pid {folder}/nginx.pid;
-error_log {folder}/nginx.log warn;
-events {{ worker_connections 1024; }}
-http {{
-    access_log off;
-    client_body_temp_path {folder}/body;
-    proxy_temp_path {folder}/proxy;
-    fastcgi_temp_path {folder}/fastcgi;
-    uwsgi_temp_path {folder}/uwsgi;
-    scgi_temp_path {folder}/scgi;
-    map $http_x_client $client {{ default $http_x_client; "" 127.0.0.1; }}
-    upstream replicas {{
-        {servers}
-        keepalive 16;
-    }}
-    server {{
-        listen 127.0.0.1:{port};
-        location / {{
-            proxy_pass http://replicas;
-            proxy_http_version 1.1;
-            proxy_set_header Connection "";
-            proxy_set_header Host $host;
-            proxy_set_header X-Forwarded-For $client;
-            proxy_connect_timeout 1s;
-            proxy_read_timeout 10s;
-            proxy_next_upstream error timeout http_503 non_idempotent;
-        }}
-    }}
-}}
-"""
+_CHANGES = (
+    ("resolver 127.0.0.11 valid=5s;", 'map $http_x_client $client {{ default $http_x_client; "" 127.0.0.1; }}'),
+    ("server replica:8000 resolve max_fails=0;", "{servers}"),
+    ("listen 8080;", "listen 127.0.0.1:{port};"),
+    ("X-Forwarded-For $remote_addr;", "X-Forwarded-For $client;"),
+    ("http {", "http {{ access_log off; {temporary_folders}"),
+)
+"""What differs from the file of `swapcli help scale`: addresses of this machine, folders, and clients of the load."""
+_FOLDERS = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 _STOP_S = 20.0
 
 
@@ -139,10 +116,24 @@ def run_cluster(
 
 
 def _nginx_command(folder: Path, port: int, replica_ports: Sequence[int]) -> list[str]:
-    servers = "\n        ".join(f"server 127.0.0.1:{each} max_fails=1 fail_timeout=1s;" for each in replica_ports)
     file = folder / "nginx.conf"
-    file.write_text(_NGINX.format(folder=folder, port=port, servers=servers))
-    return ["nginx", "-p", str(folder), "-e", str(folder / "nginx.log"), "-c", str(file)]
+    file.write_text(nginx_config(folder, port, replica_ports))
+    log = folder / "nginx.log"
+    return ["nginx", "-p", str(folder), "-e", str(log), "-c", str(file), "-g", f"daemon off; pid {folder}/nginx.pid;"]
+
+
+def nginx_config(folder: Path, port: int, replica_ports: Sequence[int]) -> str:
+    """Return the configuration of `swapcli help scale` for replicas on ports of this machine."""
+    config = topic_example("scale", "# nginx.conf")
+    values = {
+        "servers": " ".join(f"server 127.0.0.1:{each} max_fails=0;" for each in replica_ports),
+        "port": port,
+        "temporary_folders": " ".join(f"{each}_temp_path {folder / each};" for each in _FOLDERS),
+    }
+    for documented, changed in _CHANGES:
+        assert config.count(documented) == 1, documented
+        config = config.replace(documented, changed.format(**values))
+    return config
 
 
 def _free_ports(count: int) -> list[int]:

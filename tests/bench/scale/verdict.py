@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import NamedTuple
 
-from tests.bench.scale.chain import TradingChain
 from tests.bench.scale.load import Answer, LimitedRequest
 from tests.chain.anvil import Node
 from tests.chain.trader import USER
@@ -20,22 +19,26 @@ class Verdict(NamedTuple):
     checked: int
     wrong: int
     stale: int
-    oldest_s: float
+    oldest_s: int
 
 
-def judge(scene: TradingChain, answers: Sequence[Answer], max_age_s: float) -> Verdict:
-    """Execute the call of each answer, as a read, at the block that it quotes."""
-    node, ages_s = scene.new_connection(), dict[int, int]()
+def judge(node: Node, answers: Sequence[Answer], max_age_s: int) -> Verdict:
+    """Execute the call of each answer, as a read, at the block that it quotes.
+
+    Ages count whole seconds, as timestamps of blocks do.
+    """
+    timestamps_s: dict[int, int] = {}
     wrong = stale = 0
-    oldest_s = 0.0
+    oldest_s = 0
     for answer in answers:
-        if answer.block not in ages_s:
-            ages_s[answer.block] = int(node.ask("eth_getBlockByNumber", hex(answer.block), False)["timestamp"], 16)
-        age_s = answer.requested_s - ages_s[answer.block]
+        if answer.block not in timestamps_s:
+            timestamps_s[answer.block] = int(
+                node.ask("eth_getBlockByNumber", hex(answer.block), False)["timestamp"], 16
+            )
+        age_s = int(answer.requested_s) - timestamps_s[answer.block]
         oldest_s = max(oldest_s, age_s)
         stale += age_s > max_age_s
         wrong += _paid(node, answer) != answer.amount_out
-    node.close()
     return Verdict(len(answers), wrong, stale, oldest_s)
 
 
