@@ -22,7 +22,7 @@ from tests.chain.trader import USER, random_amount
 
 LIMITED_CLIENT = "203.0.113.7"
 _TIMEOUT_S = 15.0
-_PAUSE_S = 0.02
+_PAUSE_S, _PAUSE_AFTER_FAILURE_S = 0.02, 0.2
 
 
 class Answer(NamedTuple):
@@ -102,7 +102,8 @@ def load(scene: TradingChain, port: int, clients: int, limited_per_s: float, rng
 
 def _send_orders(scene: TradingChain, port: int, traffic: Traffic, ended: Event, rng: Random) -> None:
     client, tokens = _Client(port), scene.fixture.tokens
-    while not ended.wait(rng.uniform(0.5, 1.5) * _PAUSE_S):
+    pause_s = _PAUSE_S
+    while not ended.wait(rng.uniform(0.5, 1.5) * pause_s):
         sold, bought = rng.sample(sorted(DECIMALS), 2)
         ends = [
             ZERO_ADDRESS if symbol == WETH and rng.random() < 0.5 else tokens[symbol].address
@@ -119,6 +120,7 @@ def _send_orders(scene: TradingChain, port: int, traffic: Traffic, ended: Event,
         requested_s, started_s = time.time(), time.perf_counter()
         status, document, header = client.request("POST", f"/{scene.network}/calldata", order)
         time_s = time.perf_counter() - started_s
+        pause_s = _PAUSE_S if status == 200 else _PAUSE_AFTER_FAILURE_S
         with traffic.lock:
             traffic.statuses[status] += 1
             if status != 200:
