@@ -1,4 +1,4 @@
-"""The deployment under kills: its configuration is the documented one, and its verdicts find what is wrong."""
+"""The deployment under kills: its configuration is the documented one, and its checks find what is wrong."""
 
 from __future__ import annotations
 
@@ -8,9 +8,9 @@ from pathlib import Path
 
 import pytest
 
+from tests.bench.scale.checks import Limit, check_answers, check_limit
 from tests.bench.scale.cluster import nginx_config
 from tests.bench.scale.load import Answer, LimitedRequest
-from tests.bench.scale.verdict import Limit, judge, judge_limit
 from tests.chain.anvil import running_anvil
 from tests.chain.trader import USER
 from tests.contracts.evm import load_artifact
@@ -28,7 +28,7 @@ def test_nginx_accepts_the_documented_configuration(tmp_path: Path) -> None:
 
 
 def requests(allowed_per_s: float, seconds: float) -> list[LimitedRequest]:
-    """Twenty requests a second, of which some are allowed."""
+    """Twenty requests a second, some of them allowed."""
     found, due = [], 0.0
     for number in range(round(20 * seconds)):
         due += allowed_per_s / 20
@@ -39,14 +39,14 @@ def requests(allowed_per_s: float, seconds: float) -> list[LimitedRequest]:
 
 @pytest.mark.parametrize(("allowed_per_s", "is_exact"), [(5.0, True), (5.2, False), (4.8, False), (10.0, False)])
 def test_a_limit_that_is_missed_is_found(allowed_per_s: float, is_exact: bool) -> None:
-    found = judge_limit(requests(allowed_per_s, 100), [(0.0, 50.0), (60.0, 100.0)], PER_MINUTE, settle_s=2.0)
+    found = check_limit(requests(allowed_per_s, 100), [(0.0, 50.0), (60.0, 100.0)], PER_MINUTE, settle_s=2.0)
     assert found.due == pytest.approx(found.seconds * 5) == pytest.approx(85 * 5, rel=0.02)
     assert (abs(found.allowed - found.due) <= 0.02 * found.due) is is_exact
 
 
 def test_a_bucket_that_is_never_empty_says_nothing() -> None:
     always = [each._replace(is_allowed=True) for each in requests(5, 10)]
-    assert judge_limit(always, [(0.0, 10.0)], PER_MINUTE, settle_s=0.0) == Limit(0.0, 0, 0.0)
+    assert check_limit(always, [(0.0, 10.0)], PER_MINUTE, settle_s=0.0) == Limit(0.0, 0, 0.0)
 
 
 def test_wrong_and_old_answers_are_found() -> None:
@@ -61,8 +61,8 @@ def test_wrong_and_old_answers_are_found() -> None:
         reverting = right._replace(calldata="0xa9059cbb")
         old = right._replace(requested_s=mined_s + 7.0)
         answers = [right, right._replace(amount_out=6), before, reverting, old]
-        verdict = judge(chain.node, answers, max_age_s=6)
-        assert (verdict.checked, verdict.wrong, verdict.stale) == (5, 3, 2)  # the block before is 12 seconds older
+        found = check_answers(chain.node, answers, max_age_s=6)
+        assert (found.checked, found.wrong, found.stale) == (5, 3, 2)  # the block before is 12 seconds older
 
 
 @pytest.mark.slow

@@ -1,5 +1,5 @@
 """A team's deployment on one machine, under load, with random kills: `make scale`.
 
 `cluster` runs Redis, a writer, replicas and nginx, and kills and restarts them; `chain` is a real chain that trades on;
-`load` sends orders through nginx and counts what the rate limit allows; `verdict` compares every answer with the chain.
+`load` sends orders through nginx and counts what the rate limit allows; `checks` compares every answer with the chain.
 """

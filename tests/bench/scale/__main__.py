@@ -3,7 +3,7 @@
     python -m tests.bench.scale [--kills 50] [--replicas 4] [--clients 8] [--seed 1]
 
 Each of the three is killed `--kills` times. Exits with 1 if an amount was wrong, an answer was older than the maximum
-age, the rate limit was missed by more than 2 %, or a process did not come back.
+age, the rate limit was missed by more than 2%, or a process did not come back.
 """
 
 from __future__ import annotations
@@ -20,9 +20,9 @@ from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 
 from tests.bench.scale.chain import TradingChain, open_trading_chain, trading
+from tests.bench.scale.checks import CheckedAnswers, Limit, check_answers, check_limit
 from tests.bench.scale.cluster import Cluster, run_cluster, run_redis_for_settings
 from tests.bench.scale.load import Traffic, load
-from tests.bench.scale.verdict import Limit, Verdict, judge, judge_limit
 
 MAX_AGE_S = 12
 LIMIT_PER_MINUTE = 120
@@ -61,11 +61,11 @@ def main() -> int:
                 _wait_until_ready(cluster, scene)
             ended = [each.name for each in (cluster.writer, *cluster.replicas) if each.exit_code() is not None]
             counters = _scrape(cluster)
-        verdict = judge(scene.chain.node, traffic.answers, MAX_AGE_S)
-    limit = judge_limit(traffic.limited, lives, LIMIT_PER_MINUTE, SETTLE_S)
-    _print(traffic, verdict, limit, counters, ended)
+        found = check_answers(scene.chain.node, traffic.answers, MAX_AGE_S)
+    limit = check_limit(traffic.limited, lives, LIMIT_PER_MINUTE, SETTLE_S)
+    _print(traffic, found, limit, counters, ended)
     is_exact = abs(limit.allowed - limit.due) <= LIMIT_TOLERANCE * limit.due + 1
-    return int(bool(verdict.wrong or verdict.stale or traffic.unexpected or ended or not is_exact))
+    return int(bool(found.wrong or found.stale or traffic.unexpected or ended or not is_exact))
 
 
 def _parse_arguments() -> argparse.Namespace:
@@ -130,15 +130,15 @@ def _get(port: int, path: str) -> tuple[int, str]:
         connection.close()
 
 
-def _print(traffic: Traffic, verdict: Verdict, limit: Limit, counters: Counter[str], ended: list[str]) -> None:
+def _print(traffic: Traffic, found: CheckedAnswers, limit: Limit, counters: Counter[str], ended: list[str]) -> None:
     times_ms = sorted(1_000 * each for each in traffic.times_s)
     document = {
         "answers": dict(sorted(traffic.statuses.items())),
         "blocks": len({each.block for each in traffic.answers}),
-        "checked": verdict.checked,
-        "wrong_amounts": verdict.wrong,
-        "older_than_max_age": verdict.stale,
-        "oldest_s": verdict.oldest_s,
+        "checked": found.checked,
+        "wrong_amounts": found.wrong,
+        "older_than_max_age": found.stale,
+        "oldest_s": found.oldest_s,
         "limit": {"seconds": round(limit.seconds), "allowed": limit.allowed, "due": round(limit.due, 1)},
         "latency_ms": {"p50": round(median(times_ms)), "p99": round(quantiles(times_ms, n=100)[98])},
         "metrics_since_last_start": dict(counters),

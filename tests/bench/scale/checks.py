@@ -13,7 +13,7 @@ from tests.contracts.evm import RevertedError
 MINUTE_S = 60.0
 
 
-class Verdict(NamedTuple):
+class CheckedAnswers(NamedTuple):
     """Counts over all answers. `oldest_s` is the greatest age of a quoted block when its quote was requested."""
 
     checked: int
@@ -22,7 +22,7 @@ class Verdict(NamedTuple):
     oldest_s: int
 
 
-def judge(node: Node, answers: Sequence[Answer], max_age_s: int) -> Verdict:
+def check_answers(node: Node, answers: Sequence[Answer], max_age_s: int) -> CheckedAnswers:
     """Execute the call of each answer, as a read, at the block that it quotes.
 
     Ages count whole seconds, as timestamps of blocks do.
@@ -39,7 +39,7 @@ def judge(node: Node, answers: Sequence[Answer], max_age_s: int) -> Verdict:
         oldest_s = max(oldest_s, age_s)
         stale += age_s > max_age_s
         wrong += _paid(node, answer) != answer.amount_out
-    return Verdict(len(answers), wrong, stale, oldest_s)
+    return CheckedAnswers(len(answers), wrong, stale, oldest_s)
 
 
 def _paid(node: Node, answer: Answer) -> int | None:
@@ -58,7 +58,7 @@ class Limit(NamedTuple):
     due: float
 
 
-def judge_limit(
+def check_limit(
     requests: Sequence[LimitedRequest], lives: Sequence[tuple[float, float]], per_minute: int, settle_s: float
 ) -> Limit:
     """Sum over the lives of Redis, each from its first rejection `settle_s` after its start on.
