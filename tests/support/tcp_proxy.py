@@ -42,13 +42,21 @@ class TcpProxy:
                 if self.state is ProxyState.REFUSING:
                     client.close()
                     continue
-                server = socket.create_connection(("127.0.0.1", self._target))
-                with self._lock:
-                    self._sockets |= {client, server}
-                for ends in ((client, server), (server, client)):
-                    for end in ends:
-                        end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
-                    Thread(target=self._forward, args=ends, daemon=True).start()
+                self._connect(client)
+
+    def _connect(self, client: socket.socket) -> None:
+        try:
+            server = socket.create_connection(("127.0.0.1", self._target))
+        except OSError:
+            client.close()
+            return
+        for end in (client, server):
+            end.setsockopt(socket.IPPROTO_TCP, socket.TCP_NODELAY, 1)
+        with self._lock:
+            self._sockets |= {client, server}
+        # From here on each thread may close its end at any time.
+        for ends in ((client, server), (server, client)):
+            Thread(target=self._forward, args=ends, daemon=True).start()
 
     def cut(self) -> int:
         """Close all open connections. Return their number."""

@@ -10,6 +10,7 @@ from itertools import count
 from pathlib import Path
 from random import Random
 from traceback import print_exc
+from typing import NamedTuple
 
 import pytest
 
@@ -30,28 +31,38 @@ KILLS = examples(15, full=50)
 POOLS = 40
 
 
-def work(path: Path, local_chain: TestChain) -> None:
+class Alarm(NamedTuple):
+    """The time at which a process ends itself: so many seconds after it has stored so many batches."""
+
+    batches: int
+    delay_s: float
+
+
+def work(path: Path, local_chain: TestChain, alarm: Alarm | None) -> None:
     """Sync in small batches, then follow, until the process is killed or its parent has ended."""
     parent = os.getppid()
+    stored = 0
     with connected(local_chain.chain) as made:
         node = LockedNode(made, path.with_suffix(".lock"))
         while os.getppid() == parent:
             try:
                 with store_at(path, local_chain.network) as store:
                     for _ in sync(store, node, SyncFilter(), EVEN_CLOCK, batch_size=3):
-                        pass
+                        stored += 1
+                        if alarm and stored == alarm.batches:
+                            signal.setitimer(signal.ITIMER_REAL, alarm.delay_s)
                     while os.getppid() == parent:
                         follow(store, node)
             except (ConfigError, UpstreamError):
                 continue  # another one was writing, or the chain never came to rest
 
 
-def start(path: Path, local_chain: TestChain) -> int:
+def start(path: Path, local_chain: TestChain, alarm: Alarm | None = None) -> int:
     """A process of its own that works; nothing is open that it could share."""
     child = os.fork()
     if child == 0:
         try:
-            work(path, local_chain)
+            work(path, local_chain, alarm)
         except BaseException:
             print_exc()
         finally:
@@ -67,7 +78,14 @@ def use(local_chain: TestChain, rng: Random, path: Path) -> None:
 def end(child: int) -> None:
     os.kill(child, signal.SIGKILL)
     _, status = os.waitpid(child, 0)
-    assert os.WTERMSIG(status) == signal.SIGKILL, "it was still at work"
+    assert os.WTERMSIG(status) in (signal.SIGKILL, signal.SIGALRM), "it was still at work"
+
+
+def wait_for_end(child: int, limit_s: float) -> None:
+    """Wait until a process has ended; one that finds nothing more to store has no alarm."""
+    end_s = time.monotonic() + limit_s
+    while not os.waitid(os.P_PID, child, os.WEXITED | os.WNOWAIT | os.WNOHANG) and time.monotonic() < end_s:
+        time.sleep(0.005)
 
 
 @pytest.fixture(scope="module")
@@ -83,11 +101,19 @@ def test_a_killed_sync_leaves_one_whole_block(local_chain: TestChain, node: RpcN
     path, rng = tmp_path / "store", Random("kills")
     heads: list[int] = []
     sizes: list[int] = []
+    with store_at(tmp_path / "measured", local_chain.network) as store:
+        started_s = time.monotonic()
+        synced(store, node)
+        sync_s = time.monotonic() - started_s
     for number in range(KILLS):
-        child = start(path, local_chain)
-        for _ in range(rng.randint(1, 3)):
-            time.sleep(rng.uniform(0.0, 0.01 + 0.2 * number / KILLS))
-            use(local_chain, rng, path)
+        if number < KILLS // 3:
+            child = start(path, local_chain, Alarm(rng.randint(1, 4), rng.uniform(0.0001, 0.002)))
+            wait_for_end(child, 10 * sync_s)
+        else:
+            child = start(path, local_chain)
+            for _ in range(rng.randint(1, 3)):
+                time.sleep(rng.uniform(0.0, 3 * sync_s * number / KILLS))
+                use(local_chain, rng, path)
         end(child)
         with store_at(path, local_chain.network) as store:
             if mark := store.inventory.head():
