@@ -24,7 +24,7 @@ class RedisServer:
     """A server that can be stopped and started again on the same ports. It starts empty each time."""
 
     def __init__(self, folder: Path, *options: str) -> None:
-        self.port, self.tls_port = _free_ports(2)
+        self.port, self.tls_port = free_ports(2)
         self.socket_path = str(folder / "redis.sock")
         self._folder, self._options = folder, options
         self._process: subprocess.Popen[bytes] | None = None
@@ -114,7 +114,8 @@ def _accepts(path: str) -> bool:
     return True
 
 
-def _free_ports(count: int) -> list[int]:
+def free_ports(count: int) -> list[int]:
+    """Return ports of this machine that nothing listens on."""
     listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
     ports = [listener.getsockname()[1] for listener in listeners]
     for listener in listeners:

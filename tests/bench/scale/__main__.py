@@ -21,8 +21,9 @@ from tempfile import TemporaryDirectory
 
 from tests.bench.scale.chain import TradingChain, open_trading_chain, trading
 from tests.bench.scale.checks import CheckedAnswers, Limit, check_answers, check_limit
-from tests.bench.scale.cluster import Cluster, run_cluster, run_redis_for_settings
+from tests.bench.scale.cluster import Cluster, run_cluster
 from tests.bench.scale.load import Traffic, load
+from tests.support.redis_server import run_redis
 
 MAX_AGE_S = 12
 LIMIT_PER_MINUTE = 120
@@ -42,7 +43,7 @@ def main() -> int:
     """Run the deployment; return 0 if it never failed a client."""
     arguments = _parse_arguments()
     rng = Random(arguments.seed)
-    with TemporaryDirectory(prefix="scale-") as name, open_trading_chain() as scene, run_redis_for_settings() as redis:
+    with TemporaryDirectory(prefix="scale-") as name, open_trading_chain() as scene, run_redis() as redis:
         folder = Path(name)
         service = {
             "state_url": redis.url,

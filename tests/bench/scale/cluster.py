@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import os
 import signal
-import socket
 import subprocess
 from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
@@ -12,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from tests.support.command import clean_environment
-from tests.support.redis_server import RedisServer, run_redis
+from tests.support.redis_server import RedisServer, free_ports
 from tests.support.service_process import SWAPCLI_COMMAND
 from tests.support.topic_examples import topic_example
 
@@ -81,18 +80,11 @@ class Cluster:
 
 
 @contextmanager
-def run_redis_for_settings() -> Iterator[RedisServer]:
-    """Run the Redis server that the settings of all processes name."""
-    with run_redis() as redis:
-        yield redis
-
-
-@contextmanager
 def run_cluster(
     folder: Path, redis: RedisServer, settings: Path, network: str, replicas: int, max_age_s: int
 ) -> Iterator[Cluster]:
     """Start all processes; kill them at the end."""
-    ports = _free_ports(replicas + 1)
+    ports = free_ports(replicas + 1)
     env = clean_environment({"SWAPCLI_CONFIG": str(settings)})
     writer = Daemon(
         "writer",
@@ -134,11 +126,3 @@ def nginx_config(folder: Path, port: int, replica_ports: Sequence[int]) -> str:
         assert config.count(documented) == 1, documented
         config = config.replace(documented, changed.format(**values))
     return config
-
-
-def _free_ports(count: int) -> list[int]:
-    listeners = [socket.create_server(("127.0.0.1", 0)) for _ in range(count)]
-    ports = [listener.getsockname()[1] for listener in listeners]
-    for listener in listeners:
-        listener.close()
-    return ports
