@@ -7,7 +7,7 @@ from typing import Annotated
 
 from swapcli.cli.command_app import UsageError
 from swapcli.cli.files import STDIN
-from swapcli.cli.options import SOURCE, OutputOptions, option
+from swapcli.cli.options import OutputOptions, option
 from swapcli.cli.output import OutputFormat
 from swapcli.errors import InvalidOption
 from swapcli.records import NamedTuple
@@ -19,7 +19,7 @@ _BATCH = "Many orders"
 class BatchOptions(NamedTuple):
     """Which orders are quoted, by how many processes, and where the results go."""
 
-    batch: Annotated[str | None, option("--batch", "Quote the orders in this file; - is stdin.", SOURCE, "FILE")] = None
+    batch: Annotated[str | None, option("--batch", "Quote the orders in this file; - is stdin.", _BATCH, "FILE")] = None
     workers: Annotated[str | None, option("--workers", "Processes that quote a batch.  [default: 1]", _BATCH, "N")] = (
         None
     )
@@ -31,7 +31,7 @@ class BatchOptions(NamedTuple):
     @property
     def worker_count(self) -> int:
         """The number of processes. Raises `InvalidOption`."""
-        text = self.workers or "1"
+        text = "1" if self.workers is None else self.workers
         if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MAX_WORKERS):
             raise InvalidOption(f"--workers: expected a whole number from 1 to {MAX_WORKERS}")
         return int(text)
@@ -39,7 +39,7 @@ class BatchOptions(NamedTuple):
     def check_absent(self) -> None:
         """Raise `InvalidOption` if there is no batch but an option that needs one."""
         for name, value in (("--workers", self.workers), ("--results", self.results), ("--resume", self.resume)):
-            if value:
+            if value is not None and value is not False:
                 raise InvalidOption(f"{name} is for a batch of orders", hint="give --batch FILE")
 
     def check(self, words: Sequence[str], output: OutputOptions, market: object) -> None:

@@ -7,11 +7,12 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, redirect_stderr
 from functools import partial
 from io import StringIO
+from typing import Any
 
 from swapcli.api.route import render_no_route
 from swapcli.cli import exit_codes
 from swapcli.cli.batch_options import BatchOptions
-from swapcli.cli.batch_results import Entry, open_results
+from swapcli.cli.batch_results import CSV_COLUMNS, BatchResults, Entry, open_results
 from swapcli.cli.errors import report_of
 from swapcli.cli.files import read_lines
 from swapcli.cli.output import OutputFormat
@@ -23,13 +24,7 @@ from swapcli.records import NamedTuple
 from swapcli.startup import enable_garbage_collection
 
 KEYS = ("id", "token_in", "token_out", "amount_in")
-EXAMPLE = 'example of a line: {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000"}'
-
-CSV_COLUMNS = (
-    "id", "success", "inputAmount", "outputAmount", "minReceived", "priceImpact", "gasUnits", "gasUsd",
-    "outputNetOfGas", "expiresAt", "errorMessage",
-)  # fmt: skip
-"""The columns of a batch as CSV: the order's id, and fields of its result."""
+EXAMPLE = 'example of a line: {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000000000000000"}'
 
 
 class BatchOrder(NamedTuple):
@@ -58,15 +53,16 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
     context = open_context()
     enable_garbage_collection()
     output = context.session.output
-    entries: Iterable[Entry] = _parse_entries(read_lines(options.batch))
+    entries = _parse_entries(read_lines(options.batch))
     with ExitStack() as stack:
         write: Callable[[str], None] = output.print_ready_line
         has_header = False
         if options.results is not None:
             is_csv = output.format is OutputFormat.CSV
             file = stack.enter_context(open_results(options.results, resume=options.resume, is_csv=is_csv))
+            if options.resume:
+                _resume(file, options.results, entries, context)
             write, has_header = file.write_line, file.has_results
-            entries = file.skip_answered(entries)
         if output.format is OutputFormat.CSV and not has_header:
             write(csv_lines(CSV_COLUMNS, ()))
         statuses = set()
@@ -76,6 +72,19 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
             output.deferred.extend(answer.notes)
             output.flush_notes()
     return exit_codes.worst(statuses)
+
+
+def _resume(file: BatchResults, name: str, entries: Iterator[Entry], context: QuoteContext) -> None:
+    """Skip the orders that have results. Raises `InvalidInput` if these are of other orders, settings or markets."""
+    from swapcli.cli.batch_continuity import check_continuity
+
+    earlier = file.skip_answered(entries)
+    note = check_continuity(name, earlier, partial(_quote_entry, context), is_fixed=_is_in_memory(context))
+    output = context.session.output
+    output.deferred.clear()  # notes on the orders that were quoted for the check
+    if note is not None:
+        output.note(note)
+    output.flush_notes()  # before processes are forked with it
 
 
 def _answer_all(
@@ -88,9 +97,8 @@ def _answer_all(
     if worker_count == 1:
         return map(partial(_answer_entry, context), entries)
     from swapcli.cli.order_processes import answer_in_processes
-    from swapcli.engine.sources.in_memory import InMemorySource
 
-    if isinstance(context.market.source, InMemorySource):
+    if _is_in_memory(context):
         return answer_in_processes(entries, worker_count, lambda: partial(_answer_entry, context))
     context.market.close()
 
@@ -103,14 +111,18 @@ def _answer_all(
     return answer_in_processes(entries, worker_count, open_answer)
 
 
+def _is_in_memory(context: QuoteContext) -> bool:
+    from swapcli.engine.sources.in_memory import InMemorySource
+
+    return isinstance(context.market.source, InMemorySource)
+
+
 def _answer_entry(context: QuoteContext, entry: Entry) -> Answer:
     """Answer an order. The result of one that fails contains its error."""
     output, status = context.session.output, exit_codes.OK
     result: Mapping[str, object]
     try:
-        order = _parse_order(entry)
-        token_in, token_out = context.market.token(order.token_in), context.market.token(order.token_out)
-        result = context.quote(context.options.build_order(token_in, token_out, order.amount)).to_dict()
+        result = _quote_entry(context, entry)
     except SwapcliError as error:
         status, result = exit_codes.status_of(error), render_no_route(error.message)
     except Exception as error:
@@ -123,6 +135,13 @@ def _answer_entry(context: QuoteContext, entry: Entry) -> Answer:
     notes = tuple(output.deferred)
     output.deferred.clear()
     return Answer(line, status, notes)
+
+
+def _quote_entry(context: QuoteContext, entry: Entry) -> Mapping[str, Any]:
+    """Return the result of an order. Raises `SwapcliError`."""
+    order = _parse_order(entry)
+    token_in, token_out = context.market.token(order.token_in), context.market.token(order.token_out)
+    return context.quote(context.options.build_order(token_in, token_out, order.amount)).to_dict()
 
 
 def _parse_entries(lines: Iterable[bytes]) -> Iterator[Entry]:

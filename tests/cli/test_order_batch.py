@@ -128,6 +128,8 @@ def test_a_line_that_is_no_order_ends_the_batch_with_its_number(
         (("--table",), "INVALID_OPTION"),
         (("ETH",), "USAGE"),
         (("--market", "-"), "INVALID_OPTION"),
+        (("--watch",), "INVALID_OPTION"),
+        (("--from", "0x" + "11" * 20), "INVALID_OPTION"),
     ],
 )
 def test_what_does_not_go_with_a_batch_is_refused(options: tuple[str, ...], code: str) -> None:
@@ -270,7 +272,12 @@ def wait_until(condition: Callable[[], bool]) -> None:
         (("--workers", "two"), "a whole number from 1 to 256"),
         (("--resume",), "--results"),
         (("--resume", "--results", "r", "--get", "id"), "not one field"),
+        (("--workers", ""), "a whole number from 1 to 256"),
         (("--results", "/dev/null/r"), "cannot write"),
+        (("--results", "/dev/full"), "is not a regular file"),
+        (("--results", "/dev/zero", "--resume"), "is not a regular file"),
+        (("--results", "-"), "the name of a file"),
+        (("--results", ""), "cannot write"),
     ],
 )
 def test_wrong_batch_options_are_refused(batch: Callable[..., CommandResult], options: Any, message: str) -> None:
@@ -291,17 +298,78 @@ def test_batch_options_need_a_batch(option: tuple[str, ...]) -> None:
     [
         ('{"id": 1, "result": {}}\n{"id": 9, "result": {}}\n', "is of order 9, but that order of the batch is 2"),
         ('{"id": 1, "result": {}}\n{"id": 2, "result": {}}\n{"id": 3, "result": {}}\n', "the batch is shorter"),
-        ("nonsense\n", "no results of a batch"),
+        ("nonsense\n", "is no result of a batch"),
+        ("nonsense without an end of a line", "is no result of a batch"),
+        ('{"id": 1, "token_in": "A", "token_out": "B", "amount_in": "1"}\n', "is no result of a batch"),
+        ('{"id": 1, "result": {"success": tr\n', "is no result of a batch"),
+        ('{"id": 1, "result": {"success": tr}}\n', "is no result of a batch"),
+        ('{"no": 1, "result": {}}\n', "is no result of a batch"),
+        ('{"id": 1, "result": {"\udcff": 1}}\n', "is no result of a batch"),
+        ("id,success\n", "is no result of a batch"),
+        ("\n", "is no result of a batch"),
+        (f'{{"id": "{"x" * 5_000}", "result": {{}}}}\n', "xxx..., but that order"),
     ],
 )
 def test_results_of_another_batch_are_left_alone(
     batch: Callable[..., CommandResult], tmp_path: Path, content: str, problem: str
 ) -> None:
     results = tmp_path / "results"
-    results.write_text(content)
+    results.write_text(content, errors="surrogateescape")
     ran = batch(order(1), order(2), options=("--results", str(results), "--resume", "--json"))
     assert ran.exit_code == 2
     assert problem in ran.error["message"]
-    assert results.read_text() == content
+    assert len(ran.error["message"]) < 300
+    assert results.read_text(errors="surrogateescape") == content
     again = batch(order(1), options=("--results", str(results), "--json"))
     assert "not empty" in again.error["message"]
+
+
+@pytest.mark.parametrize("form", ["json", "csv"])
+@pytest.mark.parametrize(
+    ("lines", "options"),
+    [
+        ((order(1), order(2)), ("--slippage", "3")),
+        ((order(1), order(2)), ("--gas-price", "0", "--direct", "--max-hops", "1", "--exclude-protocols", "5")),
+        ((order(1, amount="999"), order(2)), ()),
+        ((order(1, token_out=LONELY), order(2)), ()),
+    ],
+)
+def test_results_of_other_settings_are_not_continued(
+    batch: Callable[..., CommandResult], tmp_path: Path, form: str, lines: Any, options: Any
+) -> None:
+    results = tmp_path / "results"
+    to_file = ("--results", str(results), "--format", form)
+    assert batch(order(1), options=to_file).exit_code == 0
+    before = results.read_text()
+    ran = batch(*lines, options=(*to_file, *options, "--resume"))
+    assert (ran.exit_code, ran.stdout) == (2, "")
+    assert "is not what its order gives now" in ran.stderr
+    assert results.read_text() == before
+    assert batch(order(1), order(2), options=(*to_file, "--resume")).exit_code == 0
+
+
+@pytest.mark.parametrize(("first", "then"), [("json", "csv"), ("csv", "json")])
+def test_results_in_another_format_are_not_continued(
+    batch: Callable[..., CommandResult], tmp_path: Path, first: str, then: str
+) -> None:
+    results = str(tmp_path / "results")
+    assert batch(order(1), options=("--results", results, "--format", first)).exit_code == 0
+    ran = batch(order(1), order(2), options=("--results", results, "--format", then, "--resume"))
+    assert ran.exit_code == 2
+    assert "is no result of a batch in this format" in ran.stderr
+
+
+def test_two_processes_do_not_write_to_one_file(market_file: str, tmp_path: Path) -> None:
+    results = tmp_path / "results"
+    command = [sys.executable, "-m", "swapcli", "route", "testnet", "--market", market_file, "--batch", "-"]
+    options = ("--results", str(results), "--resume", "--json")
+    with subprocess.Popen([*command, *options], env=clean_environment(), stdin=subprocess.PIPE) as process:
+        assert process.stdin
+        process.stdin.write(f"{json.dumps(order(1))}\n".encode())
+        process.stdin.flush()
+        wait_until(lambda: results.exists() and results.read_bytes().endswith(b"\n"))
+        ran = run_swapcli("route", "testnet", "--market", market_file, "--batch", os.devnull, *options)
+        assert ran.exit_code == 2
+        assert "another process is writing" in ran.error["message"]
+        process.stdin.close()
+        assert process.wait() == 0

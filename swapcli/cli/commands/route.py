@@ -72,7 +72,7 @@ def route(
     A batch file has one JSON order per line, {"id", "token_in", "token_out", "amount_in"}, with amounts in the token's
     smallest unit. The output is one line {"id", "result"} per order, in their order; --format csv prints the main
     figures. A malformed line stops the batch; the error gives its number. The exit status is the lowest one other than
-    0 of all orders. An interrupted batch with --results goes on where it was with --resume.
+    0 of all orders. An interrupted batch with --results goes on where it was with --resume (swapcli help scripting).
 
     --watch draws each quote over the last one, with the change since the first; into a pipe it writes one JSON object
     per line. It needs a node, a service or a store that swapcli sync --watch follows. It waits for at least the time of
@@ -89,26 +89,28 @@ def route(
     if batch.batch is None:
         batch.check_absent()
     if watch is not None:
+        if batch.batch is not None:
+            raise InvalidOption("--watch and --batch exclude each other")
         words = require_order(words)
-        _check_watch_alone(words, batch.batch, sender, picture, session)
+        _check_watch_alone(words, sender, picture, session)
         return _watch(open_quote_context(session, network, order, source), words, watch, picture, output)
     if batch.batch is None:
         words = require_order(words, hint=", or --batch")
         picture.check(session.output)
         return _route_one(open_quote_context(session, network, order, source), words, sender, picture)
     if any(picture):
-        raise InvalidOption("--batch prints JSON and excludes views and pictures")
+        raise InvalidOption("--batch prints JSON or CSV and excludes views and pictures")
+    if sender is not None:
+        raise InvalidOption("--from is for an AMOUNT of all or a percentage", hint="leave it out with --batch")
     batch.check(words, output, session.settings.market)
     from swapcli.cli.order_batch import route_batch
 
     return route_batch(lambda: open_quote_context(session, network, order, source), batch)
 
 
-def _check_watch_alone(
-    words: list[str], batch: str | None, sender: str | None, picture: PictureOptions, session: Session
-) -> None:
+def _check_watch_alone(words: list[str], sender: str | None, picture: PictureOptions, session: Session) -> None:
     """Raise an error if the command line has options that do not fit --watch."""
-    others = {"--batch": batch, "--from": sender, "--svg": picture.svg, "--mermaid": picture.mermaid or None}
+    others = {"--from": sender, "--svg": picture.svg, "--mermaid": picture.mermaid or None}
     for name, value in others.items():
         if value is not None:
             raise InvalidOption(f"--watch and {name} exclude each other")
