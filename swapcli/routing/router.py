@@ -18,10 +18,11 @@ from swapcli.model.price_basis import PriceBasis
 from swapcli.model.quote import WHOLE_PERCENTS, Certificate, Quote
 from swapcli.model.token import Token
 from swapcli.routing.cancellation import CancelCheck, SearchTimeUp, no_cancellation
-from swapcli.routing.graph.dust_filter import DustFilter, PaidSlices, drop_oldest
+from swapcli.routing.graph.digraph import TokenPair
+from swapcli.routing.graph.dust_filter import DustFilter, FormerSliceMarket, PaidSlices, drop_oldest
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.graph.spot_prices import SpotPrices
-from swapcli.routing.graph.usd_prices import mid_rate_pools, reference_values, usd_price_paths
+from swapcli.routing.graph.usd_prices import mid_rate_pools, reference_values, round_values, usd_price_paths
 from swapcli.routing.graph.widest_path_prices import PathPrice
 from swapcli.routing.search.problem import RoutingProblem, SwapSpec
 from swapcli.routing.search.route_search import RouteSearch, ScoredRoute, SearchResult
@@ -57,14 +58,27 @@ class Router:
     def with_changes(self, market: MarketState, changed: Set[str]) -> Router:
         """Return a router for `market`, which differs from the present one only in the pools with keys in `changed`."""
         router = Router(market, self._execution, self._fits_calldata)
-        dust_filter = self._dust_filters.get(frozenset())
+        filters = self._dust_filters.copy()
+        dust_filter = filters.pop(frozenset(), None)
         addresses = tuple(market.tokens)
         if dust_filter and addresses[: len(dust_filter.graph.addresses)] == dust_filter.graph.addresses:
             before, after = (_pools_with_keys(each, changed) for each in (self.market, market))
-            router._dust_filters[frozenset()] = router._new_dust_filter(
-                dust_filter.graph.with_changes(before, after, addresses)
-            )
+            graph = dust_filter.graph.with_changes(before, after, addresses)
+            pairs = graph.pairs_of((*before, *after))
+            router._dust_filters[frozenset()] = router._new_dust_filter(graph, former=dust_filter.former_for(pairs))
+            if graph.addresses == dust_filter.graph.addresses:
+                router._take_over(filters, pairs)
         return router
+
+    def _take_over(self, filters: Mapping[frozenset[str], DustFilter], changed_pairs: frozenset[TokenPair]) -> None:
+        """Take over the `filters` of former state, by excluded protocols, that orders on it used."""
+        whole = self._dust_filter(frozenset())
+        for excluded, former in filters.items():
+            if former.is_used:
+                graph = former.graph.with_pairs_of(whole.graph, changed_pairs, _without(excluded))
+                slices = former.former_for(changed_pairs)
+                self._dust_filters[excluded] = self._new_dust_filter(graph, whole.paid_slices, slices)
+        self._dust_filters[frozenset()] = self._dust_filters.pop(frozenset())
 
     def warm(self) -> None:
         """Build the data that all orders share, before the first one."""
@@ -255,12 +269,17 @@ class Router:
             drop_oldest(self._dust_filters, _MAX_CACHED_FILTERS)
         return dust_filter
 
-    def _new_dust_filter(self, graph: MarketGraph, paid_slices: PaidSlices | None = None) -> DustFilter:
-        return DustFilter(graph, lambda: self._reference_values, paid_slices)
+    def _new_dust_filter(
+        self,
+        graph: MarketGraph,
+        paid_slices: PaidSlices | None = None,
+        former: Mapping[float, FormerSliceMarket] | None = None,
+    ) -> DustFilter:
+        return DustFilter(graph, lambda: self._reference_values, paid_slices, former)
 
     @cached_property
     def _reference_values(self) -> dict[int, float]:
-        return reference_values(self._graph(frozenset()), self._usd)
+        return round_values(reference_values(self._graph(frozenset()), self._usd))
 
     def _native_value(self, dust_filter: DustFilter, spot: SpotPrices, max_hops: int, gas_price_wei: int) -> float:
         """Return the value of one wei of the native token in base units of the output token; 0.0 where unknown.
@@ -343,6 +362,11 @@ class Router:
             a: t.price_usd for a, t in tokens.items() if t.price_usd is not None and t.price_usd > 0.0
         }
         return {graph.token_index[a]: price / 10 ** tokens[a].decimals for a, price in per_token.items()}
+
+
+def _without(protocols: Set[str]) -> Callable[[Arc], bool]:
+    """Return the condition that an arc is of none of `protocols`."""
+    return lambda arc: arc.pool.protocol not in protocols
 
 
 def _has_pools(found: ScoredRoute, pools: Mapping[str, Pool]) -> bool:

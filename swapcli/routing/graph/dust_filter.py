@@ -10,6 +10,7 @@ only their order of magnitude matters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from functools import partial
 from itertools import pairwise
 from math import floor, inf, log
 from typing import TypeVar
@@ -35,6 +36,8 @@ _DRAINED_FRACTION = 0.1  # of an order's value: where no path pays more, slices 
 _MAX_CACHED_GRAPHS = 12  # one per size of slice: twelve cover a factor of 16^12, from dust to the largest orders
 _MAX_CACHED_PRICES = 128  # entries by target, hop limit and slice; bounds the memory of a long-running service
 
+_MAX_CHANGED_PAIRS_PER_TOKEN = 1.0  # beyond it, filtering the whole graph takes about as long. Empirical
+
 _K = TypeVar("_K")
 _V = TypeVar("_V")
 
@@ -46,6 +49,23 @@ class FilteredMarket(NamedTuple):
     spot: SpotPrices
 
 
+class SliceMarket(NamedTuple):
+    """What all orders with slices of one reference value share: the graph without arcs that pay next to nothing for
+    them, the slices, a cache of the rates for them, and the reference values; None for infinitely small slices."""
+
+    graph: MarketGraph
+    slices: Slices | None
+    rates: dict[TokenPair, float]
+    values: Mapping[int, float]
+
+
+class FormerSliceMarket(NamedTuple):
+    """That of former state, and the pairs of tokens whose arcs have changed since."""
+
+    market: SliceMarket
+    changed_pairs: frozenset[TokenPair]
+
+
 class DustFilter:
     """Builds and caches the filtered markets of orders of similar size into the same token."""
 
@@ -54,18 +74,34 @@ class DustFilter:
         graph: MarketGraph,
         reference_values: Callable[[], Mapping[int, float]],
         paid_slices: PaidSlices | None = None,
+        former: Mapping[float, FormerSliceMarket] | None = None,
     ) -> None:
         """Filter `graph`. `reference_values` returns the value of a base unit by token, all in the same unit.
 
-        `paid_slices` are shared by filters of the same arcs and reference values.
+        `paid_slices` are shared by filters of the same arcs and reference values. `former` comes from the filter of a
+        former state of the graph, and saves most of the work.
         """
         self.graph = graph
         self.paid_slices = PaidSlices() if paid_slices is None else paid_slices
         self._reference_values = reference_values
+        self._former = dict(former or {})
         self._spot_prices: dict[tuple[int, int, float], SpotPrices] = {}
-        self._graphs: dict[float, MarketGraph] = {}
-        self._slices: dict[float, tuple[Slices | None, dict[TokenPair, float]]] = {}
+        self._slice_markets: dict[float, SliceMarket] = {}
         self._filtered_markets: dict[tuple[int, int, float, bool], FilteredMarket] = {}
+
+    @property
+    def is_used(self) -> bool:
+        """Whether an order has used the filter."""
+        return bool(self._slice_markets)
+
+    def former_for(self, changed_pairs: frozenset[TokenPair]) -> dict[float, FormerSliceMarket]:
+        """Return what this filter knows for one whose graph has other arcs for `changed_pairs`."""
+        # `copy` is atomic: other threads may be adding to these caches.
+        known = {value: (former.market, former.changed_pairs) for value, former in self._former.copy().items()}
+        known |= {value: (market, frozenset()) for value, market in self._slice_markets.copy().items()}
+        max_pairs = _MAX_CHANGED_PAIRS_PER_TOKEN * len(self.graph.addresses)
+        former = {value: FormerSliceMarket(market, pairs | changed_pairs) for value, (market, pairs) in known.items()}
+        return {value: each for value, each in former.items() if len(each.changed_pairs) <= max_pairs}
 
     def filtered_market(self, source: int, target: int, amount: float, max_hops: int) -> FilteredMarket:
         """Return the market for an order that sells `amount` base units of `source` for `target`."""
@@ -108,7 +144,7 @@ class DustFilter:
         market = self._filtered_markets.get(key)
         if market is None:
             if is_filtered:
-                market = FilteredMarket(drop_dust(self._graph_for_slice(slice_value), spot), spot)
+                market = FilteredMarket(drop_dust(self._slice_market(slice_value).graph, spot), spot)
             else:
                 market = FilteredMarket(self.graph, SpotPrices(self.graph, target, max_hops, spot.slices))
             self._filtered_markets[key] = market
@@ -119,32 +155,46 @@ class DustFilter:
         key = (target, max_hops, slice_value)
         spot = self._spot_prices.get(key)
         if spot is None:
-            graph = self._graph_for_slice(slice_value)
-            slices, known_rates = self._slices_of_value(slice_value)
-            spot = SpotPrices(graph, target, max_hops, slices, known_rates=known_rates)
+            market = self._slice_market(slice_value)
+            spot = SpotPrices(market.graph, target, max_hops, market.slices, known_rates=market.rates)
             self._spot_prices[key] = spot
             drop_oldest(self._spot_prices, _MAX_CACHED_PRICES)
         return spot
 
-    def _slices_of_value(self, slice_value: float) -> tuple[Slices | None, dict[TokenPair, float]]:
-        """Return the slices of that reference value, and a cache of the rates for them."""
-        found = self._slices.get(slice_value)
+    def _slice_market(self, slice_value: float) -> SliceMarket:
+        """Return the market of slices of that reference value; 0.0 stands for infinitely small ones."""
+        found = self._slice_markets.get(slice_value)
         if found is None:
-            slices = None
-            if slice_value:
-                slices = {token: max(slice_value / value, 1.0) for token, value in self._reference_values().items()}
-            found = self._slices[slice_value] = slices, {}
-            drop_oldest(self._slices, _MAX_CACHED_GRAPHS)
+            values = self._reference_values() if slice_value else {}
+            former = self._former.pop(slice_value, None)
+            found = self._update(former, slice_value, values) if former else None
+            if found is None:
+                graph = _drop_low_paying(self.graph, values, slice_value, self.paid_slices)
+                found = SliceMarket(graph, _slices(values, slice_value), {}, values)
+            self._slice_markets[slice_value] = found
+            drop_oldest(self._slice_markets, _MAX_CACHED_GRAPHS)
         return found
 
-    def _graph_for_slice(self, slice_value: float) -> MarketGraph:
-        """Return the graph without the arcs that pay next to nothing for a slice at reference values."""
-        graph = self._graphs.get(slice_value)
-        if graph is None:
-            values = self._reference_values() if slice_value else {}
-            graph = self._graphs[slice_value] = _drop_low_paying(self.graph, values, slice_value, self.paid_slices)
-            drop_oldest(self._graphs, _MAX_CACHED_GRAPHS)
-        return graph
+    def _update(self, former: FormerSliceMarket, slice_value: float, values: Mapping[int, float]) -> SliceMarket | None:
+        """Return the market of former state as it is now; None if too much has changed.
+
+        What depends on the arcs of changed pairs, and on tokens with another reference value, is computed again.
+        """
+        graph, before = self.graph, former.market
+        if graph.addresses != before.graph.addresses or not graph.has_core_of(before.graph):
+            return None
+        tokens = {token for token, _ in values.items() ^ before.values.items()}
+        pairs = former.changed_pairs.union(
+            ((token, other) for token in tokens for other in graph.best_rate_out[token]),
+            ((other, token) for token in tokens for other in graph.best_rate_in[token]),
+        )
+        if len(pairs) > _MAX_CHANGED_PAIRS_PER_TOKEN * len(graph.addresses):
+            return None
+        pays = partial(_pays_at, values, slice_value, self.paid_slices)
+        rates = before.rates.copy()
+        for pair in pairs:
+            rates.pop(pair, None)
+        return SliceMarket(before.graph.with_pairs_of(graph, pairs, pays), _slices(values, slice_value), rates, values)
 
     def _best_output_along(self, path: list[int], amount: float) -> float:
         """Return what the best pool of each hop on `path` pays in turn; a pool takes no more than its capacity."""
@@ -176,6 +226,11 @@ class PaidSlices:
         return pays
 
 
+def _slices(values: Mapping[int, float], slice_value: float) -> Slices | None:
+    """Return the slices of that reference value; None if they are infinitely small."""
+    return {token: max(slice_value / value, 1.0) for token, value in values.items()} if slice_value else None
+
+
 def _drop_low_paying(
     graph: MarketGraph, values: Mapping[int, float], slice_value: float, paid_slices: PaidSlices
 ) -> MarketGraph:
@@ -193,6 +248,12 @@ def _drop_low_paying(
             if len(paying) < len(arcs):
                 replacements[i, j] = (paying, paying[0].rate if paying else 0.0)
     return graph.with_arcs(replacements) if replacements else graph
+
+
+def _pays_at(values: Mapping[int, float], slice_value: float, paid_slices: PaidSlices, arc: Arc) -> bool:
+    """Return whether `_drop_low_paying` leaves `arc`."""
+    value_in, value_out = values.get(arc.token_in), values.get(arc.token_out)
+    return not value_in or not value_out or paid_slices.pays(arc, slice_value, value_in, value_out)
 
 
 def pays_for_slice(curve: RateCurve, amount_in: float, rate: float) -> bool:

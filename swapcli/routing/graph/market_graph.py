@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Callable, Collection, Iterable, Mapping, Set
 from functools import cached_property
 from itertools import permutations
+from math import inf
 from typing import TypeVar
 
 from swapcli.model.pool import Pool, RateCurve
@@ -67,8 +68,8 @@ class MarketGraph:
         The time grows with the number of changes, not of pools: both graphs share unchanged rows, and never modify
         them.
         """
-        changed, removed, added = MarketGraph((), addresses), tuple(before), tuple(after)
-        changed_pairs = {pair for pool in removed + added for pair in changed._token_pairs(pool)}
+        changed, removed, added = self._without_rows(tuple(addresses)), tuple(before), tuple(after)
+        changed_pairs = changed.pairs_of(removed + added)
         rows = {i for i, _ in changed_pairs}
         changed._copy_except(self, changed_pairs, rows)
         keys = {pool.key for pool in removed}
@@ -82,7 +83,34 @@ class MarketGraph:
             (j in self.best_rate_out[i]) == (j in changed.best_rate_out[i]) for i, j in changed_pairs
         ):
             changed._copy_core(self, rows, rows)
+        known_gas, gas_removed, gas_added = vars(self).get("min_swap_gas"), *map(_min_swap_gas, (removed, added))
+        if known_gas is not None and (gas_removed > known_gas or gas_added <= known_gas):
+            vars(changed)["min_swap_gas"] = min(known_gas, gas_added)
         return changed
+
+    def with_pairs_of(
+        self, other: MarketGraph, pairs: Iterable[TokenPair], is_included: Callable[[Arc], bool]
+    ) -> MarketGraph:
+        """Return the graph with the included arcs of `other`, which has the same tokens, for some pairs of tokens."""
+        replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
+        for i, j in pairs:
+            arcs = [arc for arc in other.arcs_by_pair[i].get(j, ()) if is_included(arc)]
+            if arcs or j in self.arcs_by_pair[i]:
+                replacements[i, j] = (arcs, arcs[0].rate if arcs else 0.0)
+        graph, is_part = self._with_rows(replacements), self.has_core_of(other)
+        if is_part or all((j in self.arcs_by_pair[i]) == bool(arcs) for (i, j), (arcs, _) in replacements.items()):
+            graph._copy_core(self, {i for i, _ in replacements}, {j for _, j in replacements})
+        if is_part:
+            vars(graph)["min_swap_gas"] = other.min_swap_gas
+        return graph
+
+    def pairs_of(self, pools: Iterable[Pool]) -> frozenset[TokenPair]:
+        """Return the pairs of tokens, in both directions, that `pools` trade."""
+        return frozenset(pair for pool in pools for pair in self._token_pairs(pool))
+
+    def has_core_of(self, other: MarketGraph) -> bool:
+        """Return whether both graphs have taken their core from the same graph, or one from the other."""
+        return self._core_and_parents is other._core_and_parents
 
     def with_arcs(self, replacements: Mapping[TokenPair, tuple[list[Arc], float]]) -> MarketGraph:
         """Return the graph with other arcs and another best rate for some pairs of tokens (in, out).
@@ -108,7 +136,7 @@ class MarketGraph:
 
     def _with_rows(self, replacements: Mapping[TokenPair, tuple[list[Arc], float]]) -> MarketGraph:
         """Return the graph with other arcs and best rates for some pairs, as `with_arcs`, but without a core yet."""
-        graph = MarketGraph((), self.addresses)
+        graph = self._without_rows(self.addresses)
         tokens_in, tokens_out = ({pair[k] for pair in replacements} for k in (0, 1))
         graph._copy_except(self, replacements, tokens_in)
         graph.best_rate_in = _copy_rows(self.best_rate_in, tokens_out, len(self.addresses))
@@ -118,6 +146,15 @@ class MarketGraph:
                 graph.best_rate_out[i][j] = graph.best_rate_in[j][i] = best_rate
             else:
                 graph._remove_pair(i, j)
+        return graph
+
+    def _without_rows(self, addresses: tuple[str, ...]) -> MarketGraph:
+        """Return a graph with these tokens, and rows yet to be set."""
+        graph = object.__new__(MarketGraph)
+        graph.addresses = addresses
+        graph.token_index = self.token_index
+        if addresses != self.addresses:
+            graph.token_index = {address: k for k, address in enumerate(addresses)}
         return graph
 
     def with_spot_rates(self) -> MarketGraph:
@@ -261,6 +298,11 @@ class MarketGraph:
         while path[-1] not in core and path[-1] in parent:
             path.append(parent[path[-1]])
         return path
+
+
+def _min_swap_gas(pools: Iterable[Pool]) -> float:
+    """Return the gas of the cheapest swap in any of `pools`; infinite without pools."""
+    return min((pool.swap_gas for pool in pools), default=inf)
 
 
 def _copy_rows(rows: list[dict[int, _V]], changed: Set[int], size: int) -> list[dict[int, _V]]:

@@ -8,7 +8,7 @@ anchor, whose shallowest pair is deepest (Dijkstra's algorithm with the minimum 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from math import inf, sqrt
+from math import inf, log2, sqrt
 
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.market_graph import MarketGraph
@@ -17,6 +17,7 @@ from swapcli.routing.graph.widest_path_prices import PathPrice, widest_path_pric
 _DEPTH_RATE_DROP = 1e-3
 """The depth of a pool is what it pays while its rate falls by this part. A steep slope at the first unit alone needs no
 capital."""
+_STEPS_PER_OCTAVE = 4  # of reference values: coarse enough that few change with a block, fine enough for all their uses
 _MAX_RATIO_TO_MEDIAN = 2.0  # pools further from the median rate are abandoned or manipulated
 
 
@@ -33,6 +34,17 @@ def reference_values(graph: MarketGraph, usd_values: Mapping[int, float]) -> dic
         values = found | values
         left -= found.keys()
     return values
+
+
+def round_values(values: Mapping[int, float]) -> dict[int, float]:
+    """Return `values` rounded to about a tenth: from block to block most stay the same, and what depends on them."""
+    return {token: _rounded(value) for token, value in values.items()}
+
+
+def _rounded(value: float) -> float:
+    if not 0.0 < value < inf:
+        return value
+    return float(2.0 ** (round(log2(value) * _STEPS_PER_OCTAVE) / _STEPS_PER_OCTAVE))
 
 
 def usd_prices(graph: MarketGraph, anchor_prices: Mapping[int, float]) -> dict[int, float]:
