@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import random
 from math import inf
 
 from hypothesis import given
@@ -38,6 +39,25 @@ def test_all_pools_that_an_order_over_one_pair_uses_are_selected(found: list[tup
     last = optimum(offers, flow)
     used = {pool for cost, _, pool in offers if cost < last - 1e-9}
     assert used <= select_by_flow({(A, B): offers}, (A, B), flow, 6, EVERYTHING)
+
+
+@given(st.integers(0, 2**32), st.integers(400, 1_500), st.floats(1e2, 1e7))
+def test_dropped_pools_gain_next_to_nothing_together(seed: int, count: int, flow: float) -> None:
+    rng = random.Random(seed)
+    found = [(rng.random() ** 2 * 0.02, 10 ** rng.uniform(2, 7)) for _ in range(count)]
+    offers = as_offers(found)
+    selected = select_by_flow({(A, B): offers}, (A, B), flow, 6, count)
+    last = optimum(offers, flow)
+    dropped = [depth * max(last - cost, 0.0) ** 2 / 2.0 for cost, depth, pool in offers if pool not in selected]
+    assert sum(dropped) <= 1.1e-5 * flow
+    assert len(selected) < count or last > 0.005
+
+
+def test_an_order_beyond_all_pools_selects_those_of_both_ends() -> None:
+    first, last = ([(0.001 * k, 10.0, 100 * end + k) for k in range(5)] for end in (1, 2))
+    deep = [(1e-6 * k, 1e7, 1_000 + k) for k in range(1_000)]
+    selected = select_by_flow({(A, C): first, (C, D): deep, (D, B): last}, (A, B), 1e5, 6, 300)
+    assert {pool for _, _, pool in [*first, *last]} <= selected
 
 
 @given(cost_lists(0.0, 0.02), cost_lists(0.0, 0.02), cost_lists(0.0, 0.02), st.floats(1.0, 1e7))
