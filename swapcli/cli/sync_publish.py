@@ -13,11 +13,12 @@ from typing import Final
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.feed.publisher import FeedPublisher, PublisherState
 from swapcli.errors import SwapcliError, UpstreamError
-from swapcli.remote.feed_stream import LEASE_S, FeedWriter
+from swapcli.remote.feed_stream import FeedWriter
 from swapcli.store import Store
 
-_RENEWAL_S: Final = LEASE_S / 5
-"""Pause between two signs of life, if there is no new block: several may be lost before the lease ends."""
+_RENEWAL_S: Final = 1.0
+"""Pause between two signs of life, if there is no new block: many may be lost before the lease ends. By them the
+publisher sees an empty server, a request for a snapshot, and the end of the process for which it stands by."""
 _JOIN_TIMEOUT_S: Final = 5.0
 """Time to finish a snapshot. A thread that still waits for the server is abandoned, since it is a daemon."""
 

@@ -17,6 +17,7 @@ from swapcli.errors import ConfigError, Unreachable, UpstreamError, UpstreamReje
 if TYPE_CHECKING:
     from redis import Redis as Redis
     from redis.asyncio import Redis as AsyncRedis
+    from redis.client import PubSub as PubSub
 
 _PROTOCOL = 2
 """RESP2: version 3 adds an exchange to each connection, and nothing that is used here."""

@@ -2,8 +2,6 @@
 
 from __future__ import annotations
 
-import time
-from collections.abc import Callable
 from pathlib import Path
 
 import pytest
@@ -15,15 +13,9 @@ from swapcli.store import Store
 from tests.engine.feed.build import NETWORK, START, write_block
 from tests.store.build import create, reopen
 from tests.support.redis_server import RedisServer, run_redis
+from tests.support.waiting import until
 
 TIMEOUT_S = 5.0
-
-
-def until(is_so: Callable[[], object]) -> None:
-    end_s = time.monotonic() + 10.0
-    while not is_so():
-        assert time.monotonic() < end_s
-        time.sleep(0.005)
 
 
 def test_an_outage_is_reported_and_survived(tmp_path: Path) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable, Iterator
 from itertools import count
 from pathlib import Path
@@ -25,6 +24,7 @@ from swapcli.store import Store, create_store
 from tests.store.build import only
 from tests.support.redis_server import RedisServer, run_redis
 from tests.support.service import InProcessService, build_order_query, open_testnet_market
+from tests.support.waiting import until
 
 MAX_AGE_S = 20
 TIMEOUT_S = 5.0
@@ -92,13 +92,6 @@ def store(tmp_path: Path) -> Iterator[Store]:
     network = open_testnet_market().network
     with create_store(str(tmp_path / "store"), network, only(network)) as store:
         yield store
-
-
-def until(is_so: Callable[[], object]) -> None:
-    end_s = time.monotonic() + 10.0
-    while not is_so():
-        assert time.monotonic() < end_s
-        time.sleep(0.005)
 
 
 def test_blocks_of_the_feed_are_quoted(redis_server: RedisServer, store: Store) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import Callable, Coroutine, Iterator
+from collections.abc import Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from threading import Thread
@@ -76,13 +76,6 @@ def own_redis() -> Iterator[RedisServer]:
     """A server that the test may stop."""
     with run_redis() as server:
         yield server
-
-
-def until(is_so: Callable[[], object]) -> None:
-    deadline_s = time.monotonic() + 10
-    while not is_so():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.02)
 
 
 def test_a_limit_is_exact_over_services(redis_server: RedisServer) -> None:

@@ -12,10 +12,10 @@ import json
 from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 from contextlib import contextmanager
 from heapq import nlargest
+from random import uniform
 from threading import Condition, Event
 from typing import Final
 
-from swapcli.backoff import backoff_s
 from swapcli.chain.head_source import FollowMode
 from swapcli.engine.clock import Clock
 from swapcli.engine.feed.counters import FeedCounters
@@ -46,8 +46,9 @@ from swapcli.remote.feed_stream import START, FeedReader, StreamEntry, is_before
 
 _WAIT_S: Final = 1.0
 """Time to wait for an entry before the newest id is compared: the server may have lost its data."""
-_MAX_PAUSE_S: Final = 3.0
-"""Between attempts to reach the server: each costs little, and the market gets older meanwhile."""
+_PAUSE_S: Final = (0.5, 1.0)
+"""Between attempts to reach the server: each costs little, and the market gets older meanwhile. The pause is random, so
+that replicas do not load the snapshot all at once."""
 _EXTENSION_WAIT_S: Final = 1.0
 """Time that an order waits for the market of a block that is being read."""
 _EXTENSION_HOPS: Final = 2
@@ -102,13 +103,13 @@ class FollowedFeed:
         if self._stopped.is_set():
             return
         if pause_s > self.poll_s:
-            self._stopped.wait(min(pause_s, _MAX_PAUSE_S))
+            self._stopped.wait(uniform(*_PAUSE_S))
             return
         if not self._received:
             try:
                 self._received = self.reader.read_entries(self.last_id, _BATCH, pause_s)
             except UpstreamError:
-                self._stopped.wait(backoff_s(1, _WAIT_S / 10, _WAIT_S))
+                self._stopped.wait(_WAIT_S / 10)
 
     def take_entries(self) -> list[StreamEntry]:
         """Return the next entries after `last_id`, those that `wait` has received first. Raises `UpstreamError`."""

@@ -20,8 +20,10 @@ from swapcli.store import Store, StoredBlock
 
 SNAPSHOT_INTERVAL_S: Final = 300.0
 """Time between two snapshots: a reader that starts applies the entries of up to this time."""
-MIN_SNAPSHOT_INTERVAL_S: Final = 15.0
-"""Time between two snapshots that readers have asked for."""
+MIN_SNAPSHOT_INTERVAL_S: Final = 1.0
+"""Time between two snapshots that readers have asked for; at least `_SNAPSHOT_REST` times what the last one took."""
+_SNAPSHOT_REST: Final = 10.0
+"""Readers that ask for snapshots all the time take a tenth of the publisher's: blocks go on."""
 _MAX_PENDING: Final = 20_000
 """Changed records that are published as a snapshot: readers would have to apply most of a market."""
 _HISTORY: Final = 64
@@ -70,6 +72,7 @@ class FeedPublisher:
         """The newest entry of the stream, if this process has added it and no change of the market was lost."""
         self._published_hash: str | None = None
         self._snapshot_s = float("-inf")
+        self._snapshot_rest_s = MIN_SNAPSHOT_INTERVAL_S
         self.state = PublisherState.STANDING_BY
         self.last_entry_bytes = self.last_snapshot_bytes = 0
 
@@ -104,7 +107,7 @@ class FeedPublisher:
         if self._last_id is None or len(self._pending_pools) + len(self._pending_tokens) > _MAX_PENDING:
             self._begin(header)
         elif self._market.state_hash != self._published_hash:
-            self._append(header)
+            self._append(header, self._last_id)
         else:
             self._check(self._writer.renew())
         if not self._is_writer:
@@ -112,7 +115,7 @@ class FeedPublisher:
         self.state = PublisherState.PUBLISHING
         limit_s = self._snapshot_interval_s
         if self._writer.is_snapshot_requested:
-            limit_s = min(MIN_SNAPSHOT_INTERVAL_S, limit_s)
+            limit_s = min(self._snapshot_rest_s, limit_s)
         if self._last_id and self._clock.monotonic_s() - self._snapshot_s >= limit_s:
             self._write_snapshot(self._last_id)
 
@@ -128,13 +131,13 @@ class FeedPublisher:
                 return
             later.append(change)
 
-    def _append(self, header: MarketHeader) -> None:
+    def _append(self, header: MarketHeader, after: str) -> None:
         entry = self._market.entry(self._published_hash, self._pending_tokens, self._pending_pools, self._rewound_to)
         data = encode_entry(entry)
         if len(data) > MAX_ENTRY_BYTES // 4:
             self._begin(header)
             return
-        result, entry_id = self._writer.append(data, header.block, entry.state_hash, self._last_id)
+        result, entry_id = self._writer.append(data, header.block, entry.state_hash, after)
         if self._check(result):
             self._set_published(entry_id)
             self.last_entry_bytes = len(data)
@@ -143,18 +146,22 @@ class FeedPublisher:
 
     def _begin(self, header: MarketHeader) -> None:
         """Publish the whole market. Its entry has no changes: readers with another market load the snapshot."""
-        entry = self._market.entry("", (), (), self._rewound_to)
-        result, entry_id = self._writer.append(encode_entry(entry), header.block, entry.state_hash, None)
+        entry, started_s = self._market.entry("", (), (), self._rewound_to), self._clock.monotonic_s()
+        data = encode_entry(self._market.snapshot())
+        result, entry_id = self._writer.begin(encode_entry(entry), header.block, entry.state_hash, data)
         if self._check(result):
-            self._last_id = None  # until the snapshot is there
-            self._write_snapshot(entry_id)
-            if self._is_writer:
-                self._set_published(entry_id)
+            self._set_published(entry_id)
+            self._set_snapshot(data, started_s)
 
     def _write_snapshot(self, entry_id: str) -> None:
+        started_s = self._clock.monotonic_s()
         data = encode_entry(self._market.snapshot())
         if self._check(self._writer.set_snapshot(data, entry_id)):
-            self._snapshot_s, self.last_snapshot_bytes = self._clock.monotonic_s(), len(data)
+            self._set_snapshot(data, started_s)
+
+    def _set_snapshot(self, data: bytes, started_s: float) -> None:
+        self._snapshot_s, self.last_snapshot_bytes = self._clock.monotonic_s(), len(data)
+        self._snapshot_rest_s = max(MIN_SNAPSHOT_INTERVAL_S, _SNAPSHOT_REST * (self._snapshot_s - started_s))
 
     def _check(self, result: WriteResult) -> bool:
         """Return whether the server has done it. If it has not, the next call becomes the writer or starts again."""

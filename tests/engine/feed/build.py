@@ -24,6 +24,7 @@ NETWORK = STORE_NETWORK._replace(protocols=(ProtocolInfo(1, pool(0).protocol, "V
 PAIRS = [(0, 1), (0, 2), (1, 2), (2, 3), (3, 4), (0, 5), (1, 4), (2, 5)]
 START: dict[int, int | None] = {0: 10**6, 1: 10**6, 2: 10**6}
 TIMEOUT_S = 5.0
+USER_PASSWORD = "hunter2"
 
 _NAMES = count()
 
@@ -42,11 +43,24 @@ class Scene:
     def key(self, name: str) -> str:
         return f"swapcli:feed:{{{self.name}}}:{name}"
 
-    def writer(self) -> FeedWriter:
-        return FeedWriter(self.server, self.name, TIMEOUT_S, lease_s=self._lease_s)
+    def add_user(self, *rights: str) -> RedisUrl:
+        """Add a user that may write the feed but for the changes that `rights` makes; return its address."""
+        with self.client() as client:
+            allowed = ["~swapcli:*", "&swapcli:*", "+@all", "-@admin", "-@dangerous"]
+            client.execute_command("ACL", "SETUSER", self.name, "reset", "on", f">{USER_PASSWORD}", *allowed, *rights)
+        return self.server._replace(username=self.name, password=USER_PASSWORD)
 
-    def publisher(self, path: Path) -> FeedPublisher:
-        return FeedPublisher(reopen(path, NETWORK), self.writer(), self.clock)
+    def writer(self, server: RedisUrl | None = None) -> FeedWriter:
+        return FeedWriter(server or self.server, self.name, TIMEOUT_S, lease_s=self._lease_s)
+
+    def subscribers(self, writer: FeedWriter) -> int:
+        """Return the number of connections by which the server sees that the writer lives."""
+        with self.client() as client:
+            ((_, found),) = client.pubsub_numsub(writer.channel)
+            return int(found)
+
+    def publisher(self, path: Path, writer: FeedWriter | None = None) -> FeedPublisher:
+        return FeedPublisher(reopen(path, NETWORK), writer or self.writer(), self.clock)
 
     def feed(self, max_pools: int = MAX_POOLS) -> FollowedFeed:
         return FollowedFeed(NETWORK, FeedReader(self.server, self.name, TIMEOUT_S), max_pools)

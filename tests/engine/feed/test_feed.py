@@ -24,11 +24,12 @@ from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
-from swapcli.remote.feed_stream import WriteResult
+from swapcli.remote.feed_stream import StreamEntry, WriteResult
 from swapcli.store import Store
 from tests.engine.feed.build import NETWORK, START, Scene, check_same, write_block
 from tests.store.build import TOKENS, create, pool
 from tests.support.redis_server import RedisServer, run_redis
+from tests.support.waiting import until
 
 CHANGE = st.dictionaries(st.integers(1, 7), st.none() | st.integers(10**5, 10**7), max_size=4)
 """Pools by number with their new reserve, None for a removed pool; pool 0 stays."""
@@ -156,19 +157,20 @@ def test_a_replaced_writer_cannot_write_any_more(redis_server: RedisServer) -> N
     scene = Scene(redis_server.server, lease_s=0.001)
     paused, successor = scene.writer(), scene.writer()
     assert paused.acquire(1)[0] is WriteResult.OK
-    assert paused.append(b"first", 1, "a", None)[0] is WriteResult.OK
+    assert paused.begin(b"first", 1, "a", b"snapshot")[0] is WriteResult.OK
     sleep(0.0015)
     result, newest = successor.acquire(1)
     assert result is WriteResult.OK
     assert newest is not None
     assert newest.state_hash == "a"
-    assert paused.append(b"late", 2, "b", None) == (WriteResult.REPLACED, "")
+    assert paused.append(b"late", 2, "b", newest.id) == (WriteResult.REPLACED, "")
+    assert paused.begin(b"late", 2, "b", b"late") == (WriteResult.REPLACED, "")
     assert paused.set_snapshot(b"late", newest.id) is WriteResult.REPLACED
     assert {paused.renew(), paused.release()} == {WriteResult.REPLACED}
     assert successor.append(b"second", 2, "c", newest.id)[0] is WriteResult.OK
     reader = scene.feed().reader
     assert [entry.data for entry in reader.read_entries("0-0", 9)] == [b"first", b"second"]
-    assert reader.read_snapshot() is None
+    assert reader.read_snapshot() == StreamEntry(newest.id, b"snapshot")
 
 
 def test_one_writes_and_the_other_takes_over(scene: Scene, store: Store, path: Path) -> None:
@@ -186,6 +188,53 @@ def test_one_writes_and_the_other_takes_over(scene: Scene, store: Store, path: P
     assert (first.state, second.state) == (PublisherState.STANDING_BY, PublisherState.PUBLISHING)
     check_same(follower.read().market, store.read_market())
     assert follower.counters.gaps == 0, "the successor goes on where the first one ended"
+
+
+def test_a_writer_without_a_connection_is_replaced(scene: Scene, store: Store, path: Path) -> None:
+    """Its lease of 60 s does not delay the successor; the first one cannot write any more when it comes back."""
+    writer, follower = scene.writer(), scene.follower()
+    first, second = scene.publisher(path, writer), scene.publisher(path)
+    first.publish()
+    second.publish()
+    assert (first.state, second.state) == (PublisherState.PUBLISHING, PublisherState.STANDING_BY)
+    follower.read()
+    writer.close()
+    until(lambda: not scene.subscribers(writer))
+    write_block(store, 2, {0: 3 * 10**6})
+    second.publish()
+    first.publish()
+    assert (first.state, second.state) == (PublisherState.STANDING_BY, PublisherState.PUBLISHING)
+    check_same(follower.read().market, store.read_market())
+    assert follower.counters.gaps == 0, "the successor goes on where the first one ended"
+
+
+@pytest.mark.usefixtures("store")
+def test_a_lost_subscription_is_renewed(scene: Scene, path: Path) -> None:
+    writer = scene.writer()
+    first, second = scene.publisher(path, writer), scene.publisher(path)
+    first.publish()
+    with scene.client() as client:
+        client.client_kill_filter(_type="pubsub")
+    for _ in range(2):
+        first.publish()
+    assert scene.subscribers(writer) == 1
+    second.publish()
+    assert (first.state, second.state) == (PublisherState.PUBLISHING, PublisherState.STANDING_BY)
+
+
+@pytest.mark.usefixtures("store")
+def test_a_user_that_may_not_subscribe_has_its_lease(scene: Scene, path: Path) -> None:
+    server = scene.add_user("resetchannels")
+    writer = scene.writer(server)
+    first, second = scene.publisher(path, writer), scene.publisher(path, scene.writer(server))
+    first.publish()
+    writer.close()
+    second.publish()
+    assert (first.state, second.state) == (PublisherState.PUBLISHING, PublisherState.STANDING_BY)
+    with scene.client() as client:
+        client.delete(scene.key("lease"))
+    second.publish()
+    assert second.state is PublisherState.PUBLISHING
 
 
 def test_a_writer_behind_the_feed_waits(scene: Scene, store: Store, path: Path) -> None:
