@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from heapq import nlargest
 from itertools import pairwise
+from math import inf, prod
 
 from swapcli.model.quote import WHOLE_PERCENTS
 from swapcli.routing.graph.digraph import edge_distances
@@ -44,7 +45,8 @@ def expand_active_set(
         prices = _used_prices(problem, stages[-1].solution) | added
         stages.append(_solve_over(problem, prices, ROUGH))
     last = stages[-1]
-    stages[-1] = CandidateSolution(problem.solve(last.arcs, last.solution.prices, FINE), last.arcs)
+    if last.solution.residual > FINE:
+        stages[-1] = CandidateSolution(problem.solve(last.arcs, last.solution.prices, FINE), last.arcs)
     return stages
 
 
@@ -100,7 +102,19 @@ def start_prices(problem: RoutingProblem, paths: list[list[int]]) -> Prices:
         paths.append([source, target])
     if problem.spec.max_hops > 1:
         paths.extend([source, t, target] for t in _deepest_intermediates(problem))
-    return max((_path_prices(problem, path) for path in paths), key=lambda found: found[0])[1]
+    best_amount, prices = -inf, Prices()
+    for path in paths:
+        if _max_path_output(problem, path) > best_amount:
+            amount, path_prices = _path_prices(problem, path)
+            if amount > best_amount:
+                best_amount, prices = amount, path_prices
+    return prices
+
+
+def _max_path_output(problem: RoutingProblem, path: list[int]) -> float:
+    """Return the output of `path` for the order at the spot rates of its best pools, which no split exceeds."""
+    arcs_by_pair = problem.graph.arcs_by_pair
+    return problem.spec.amount * prod([arcs_by_pair[i][j][0].rate for i, j in pairwise(path)])
 
 
 def _deepest_intermediates(problem: RoutingProblem) -> list[int]:
@@ -123,9 +137,8 @@ def _path_prices(problem: RoutingProblem, path: list[int]) -> tuple[float, Price
     rates = []
     for i, j in pairwise(path):
         hop = Hop(problem.graph.arcs_by_pair[i][j])
-        amount = min(amount, hop.capacity * _NEARLY_FULL)
-        rates.append(max(hop.rate(amount), problem.graph.best_rate_out[i][j] * _MIN_RATE_RATIO))
-        amount = hop.amount_out(amount)
+        rate, amount = hop.rate_and_output(min(amount, hop.capacity * _NEARLY_FULL))
+        rates.append(max(rate, problem.graph.best_rate_out[i][j] * _MIN_RATE_RATIO))
     prices = {path[-1]: 1.0}
     for token, after, rate in zip(path[-2::-1], path[:0:-1], rates[::-1], strict=True):
         prices[token] = prices[after] * rate

@@ -48,6 +48,8 @@ def prune_for_gas(
     Empty when every pool is worth its gas.
     """
     trades = candidate.solution.trades
+    if len({trade.arc.token_in for trade in trades}) == len(trades):
+        return []  # a single path: nothing connects without one of its pools
     # Removing a pool loses at least its surplus.
     if all(_gas_cost(problem, trade) <= trade.surplus for trade in trades):
         return []

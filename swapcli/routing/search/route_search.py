@@ -104,6 +104,7 @@ class RouteSearch:
         self.problem, self.pools, self.execution = problem, pools, execution
         self._best_so_far: SearchResult | None = None
         self._known: Solution | None = None
+        self._scored: dict[tuple[Route, int], ScoredRoute] = {}
         self._share_step = problem.spec.share_step
 
     @property
@@ -121,7 +122,9 @@ class RouteSearch:
         try:
             return self._search()
         except SearchTimeUp:
-            return self._best_so_far._replace(is_complete=False) if self._best_so_far else None
+            found = [each for each in (self._best_so_far, self._first_answer()) if each]
+            best = max(found, key=lambda each: each.best.net, default=None)
+            return best._replace(is_complete=False) if best else None
 
     def _search(self) -> SearchResult | None:
         """Search, again without tokens where the best route loses by rounding, and reallocate shares at the end."""
@@ -182,8 +185,6 @@ class RouteSearch:
         self, paths: list[list[int]], floor: ScoredRoute | None = None, known: Solution | None = None
     ) -> SearchResult | None:
         """Return the best route over an active set that grows from `known` or `paths`, or `floor` if that is better."""
-        if self._best_so_far is None:
-            self._record_single_path(paths[0])
         stages = expand_active_set(self.problem, paths, known)
         single = found = floor or self._best_single_path(stages[-1].arcs)
         candidates = acyclic_candidates(self.problem, stages[-1])
@@ -207,15 +208,15 @@ class RouteSearch:
         if self._best_so_far is None or result.best.net > self._best_so_far.best.net:
             self._best_so_far = result
 
-    def _record_single_path(self, path: list[int]) -> None:
-        """Record the best pools of one path as a first answer, before anything is solved."""
-        graph = self.problem.graph
+    def _first_answer(self) -> SearchResult | None:
+        """Return the best pools of the best path at spot prices: the least answer when time is up."""
+        graph, path = self.problem.graph, self._first_path()
         arcs = [arc for i, j in pairwise(path) for arc in graph.arcs_by_pair[i][j]]
         found = self._best_single_path(arcs)
-        if found:
-            prices = start_prices(self.problem, [path])
-            solution = Solution(prices, [], found.net, 0.0, 0)
-            self._record_best(SearchResult(self.problem, found, found, solution, Exclusions()))
+        if found is None:
+            return None
+        solution = Solution(start_prices(self.problem, [path]), [], found.net, 0.0, 0)
+        return SearchResult(self.problem, found, found, solution, Exclusions())
 
     def score_route(self, route: Route, amount_in: int) -> ScoredRoute | None:
         """Return `route` with its exact amounts for `amount_in`; None if a pool rejects its amount."""
@@ -311,9 +312,13 @@ class RouteSearch:
 
     def _score(self, route: Route, amount_in: int) -> ScoredRoute:
         """Return `route` with its exact amounts. Raises `PoolError` if a pool rejects its amount."""
-        done = replay(self.pools, route, amount_in, self.execution)
-        gas = route_gas(self.pools, done, self.spec.router_gas)
-        return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
+        scored = self._scored.get((route, amount_in))
+        if scored is None:
+            done = replay(self.pools, route, amount_in, self.execution)
+            gas = route_gas(self.pools, done, self.spec.router_gas)
+            scored = ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
+            self._scored[route, amount_in] = scored  # several candidates often round to one route
+        return scored
 
 
 def low_precision_tokens(result: SearchResult) -> frozenset[int]:

@@ -41,8 +41,16 @@ class Hop:
 
     def rate(self, amount_in: float) -> float:
         """Return the marginal rate at the best split, of pools that can take more; 0.0 when all are full."""
-        amounts = zip(self.arcs, self.split(amount_in), strict=True)
-        return max((arc.curve.rate(x) for arc, x in amounts if x < arc.curve.capacity * NEARLY_FULL), default=0.0)
+        return self._rate_at(self.split(amount_in))
+
+    def rate_and_output(self, amount_in: float) -> tuple[float, float]:
+        """Return `rate` and `amount_out` for `amount_in`, at most the capacity, from one split."""
+        amounts = self.split(amount_in)
+        return self._rate_at(amounts), sum(arc.curve.amount_out(x) for arc, x in zip(self.arcs, amounts, strict=True))
+
+    def _rate_at(self, amounts: Sequence[float]) -> float:
+        used = zip([arc.curve for arc in self.arcs], amounts, strict=True)
+        return max((curve.rate(x) for curve, x in used if x < curve.capacity * NEARLY_FULL), default=0.0)
 
     def split(self, amount_in: float) -> list[float]:
         """Return the input of each arc, in their order: equal marginal rates where an arc gets anything."""
