@@ -72,8 +72,7 @@ def tokens_not_connected(order: Order, graph: MarketGraph) -> NoRoute:
     limit = "in one hop" if order.direct else f"in at most {order.max_hops} hops"
     without = f" without {', '.join(sorted(order.excluded_protocols))}" if order.excluded_protocols else ""
     hints = [*["allow more hops"] * few_hops, *["exclude fewer protocols"] * bool(without)]
-    count = len({arc.pool.key for arc in graph.arcs()})
-    tried = f"{count} pool{'s' if count != 1 else ''} tried"
+    tried = f"{graph.pool_count} pool{'s' if graph.pool_count != 1 else ''} tried"
     hint = ", or ".join(hints) or "no pools of this market join them"
     return NoRoute(f"no route from {_names(order)} {limit}{without}: {tried}", hint=hint, details=_tokens(order))
 

@@ -351,7 +351,7 @@ class Leaving:
 
 def test_a_quote_that_nobody_waits_for_ends_at_the_next_question() -> None:
     market = build_random_market(7, tokens=12, pools=60, every_family=True)
-    for calls in (build_order(market, 0, 1, 10**21), build_order(market, 0, 1, 10**18)._replace(reverse=True)):
+    for calls in (build_order(market, 0, 1, 10**24), build_order(market, 0, 1, 10**18)._replace(reverse=True)):
         stays = Leaving(inf)
         whole = Router(market).quote(calls, certify=True, is_cancelled=stays)
         assert whole == Router(market).quote(calls, certify=True)

@@ -287,6 +287,11 @@ class MarketGraph:
         return [{i: rate for i, rate in row.items() if i in core} for row in self.best_rate_in]
 
     @cached_property
+    def pool_count(self) -> int:
+        """The number of pools that can sell anything."""
+        return len({id(arc.pool) for arc in self.arcs()})
+
+    @cached_property
     def min_swap_gas(self) -> int:
         """The gas of the cheapest swap in any pool, or less."""
         return min((arc.pool.swap_gas for arc in self.arcs()), default=0)
