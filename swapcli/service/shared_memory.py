@@ -1,7 +1,7 @@
 """Memory that processes of a service share. It is created before they are forked, and has a fixed size.
 
-A process can be killed at any point: locks that it holds are released by the system, and what it was writing is either
-complete or not there.
+A process can be killed at any point: the system releases its locks, readers of a document see the old one or the new
+one, and of a table at most the entry that was being written is lost.
 """
 
 from __future__ import annotations
@@ -52,8 +52,13 @@ class SharedLock:
             raise
 
     def __exit__(self, *_: object) -> None:
-        self._lock(self._file, self._unlock)
-        self._threads.release()
+        try:
+            self._lock(self._file, self._unlock)
+        finally:
+            self._threads.release()
+
+    def __del__(self) -> None:
+        self._file.close()
 
 
 class Entry(NamedTuple):

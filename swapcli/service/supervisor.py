@@ -93,15 +93,23 @@ class Supervisor:
                 return
             for child in self._children:
                 if self._stop_s is None and not child.is_running and now_s >= child.start_at_s:
-                    child.start(self._children)
+                    self._start(child)
                 elif self._stop_s is not None and now_s > self._stop_s + KILL_AFTER_S:
                     child.kill()
             self._wait(wakeup)
 
+    def _start(self, child: _Child) -> None:
+        try:
+            child.start(self._children)
+        except OSError as error:  # the system has no process, memory or file to spare, perhaps for a moment only
+            child.plan_replacement(is_early=True)
+            self._check_early_ends(child, f"could not be started: {error.strerror}")
+
     def _wait(self, wakeup: int) -> None:
         """Wait for a signal, a message of a child, or the time to start one."""
         now_s = time.monotonic()
-        pauses_s = [child.start_at_s - now_s for child in self._children if not child.is_running]
+        waiting = [child for child in self._children if not child.is_running] if self._stop_s is None else []
+        pauses_s = [child.start_at_s - now_s for child in waiting]
         running = {child.channel.fileno(): child for child in self._children if child.channel is not None}
         readable, _, _ = select.select([wakeup, *running], [], [], max(0.0, min([_POLL_S, *pauses_s])))
         if wakeup in readable:
@@ -148,14 +156,18 @@ class Supervisor:
             self._group.remove_member(child.slot)
             if self._stop_s is None:
                 self._replaced += child.slot < self._group.size
-                child.plan_replacement(status)
-                if child.early_ends >= MAX_EARLY_ENDS:
-                    raise UnhealthyError(
-                        f"{child.plan.name} ended {child.early_ends} times within {EARLY_S:g} seconds of its start, the"
-                        f" last time with {_describe_status(status)}",
-                        hint="the lines of the log before this one may say why",
-                    )
+                child.plan_replacement(is_early=status != 0 and child.is_young)
+                self._check_early_ends(child, f"ended with {_describe_status(status)}")
         self._set_status()
+
+    @staticmethod
+    def _check_early_ends(child: _Child, problem: str) -> None:
+        if child.early_ends >= MAX_EARLY_ENDS:
+            raise UnhealthyError(
+                f"{child.plan.name} ended {child.early_ends} times within {EARLY_S:g} seconds of its start; the last"
+                f" time it {problem}",
+                hint="the lines of the log before this one may say why",
+            )
 
     @contextmanager
     def _handle_signals(self) -> Iterator[int]:
@@ -196,18 +208,23 @@ class _Child:
     def is_running(self) -> bool:
         return self._pid is not None
 
+    @property
+    def is_young(self) -> bool:
+        return time.monotonic() - self._started_s < EARLY_S
+
     def start(self, children: Sequence[_Child]) -> None:
-        """Fork the process; it inherits no channel of other ones."""
+        """Fork the process; it inherits no channel of other ones. Raises `OSError`."""
         ours, theirs = open_channel()
         sys.stdout.flush()
         sys.stderr.flush()
-        pid = os.fork()
-        if not pid:
-            for each in children:
-                if each.channel is not None:
-                    each.channel.close()
+        try:
+            pid = os.fork()
+        except OSError:
             ours.close()
-            _run_child(self.plan, theirs)
+            theirs.close()
+            raise
+        if not pid:
+            _run_child(self.plan, theirs, [ours, *(each.channel for each in children if each.channel is not None)])
         theirs.close()
         self._pid, self.channel, self.is_ready, self._started_s = pid, ours, False, time.monotonic()
 
@@ -236,12 +253,11 @@ class _Child:
             self.channel = None
         return status
 
-    def plan_replacement(self, status: int) -> None:
+    def plan_replacement(self, *, is_early: bool) -> None:
         """Set when the process starts again."""
-        now_s = time.monotonic()
-        is_early = status != 0 and now_s - self._started_s < EARLY_S
         self.early_ends = self.early_ends + 1 if is_early else 0
-        self.start_at_s = now_s + (backoff_s(self.early_ends, FIRST_PAUSE_S, MAX_PAUSE_S) if is_early else 0.0)
+        pause_s = backoff_s(self.early_ends, FIRST_PAUSE_S, MAX_PAUSE_S) if is_early else 0.0
+        self.start_at_s = time.monotonic() + pause_s
 
     def kill(self) -> None:
         """Kill the process, if it runs, and wait for its end."""
@@ -252,10 +268,12 @@ class _Child:
             self._pid = None
 
 
-def _run_child(plan: ProcessPlan, parent: ParentChannel) -> NoReturn:
-    """Run a process to its end, without what the parent would do at its own."""
+def _run_child(plan: ProcessPlan, parent: ParentChannel, inherited: Sequence[WorkerChannel]) -> NoReturn:
+    """Run a process to its end, without what the parent would do at its own, and without the parent's channels."""
     status = _DEFECT
     try:
+        for channel in inherited:
+            channel.close()
         signal.set_wakeup_fd(-1)
         for number in (signal.SIGINT, signal.SIGHUP):  # the parent passes on what they mean
             signal.signal(number, signal.SIG_IGN)

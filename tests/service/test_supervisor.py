@@ -1,0 +1,103 @@
+"""The parent of processes: it waits without work, and copes with a system that cannot fork."""
+
+from __future__ import annotations
+
+import os
+import resource
+import select
+import signal
+import time
+from collections.abc import Callable, Iterator
+from threading import Timer
+
+import pytest
+
+from swapcli.errors import UnhealthyError
+from swapcli.service import supervisor
+from swapcli.service.parent_channel import ParentChannel
+from swapcli.service.supervisor import ProcessPlan, Supervisor
+from swapcli.service.worker_group import WorkerGroup
+
+DRAIN_S = 0.5
+
+
+def stop_after(pause_s: float) -> Callable[[ParentChannel], int]:
+    """A process that ends so long after the parent says stop."""
+
+    def run(parent: ParentChannel) -> int:
+        parent.report_ready()
+        select.select([parent], [], [])
+        time.sleep(pause_s)
+        return 0
+
+    return run
+
+
+def run_supervisor(*runs: Callable[[ParentChannel], int], on_ready: Callable[[], None]) -> None:
+    plans = [ProcessPlan(f"worker {slot}", run) for slot, run in enumerate(runs)]
+    Supervisor(plans, WorkerGroup(len(plans)), on_ready=on_ready, on_reload=lambda: None, on_stop=lambda: None).run()
+
+
+def stop_this_process() -> None:
+    os.kill(os.getpid(), signal.SIGTERM)
+
+
+@pytest.fixture
+def deadline() -> Iterator[None]:
+    """Stops the supervisor if the test would wait forever."""
+    timer = Timer(20.0, stop_this_process)
+    timer.start()
+    yield
+    timer.cancel()
+
+
+@pytest.mark.usefixtures("deadline")
+def test_the_parent_is_idle_while_workers_drain() -> None:
+    def cpu_s() -> float:
+        usage = resource.getrusage(resource.RUSAGE_SELF)
+        return usage.ru_utime + usage.ru_stime
+
+    started_s = 0.0
+
+    def stop() -> None:
+        nonlocal started_s
+        started_s = cpu_s()
+        stop_this_process()
+
+    run_supervisor(stop_after(0.0), stop_after(DRAIN_S), on_ready=stop)
+    assert cpu_s() - started_s < DRAIN_S / 3
+
+
+@pytest.mark.usefixtures("deadline")
+def test_a_failing_fork_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
+    fork, failures = os.fork, iter([OSError(11, "Resource temporarily unavailable")])
+
+    def fork_later() -> int:
+        for error in failures:
+            raise error
+        return fork()
+
+    monkeypatch.setattr(os, "fork", fork_later)
+    is_ready = False
+
+    def stop() -> None:
+        nonlocal is_ready
+        is_ready = True
+        stop_this_process()
+
+    run_supervisor(stop_after(0.0), on_ready=stop)
+    assert is_ready
+
+
+@pytest.mark.usefixtures("deadline")
+def test_a_fork_that_always_fails_ends_the_service(monkeypatch: pytest.MonkeyPatch) -> None:
+    def fail() -> int:
+        raise OSError(11, "Resource temporarily unavailable")
+
+    monkeypatch.setattr(os, "fork", fail)
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr(supervisor, "MAX_PAUSE_S", 0.01)
+    descriptors = len(os.listdir("/proc/self/fd"))
+    with pytest.raises(UnhealthyError, match="could not be started: Resource temporarily unavailable"):
+        run_supervisor(stop_after(0.0), on_ready=lambda: None)
+    assert len(os.listdir("/proc/self/fd")) == descriptors
