@@ -13,16 +13,13 @@ from collections.abc import Callable
 from contextlib import suppress
 from functools import partial
 
-from swapcli.cli.service_sources import ServiceSources, open_keys, open_shared_state
+from swapcli.cli.service_sources import ServiceSources, open_app, open_shared_state, read_policy
 from swapcli.cli.session import Session
-from swapcli.config.settings import ServiceSettings
 from swapcli.engine.feed.follower import FollowedFeed
 from swapcli.errors import InvalidOption, MarketUnavailable, SwapcliError
-from swapcli.records import NamedTuple
 from swapcli.service.access_log import AccessLog
 from swapcli.service.access_policy import PolicyReloader
-from swapcli.service.app import create_app, get_metrics, get_policy
-from swapcli.service.keys import KeyStore
+from swapcli.service.app import get_metrics, get_policy
 from swapcli.service.log_writer import log_stream
 from swapcli.service.market_followers import FollowerThreads
 from swapcli.service.parent_channel import ParentChannel
@@ -30,11 +27,6 @@ from swapcli.service.server import BACKLOG, base_url, bind, serve_as_worker
 from swapcli.service.shared_stores import SharedStores
 from swapcli.service.supervisor import ProcessPlan, Supervisor
 from swapcli.service.worker_group import GroupMember, WorkerGroup, share_of
-
-
-class _Policy(NamedTuple):
-    settings: ServiceSettings
-    keys: KeyStore
 
 
 def serve_by_workers(
@@ -47,17 +39,14 @@ def serve_by_workers(
     """
     if not hasattr(os, "fork"):
         raise InvalidOption("--workers needs a system that can fork processes", hint="leave it out")
-    settings = session.settings.service
-    policies = [_Policy(settings, open_keys(session))]
-
-    def read_policy() -> _Policy:
-        renewed = read_session()
-        return _Policy(renewed.settings.service, open_keys(renewed))
+    policy = read_policy(session)
+    settings = policy.settings
 
     def reload() -> None:
+        nonlocal policy
         # For processes that are forked later; those that run read the settings themselves, and log problems.
         with suppress(SwapcliError, OSError):
-            policies.append(read_policy())
+            policy = read_policy(read_session())
 
     listener = bind(settings.host, settings.port)
     stores = SharedStores(sources.followed, settings.workers)
@@ -73,33 +62,23 @@ def serve_by_workers(
     def run_worker(slot: int, parent: ParentChannel) -> int:
         gc.enable()
         member = GroupMember(group, slot)
-        settings, keys = policies[-1]
         with (
             log_stream(sys.stderr, is_shared=True) as stream,
             FollowerThreads(
                 stores.followed_by(slot), sources.registry, log := AccessLog(stream), stores.announcements
             ) as followers,
         ):
-            service = create_app(
-                sources.registry,
-                settings,
-                keys=keys,
-                log=log,
-                failures=followers.failures,
-                modes=followers.modes,
-                feeds=followers.feeds,
-                nodes=sources.nodes,
-                member=member,
-                state=open_shared_state(session, log),
-            )
+            service = open_app(session, sources, policy, log, followers, member)
             return serve_as_worker(
                 service,
                 listener,
                 member,
                 parent,
-                on_hangup=PolicyReloader(get_policy(service), read_policy, log, sources.registry.clock),
+                on_hangup=PolicyReloader(
+                    get_policy(service), lambda: read_policy(read_session()), log, sources.registry.clock
+                ),
                 publish=get_metrics(service).publish,
-                max_connections=share_of(settings.max_connections, member),
+                max_connections=share_of(policy.settings.max_connections, member),
             )
 
     url = base_url(listener)

@@ -1,4 +1,4 @@
-"""The markets and nodes that `swapcli serve` quotes with."""
+"""What `swapcli serve` builds its application from: markets, nodes, API keys and shared state."""
 
 from __future__ import annotations
 
@@ -17,12 +17,17 @@ from swapcli.model.network import FIBROUS, Network
 from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
+    from starlette.applications import Starlette
+
     from swapcli.chain.rpc_node import RpcNode
+    from swapcli.config.settings import ServiceSettings
     from swapcli.engine.feed.follower import AnyFollowed
     from swapcli.service.access_log import AccessLog
     from swapcli.service.keys import KeyStore
+    from swapcli.service.market_followers import NetworkThreads
     from swapcli.service.market_registry import MarketRegistry
     from swapcli.service.redis_state import RedisState
+    from swapcli.service.worker_group import GroupMember
 
 
 class ServiceSources(NamedTuple):
@@ -31,6 +36,13 @@ class ServiceSources(NamedTuple):
     registry: MarketRegistry
     followed: list[AnyFollowed]
     nodes: dict[str, RpcNode]
+
+
+class ServicePolicy(NamedTuple):
+    """What a service reads again on SIGHUP."""
+
+    settings: ServiceSettings
+    keys: KeyStore
 
 
 def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_pools: bool) -> ServiceSources:
@@ -59,13 +71,36 @@ def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_poo
     return ServiceSources(registry, pools.followed, pools.check_nodes)
 
 
-def open_keys(session: Session) -> KeyStore:
-    """Open the file of API keys. Raises `ConfigError` if it is invalid."""
+def read_policy(session: Session) -> ServicePolicy:
+    """Return the settings of the service, and open the file of API keys. Raises `ConfigError` if it is invalid."""
     from swapcli.service.keys import KeyStore
 
     keys = KeyStore(session.keys_file())
     keys.check()
-    return keys
+    return ServicePolicy(session.settings.service, keys)
+
+
+def open_app(
+    session: Session,
+    sources: ServiceSources,
+    policy: ServicePolicy,
+    log: AccessLog,
+    followers: NetworkThreads,
+    member: GroupMember | None = None,
+) -> Starlette:
+    """Return the application of one process; `member` is its place among several. Raises as `open_shared_state`."""
+    from swapcli.service.app import create_app
+
+    return create_app(
+        sources.registry,
+        policy.settings,
+        keys=policy.keys,
+        log=log,
+        followers=followers,
+        nodes=sources.nodes,
+        member=member,
+        state=open_shared_state(session, log),
+    )
 
 
 def open_shared_state(session: Session, log: AccessLog) -> RedisState | None:

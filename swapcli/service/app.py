@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import gc
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Iterator, Mapping
 from contextlib import asynccontextmanager, suppress
 from functools import partial
 from types import MappingProxyType
@@ -16,7 +16,6 @@ from starlette.routing import BaseRoute, Route
 from swapcli.chain.head_source import FollowMode
 from swapcli.chain.node import StateOverrideNode
 from swapcli.config.settings import ServiceSettings
-from swapcli.engine.feed.counters import FeedCounters
 from swapcli.errors import MarketUnavailable
 from swapcli.service.access_log import AccessLog
 from swapcli.service.access_policy import AccessPolicy, KeyLookup, NoKeys
@@ -32,6 +31,7 @@ from swapcli.service.balance_check import BalanceChecker
 from swapcli.service.endpoint_table import ENDPOINTS, PATHS, QUOTE_FORM
 from swapcli.service.health_checks import HealthMonitor
 from swapcli.service.issued_routes import IssuedRoutes, ProcessRouteTimes, RouteTimes
+from swapcli.service.market_followers import NetworkThreads
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.metrics import MarketMetrics, Metrics
 from swapcli.service.middleware import AccessLogMiddleware, AuthMiddleware, CorsMiddleware
@@ -51,33 +51,31 @@ def create_app(
     *,
     keys: KeyLookup = _NO_KEYS,
     log: AccessLog | None = None,
-    failures: Callable[[], Mapping[str, int]] = dict,
-    modes: Callable[[], Mapping[str, FollowMode]] = dict,
-    feeds: Callable[[], Mapping[str, FeedCounters]] = dict,
+    followers: NetworkThreads | None = None,
     nodes: Mapping[str, StateOverrideNode] = _NO_NODES,
     member: GroupMember | None = None,
     state: RedisState | None = None,
 ) -> Starlette:
     """Return the application. Markets are opened in the background at start-up, or by the first request.
 
-    `failures` returns how often following a market failed, `modes` how new blocks are found, `feeds` what has
-    happened to feeds; `nodes` run balance checks. All are by network name. `member` is the place of this process in a
-    group of workers, which share the limits of clients, of the queue and of connections; `state` is what this service
-    shares with others.
+    `followers` keep markets current, for metrics and health; `nodes` run balance checks, by network name. `member` is
+    the place of this process in a group of workers, which share the limits of clients, of the queue and of connections;
+    `state` is what this service shares with others.
     `get_policy` returns the access policy, which may be replaced while the application runs.
     """
+    followers = followers or NetworkThreads()
     worker = Worker(share_of(settings.max_queue, member))
     metrics = Metrics(registry.networks, PATHS, member)
     registry.issued_routes = IssuedRoutes(_route_times(registry, member, state))
     metrics.watch_queue(lambda: worker.queue_length)
-    metrics.watch_markets(lambda: _market_metrics(registry, failures(), modes(), feeds()))
+    metrics.watch_markets(lambda: _market_metrics(registry, followers))
     if log is not None:
         metrics.watch_log(lambda: log.dropped)
     if state is not None:
         metrics.watch_state(lambda: state.figures)
     pacer, policy = RejectionPacer(), AccessPolicy(settings, keys, member.group.buckets if member else None, state)
     service = ServiceContext(registry, worker, metrics, BalanceChecker(nodes), pacer)
-    monitor = HealthMonitor(registry, worker, modes, member)
+    monitor = HealthMonitor(registry, worker, followers.modes, member)
     app = Starlette(
         routes=[*_network_routes(service, monitor), *_page_routes(service, member)],
         middleware=[
@@ -159,13 +157,8 @@ def _open_market(registry: MarketRegistry, name: str, _: IsCancelled) -> None:
     registry.open_source(name)
 
 
-def _market_metrics(
-    registry: MarketRegistry,
-    failures: Mapping[str, int],
-    modes: Mapping[str, FollowMode],
-    feeds: Mapping[str, FeedCounters],
-) -> Iterator[MarketMetrics]:
-    sources = registry.sources
+def _market_metrics(registry: MarketRegistry, followers: NetworkThreads) -> Iterator[MarketMetrics]:
+    sources, failures, modes, feeds = registry.sources, followers.failures(), followers.modes(), followers.feeds()
     for name in sources.keys() | failures.keys():
         is_subscribed = modes[name] is FollowMode.SUBSCRIPTION if name in modes else None
         figures = MarketMetrics(name, failures=failures.get(name), is_subscribed=is_subscribed, feed=feeds.get(name))

@@ -46,10 +46,10 @@ class BlockFollower(Protocol[T_co]):
         """Return what there is at the newest block; None if that was returned before."""
 
 
-class _Threads:
+class NetworkThreads:
     """Threads by network name, which run inside a `with` block."""
 
-    def __init__(self, threads: Iterable[_FollowerThread[Any]]) -> None:
+    def __init__(self, threads: Iterable[_FollowerThread[Any]] = ()) -> None:
         self._threads = {thread.network: thread for thread in threads}
 
     def __enter__(self) -> Self:
@@ -82,7 +82,7 @@ class _Threads:
         return all(thread.is_settled for thread in self._threads.values())
 
 
-class FollowerThreads(_Threads):
+class FollowerThreads(NetworkThreads):
     """Threads that pass new sources to `registry`.
 
     `log` gets a line when a thread starts to fail and when it recovers. With `announcements`, another process writes to
@@ -99,7 +99,7 @@ class FollowerThreads(_Threads):
         super().__init__(_MarketThread(each, registry, log, announcements) for each in followed)
 
 
-class WriterThreads(_Threads):
+class WriterThreads(NetworkThreads):
     """Threads that bring stores to the newest blocks, and announce these to the processes that read the stores."""
 
     def __init__(

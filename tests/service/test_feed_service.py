@@ -51,9 +51,7 @@ class FeedService(InProcessService):
             self.registry,
             ServiceSettings(),
             log=log,
-            failures=self.threads.failures,
-            modes=self.threads.modes,
-            feeds=self.threads.feeds,
+            followers=self.threads,
         )
 
     def write(self, number: int, share: int = 1) -> None:

@@ -58,9 +58,7 @@ class FollowingService(InProcessService):
         )
         log = AccessLog(self.log)
         self.threads = FollowerThreads([self.followed], self.registry, log)
-        self.app = create_app(
-            self.registry, ServiceSettings(), log=log, failures=self.threads.failures, modes=self.threads.modes
-        )
+        self.app = create_app(self.registry, ServiceSettings(), log=log, followers=self.threads)
 
     def write(self, market: MarketState) -> None:
         """Write a market to the store, created if necessary."""

@@ -15,9 +15,8 @@ from swapcli.cli.command_app import CommandApp
 from swapcli.cli.files import write_atomically
 from swapcli.cli.options import OutputOptions, option
 from swapcli.cli.output import print_to_stderr
-from swapcli.cli.service_sources import open_keys, open_shared_state
+from swapcli.cli.service_sources import open_app, read_policy
 from swapcli.cli.session import Session, open_session
-from swapcli.config.settings import ServiceSettings
 from swapcli.config.source_readers import flag
 from swapcli.encoding.json_text import to_json
 from swapcli.encoding.url import is_loopback_host
@@ -27,7 +26,6 @@ from swapcli.startup import enable_garbage_collection
 
 if TYPE_CHECKING:
     from swapcli.cli.service_sources import ServiceSources
-    from swapcli.service.keys import KeyStore
 
 SERVER, LIFECYCLE = "Server", "Lifecycle"
 
@@ -142,33 +140,18 @@ def _serve(
     # Imported here, so that help pages do not load a web server.
     from swapcli.service.access_log import AccessLog
     from swapcli.service.access_policy import PolicyReloader
-    from swapcli.service.app import create_app, get_policy
+    from swapcli.service.app import get_policy
     from swapcli.service.log_writer import log_stream
     from swapcli.service.market_followers import FollowerThreads
     from swapcli.service.server import serve as run
 
-    keys = open_keys(session)
-    settings = session.settings.service
+    policy = read_policy(session)
+    settings = policy.settings
     enable_garbage_collection()
     with log_stream(sys.stderr) as stream:
         log = AccessLog(stream)
         with FollowerThreads(sources.followed, sources.registry, log) as followers:
-            service = create_app(
-                sources.registry,
-                settings,
-                keys=keys,
-                log=log,
-                failures=followers.failures,
-                modes=followers.modes,
-                feeds=followers.feeds,
-                nodes=sources.nodes,
-                state=open_shared_state(session, log),
-            )
-
-            def read_policy() -> tuple[ServiceSettings, "KeyStore"]:
-                renewed = read_session()
-                return renewed.settings.service, open_keys(renewed)
-
+            service = open_app(session, sources, policy, log, followers)
             try:
                 return run(
                     service,
@@ -177,7 +160,9 @@ def _serve(
                     on_ready=partial(_announce, session, lambda line: stream.write(line + "\n"), on_ready),
                     # With a limit of requests, none should be spent while the first state is read.
                     is_prepared=followers.are_settled if max_requests else None,
-                    on_hangup=PolicyReloader(get_policy(service), read_policy, log, sources.registry.clock),
+                    on_hangup=PolicyReloader(
+                        get_policy(service), lambda: read_policy(read_session()), log, sources.registry.clock
+                    ),
                     max_requests=max_requests,
                     max_connections=settings.max_connections,
                 )
