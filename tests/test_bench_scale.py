@@ -8,7 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from tests.bench.scale.checks import Limit, check_answers, check_limit
+from tests.bench.scale.__main__ import redis_lives
+from tests.bench.scale.checks import Failure, Limit, check_answers, check_limit, measure_availability
 from tests.bench.scale.cluster import nginx_config
 from tests.bench.scale.load import Answer, LimitedRequest
 from tests.chain.anvil import running_anvil
@@ -56,13 +57,35 @@ def test_wrong_and_old_answers_are_found() -> None:
         weth.send("deposit", value=7, sender=USER)
         head = chain.node.ask("eth_getBlockByNumber", "latest", False)
         block, mined_s = int(head["number"], 16), int(head["timestamp"], 16)
-        right = Answer(block, 7, weth.address, f"0x{weth.calldata('balanceOf', USER).hex()}", 0, mined_s + 6.9)
+        right = Answer(block, 7, weth.address, f"0x{weth.calldata('balanceOf', USER).hex()}", 0, mined_s + 6.9, 0.0)
         before = right._replace(block=block - 1)
         reverting = right._replace(calldata="0xa9059cbb")
         old = right._replace(requested_s=mined_s + 7.0)
         answers = [right, right._replace(amount_out=6), before, reverting, old]
         found = check_answers(chain.node, answers, max_age_s=6)
         assert (found.checked, found.wrong, found.stale) == (5, 3, 2)  # the block before is 12 seconds older
+        assert found.timestamps_s == {block: mined_s, block - 1: mined_s - 12}
+
+
+def test_outages_and_recoveries_are_measured() -> None:
+    """Ten seconds; Unix time is a thousand seconds ahead. Replica and second outage do not end the first one's."""
+    timestamps_s = {1: 1_000, 2: 1_003, 3: 1_006}
+    quoted = ((1, 0.5), (1, 1.5), (1, 2.6), (2, 4.5), (2, 4.6), (3, 9.5), (3, 11.0))
+    answers = [Answer(block, 1, "", "", 0, 0.0, at_s) for block, at_s in quoted]
+    failures = [
+        Failure("writer", 1.6, 2.5, 1_002.5),
+        Failure("replica", 2.7, 2.8, 1_002.8),
+        Failure("redis", 4.7, 4.8, 1_004.8),
+        Failure("writer", 5.0, 5.5, 1_005.5),
+    ]
+    found = measure_availability(answers, timestamps_s, failures, started_s=0.0, ended_s=10.0)
+    assert (found.good_share, found.blocks_quoted) == (0.5, 3)
+    assert found.recoveries_s == {"writer": [2.0, 4.0]}
+
+
+def test_redis_lives_between_its_kills() -> None:
+    failures = [Failure("redis", 3.0, 4.0, 0.0), Failure("writer", 5.0, 6.0, 0.0), Failure("redis", 7.0, 8.5, 0.0)]
+    assert redis_lives(failures, 1.0, 9.0) == [(1.0, 3.0), (4.0, 7.0), (8.5, 9.0)]
 
 
 @pytest.mark.slow

@@ -2,8 +2,9 @@
 
     python -m tests.bench.scale [--kills 50] [--replicas 4] [--clients 8] [--seed 1]
 
-Each of the three is killed `--kills` times. Exits with 1 if an amount was wrong, an answer was older than the maximum
-age, the rate limit was missed by more than 2%, or a process did not come back.
+Each of the three is killed `--kills` times: 50 take about 11 minutes, and the checks two more. Progress goes to stderr.
+Exits with 1 if an amount was wrong, an answer was older than the maximum age, the rate limit was missed by more than
+2%, or a process did not come back. SIGTERM and Ctrl-C end all processes.
 """
 
 from __future__ import annotations
@@ -11,17 +12,27 @@ from __future__ import annotations
 import argparse
 import http.client
 import json
+import signal
 import sys
 import time
 from collections import Counter
+from collections.abc import Sequence
 from pathlib import Path
 from random import Random
 from statistics import median, quantiles
 from tempfile import TemporaryDirectory
 
 from tests.bench.scale.chain import TradingChain, open_trading_chain, trading
-from tests.bench.scale.checks import CheckedAnswers, Limit, check_answers, check_limit
-from tests.bench.scale.cluster import Cluster, run_cluster
+from tests.bench.scale.checks import (
+    Availability,
+    CheckedAnswers,
+    Failure,
+    Limit,
+    check_answers,
+    check_limit,
+    measure_availability,
+)
+from tests.bench.scale.cluster import Cluster, Process, run_cluster
 from tests.bench.scale.load import Traffic, load
 from tests.support.redis_server import run_redis
 
@@ -34,8 +45,12 @@ SETTLE_S = 2.0
 """All replicas use a Redis server again this long after it started."""
 PAUSE_S = (0.5, 3.0)
 """Between a restart and the next kill."""
-DOWN_S = {"replica": (0.0, 1.0), "redis": (0.0, 2.0 * MAX_AGE_S), "writer": (0.0, 1.5 * MAX_AGE_S)}
-"""How long each stays away: Redis and the writer at times longer than the maximum age."""
+SHORT_S = {"replica": 0.5, "redis": 2.0, "writer": 2.0}
+"""Most failures end within this time."""
+LONG_S = {"replica": 1.0, "redis": 2.0 * MAX_AGE_S, "writer": 1.5 * MAX_AGE_S}
+"""One failure in `LONG_EVERY` lasts up to this time: longer than the maximum age, for Redis and the writer."""
+LONG_EVERY = 6
+PROGRESS_EVERY = 10
 _READY_S = 60.0
 
 
@@ -43,6 +58,7 @@ def main() -> int:
     """Run the deployment; return 0 if it never failed a client."""
     arguments = _parse_arguments()
     rng = Random(arguments.seed)
+    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
     with TemporaryDirectory(prefix="scale-") as name, open_trading_chain() as scene, run_redis() as redis:
         folder = Path(name)
         service = {
@@ -58,13 +74,17 @@ def main() -> int:
         ):
             _wait_until_ready(cluster, scene)
             with load(scene, cluster.port, arguments.clients, LIMITED_PER_S, Random(rng.getrandbits(64))) as traffic:
-                lives = _kill_at_random(cluster, arguments.kills, rng)
+                started_s = time.monotonic()
+                failures = _kill_at_random(cluster, arguments.kills, rng, traffic)
                 _wait_until_ready(cluster, scene)
+                ended_s = time.monotonic()
             ended = [each.name for each in (cluster.writer, *cluster.replicas) if each.exit_code() is not None]
             counters = _scrape(cluster)
+        _report(f"checking {len(traffic.answers):,} answers")
         found = check_answers(scene.chain.node, traffic.answers, MAX_AGE_S)
-    limit = check_limit(traffic.limited, lives, LIMIT_PER_MINUTE, SETTLE_S)
-    _print(traffic, found, limit, counters, ended)
+    availability = measure_availability(traffic.answers, found.timestamps_s, failures, started_s, ended_s)
+    limit = check_limit(traffic.limited, redis_lives(failures, started_s, ended_s), LIMIT_PER_MINUTE, SETTLE_S)
+    _print(traffic, found, availability, limit, counters, ended)
     is_exact = abs(limit.allowed - limit.due) <= LIMIT_TOLERANCE * limit.due + 1
     return int(bool(found.wrong or found.stale or traffic.unexpected or ended or not is_exact))
 
@@ -76,27 +96,40 @@ def _parse_arguments() -> argparse.Namespace:
     return parser.parse_args()
 
 
-def _kill_at_random(cluster: Cluster, kills: int, rng: Random) -> list[tuple[float, float]]:
-    """Kill each of the three `kills` times in random order; return when Redis lived, by a monotonic clock."""
+def _kill_at_random(cluster: Cluster, kills: int, rng: Random, traffic: Traffic) -> list[Failure]:
+    """Kill each of the three `kills` times in random order, and start it again."""
     order = ["replica", "redis", "writer"] * kills
     rng.shuffle(order)
-    lives, started_s = [], time.monotonic()
-    for what in order:
+    failures: list[Failure] = []
+    begun_s = time.monotonic()
+    for number, what in enumerate(order, 1):
         time.sleep(rng.uniform(*PAUSE_S))
-        if what == "redis":
-            lives.append((started_s, time.monotonic()))
-            cluster.redis.kill()
-        daemon = rng.choice(cluster.replicas) if what == "replica" else cluster.writer
-        if what != "redis":
-            daemon.kill()
-        # Short failures are as likely as long ones.
-        time.sleep(rng.uniform(*DOWN_S[what]) * rng.random())
-        if what == "redis":
-            cluster.redis.start()
-            started_s = time.monotonic()
-        else:
-            daemon.start()
-    return [*lives, (started_s, time.monotonic())]
+        processes: dict[str, Process] = {
+            "replica": rng.choice(cluster.replicas),
+            "redis": cluster.redis,
+            "writer": cluster.writer,
+        }
+        process = processes[what]
+        killed_s = time.monotonic()
+        process.kill()
+        time.sleep(rng.uniform(0.0, (SHORT_S if rng.randrange(LONG_EVERY) else LONG_S)[what]))
+        process.start()
+        failures.append(Failure(what, killed_s, time.monotonic(), time.time()))
+        if number % PROGRESS_EVERY == 0:
+            good = traffic.statuses[200]
+            _report(f"{number} of {len(order)} kills, {time.monotonic() - begun_s:.0f} s, {good:,} good answers")
+    return failures
+
+
+def redis_lives(failures: Sequence[Failure], started_s: float, ended_s: float) -> list[tuple[float, float]]:
+    """Return when Redis lived."""
+    outages = [each for each in failures if each.what == "redis"]
+    starts = [started_s, *(each.restarted_s for each in outages)]
+    return list(zip(starts, [*(each.killed_s for each in outages), ended_s], strict=True))
+
+
+def _report(progress: str) -> None:
+    print(progress, file=sys.stderr, flush=True)
 
 
 def _wait_until_ready(cluster: Cluster, scene: TradingChain) -> None:
@@ -131,11 +164,24 @@ def _get(port: int, path: str) -> tuple[int, str]:
         connection.close()
 
 
-def _print(traffic: Traffic, found: CheckedAnswers, limit: Limit, counters: Counter[str], ended: list[str]) -> None:
+def _print(
+    traffic: Traffic,
+    found: CheckedAnswers,
+    availability: Availability,
+    limit: Limit,
+    counters: Counter[str],
+    ended: list[str],
+) -> None:
     times_ms = sorted(1_000 * each for each in traffic.times_s)
     document = {
         "answers": dict(sorted(traffic.statuses.items())),
-        "blocks": len({each.block for each in traffic.answers}),
+        "seconds": round(availability.seconds),
+        "seconds_with_good_answers_percent": round(100 * availability.good_share, 1),
+        "blocks_quoted": availability.blocks_quoted,
+        "new_block_after_restart_s": {
+            what: {"measured": len(times), "median": round(median(times), 1), "max": round(max(times), 1)}
+            for what, times in sorted(availability.recoveries_s.items())
+        },
         "checked": found.checked,
         "wrong_amounts": found.wrong,
         "older_than_max_age": found.stale,

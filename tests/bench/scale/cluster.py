@@ -9,6 +9,7 @@ from collections.abc import Iterator, Sequence
 from contextlib import ExitStack, contextmanager, suppress
 from dataclasses import dataclass
 from pathlib import Path
+from typing import Protocol
 
 from tests.support.command import clean_environment
 from tests.support.redis_server import RedisServer, free_ports
@@ -28,6 +29,16 @@ _CHANGES = (
 """What differs from the file of `swapcli help scale`: addresses of this machine, folders, and clients of the load."""
 _FOLDERS = ("client_body", "proxy", "fastcgi", "uwsgi", "scgi")
 _STOP_S = 20.0
+
+
+class Process(Protocol):
+    """What is killed and started again."""
+
+    def kill(self) -> None:
+        """Kill the process at once."""
+
+    def start(self) -> None:
+        """Start the process again."""
 
 
 @dataclass

@@ -22,11 +22,14 @@ from tests.chain.trader import USER, random_amount
 
 LIMITED_CLIENT = "203.0.113.7"
 _TIMEOUT_S = 15.0
-_PAUSE_S, _PAUSE_AFTER_FAILURE_S = 0.02, 0.2
+_PAUSE_S, _PAUSE_AFTER_FAILURE_S = 0.05, 0.2
 
 
 class Answer(NamedTuple):
-    """A good answer: the block that it quotes, the amount, the call, and the clock before it was requested."""
+    """A good answer: the block that it quotes, the amount, the call, and when it was requested and answered.
+
+    `requested_s` is Unix time, to which blocks compare; `answered_s` is by a monotonic clock.
+    """
 
     block: int
     amount_out: int
@@ -34,6 +37,7 @@ class Answer(NamedTuple):
     calldata: str
     value: int
     requested_s: float
+    answered_s: float
 
 
 class LimitedRequest(NamedTuple):
@@ -117,9 +121,9 @@ def _send_orders(scene: TradingChain, port: int, traffic: Traffic, ended: Event,
             "slippage": 0.1,
             "destination": USER,
         }
-        requested_s, started_s = time.time(), time.perf_counter()
+        requested_s, started_s = time.time(), time.monotonic()
         status, document, header = client.request("POST", f"/{scene.network}/calldata", order)
-        time_s = time.perf_counter() - started_s
+        answered_s = time.monotonic()
         pause_s = _PAUSE_S if status == 200 else _PAUSE_AFTER_FAILURE_S
         with traffic.lock:
             traffic.statuses[status] += 1
@@ -131,10 +135,10 @@ def _send_orders(scene: TradingChain, port: int, traffic: Traffic, ended: Event,
             if state is None or state.block is None:
                 traffic.unexpected.append(f"an answer without a block: {header}")
                 continue
-            traffic.times_s.append(time_s)
+            traffic.times_s.append(answered_s - started_s)
             amount_out = int(document["route"]["outputAmount"])
             call = document["to"], document["calldata"], int(document["value"])
-            traffic.answers.append(Answer(state.block, amount_out, *call, requested_s))
+            traffic.answers.append(Answer(state.block, amount_out, *call, requested_s, answered_s))
 
 
 def _send_limited(network: str, port: int, traffic: Traffic, ended: Event, per_s: float) -> None:
