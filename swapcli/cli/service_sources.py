@@ -115,7 +115,7 @@ def open_shared_state(session: Session, log: AccessLog) -> RedisState | None:
     from swapcli.service.redis_state import RedisState
 
     server = RedisUrl.parse(url.reveal())
-    return RedisState(server, SYSTEM_CLOCK, lambda error: log.log_shared_state(error, SYSTEM_CLOCK.now_s()))
+    return RedisState(server, lambda error: log.log_shared_state(error, SYSTEM_CLOCK.now_s()))
 
 
 def _check_dialect(network: Network) -> None:

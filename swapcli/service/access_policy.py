@@ -70,7 +70,11 @@ class AccessPolicy:
         client = self.limiter.limited_client(address, key_id, request_class)
         if client is None:
             return None
-        return await self._state.take(client) or self.limiter.take(client, now_s)
+        state = await self._state.take(client)
+        if state is None:
+            return self.limiter.take(client, now_s)
+        self.limiter.set_remaining(client, state.remaining, now_s)
+        return state
 
     def replace(self, settings: ServiceSettings, keys: KeyLookup) -> None:
         """Apply other settings to all requests from now on."""

@@ -162,6 +162,10 @@ class RateLimiter:
         bucket = self._buckets[client.request_class].update(client.name, take_token)
         return limit_state(client, bucket.value, is_allowed=is_allowed)
 
+    def set_remaining(self, client: LimitedClient, tokens: int, now_s: float) -> None:
+        """Set the tokens of a client's bucket to what a server says, so that this process can go on without it."""
+        self._buckets[client.request_class].update(client.name, lambda _: Entry(tokens, now_s))
+
     def apply_settings(self, settings: ServiceSettings) -> None:
         """Apply other limits from now on. Used tokens stay used."""
         self._settings = settings

@@ -5,27 +5,29 @@
 | `swapcli:limit:{CLASS}:{DIGEST OF THE CLIENT}` | a bucket: its tokens, and their time on the server's clock |
 | `swapcli:route:{DIGEST}` | when a route was issued, in Unix milliseconds |
 
-While the server does not answer, callers use the state of their own process. It is tried again every `RETRY_S`.
+While the server does not answer, callers use the state of their own process. A task beside the requests tries it every
+`RETRY_S`, so that no request waits for a server that is known to be away. A key with content of another kind counts as
+absent.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable, Sequence
+from random import uniform
 
 from swapcli.encoding.redis_url import RedisUrl
-from swapcli.engine.clock import Clock
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError
 from swapcli.records import NamedTuple
 from swapcli.remote.redis_client import open_async_redis, open_redis, translate_redis_errors
 from swapcli.service.issued_routes import RouteTimes
-from swapcli.service.rate_limits import LimitedClient, RateLimitState, limit_state
+from swapcli.service.rate_limits import LimitedClient, RateLimitState, RequestClass, limit_state
 from swapcli.service.shared_memory import digest_key
 
 TIMEOUT_S = 0.25
 """Time for an answer, a hundred times what one takes within a data centre. It delays requests when the server hangs."""
 RETRY_S = 1.0
-"""Pause after a failure, in which no request waits for the server."""
+"""The longest pause between two attempts; each is random from half of it on, as many services may try at once."""
 ROUTE_LIFE_S = 3_600
 """Routes are known for an hour, or for twice the time in which they are fresh: later posts are checked by a replay."""
 
@@ -34,6 +36,9 @@ _MAX_BATCH = 256
 _BUCKET_LIFE_MS = 61_000
 """A bucket that was not used for a minute is full."""
 
+_PROBE = LimitedClient("probe", RequestClass.HEALTH, 1)
+"""Its bucket shows whether the server does for a request what it has to do."""
+
 _TAKE = f"""
 local time = redis.call('TIME')
 local now = tonumber(time[1]) + tonumber(time[2]) / 1000000
@@ -41,10 +46,10 @@ local results = {{}}
 for index, key in ipairs(KEYS) do
   local limit = tonumber(ARGV[index])
   local tokens = limit
-  local bucket = redis.call('GET', key)
-  if bucket then
-    local before, at = string.match(bucket, '^(%S+) (%S+)$')
-    tokens = math.min(limit, tonumber(before) + math.max(0, now - tonumber(at)) * limit / 60)
+  local before, at = string.match(redis.call('MGET', key)[1] or '', '^([%d.e-]+) ([%d.e+]+)$')
+  before, at = tonumber(before or ''), tonumber(at or '')
+  if before and at then
+    tokens = math.max(0, math.min(limit, before + math.max(0, now - at) * limit / 60))
   end
   local allowed = 0
   if tokens >= 1 then
@@ -57,11 +62,15 @@ for index, key in ipairs(KEYS) do
 end
 return results
 """
-"""Takes a token from each bucket, as `RateLimiter.take` does. KEYS are the buckets, ARGV their limits a minute."""
+"""Takes a token from each bucket, as `RateLimiter.take` does. KEYS are the buckets, ARGV their limits a minute. MGET
+returns nothing for a key of another type."""
 
 
 class StateFigures(NamedTuple):
-    """Whether the server answered last, how many exchanges failed, and for how many requests the process decided."""
+    """Whether the server answered last, how many exchanges failed, and for how many requests the process decided.
+
+    Exchanges include those of the task that tries the server.
+    """
 
     is_connected: bool
     failures: int
@@ -82,14 +91,16 @@ class RedisState:
     Rate limits are for one event loop, route times for one other thread. Raises `ConfigError` without the package.
     """
 
-    def __init__(self, server: RedisUrl, clock: Clock, on_change: Callable[[UpstreamError | None], object]) -> None:
-        self._server, self._clock, self._on_change = server, clock, on_change
+    def __init__(
+        self, server: RedisUrl, on_change: Callable[[UpstreamError | None], object], *, retry_s: float = RETRY_S
+    ) -> None:
+        self._server, self._on_change, self._retry_s = server, on_change, retry_s
         self._client = open_redis(server, TIMEOUT_S)
         self._async_client = open_async_redis(server, TIMEOUT_S)
         self._take_script = self._async_client.register_script(_TAKE)
         self._waiting: list[_Waiting] = []
         self._sender: asyncio.Task[None] | None = None
-        self._retry_at_s = float("-inf")
+        self._watcher: asyncio.Task[None] | None = None
         self._is_connected = True
         self._failures = self._limit_fallbacks = self._route_fallbacks = 0
 
@@ -99,21 +110,33 @@ class RedisState:
         return StateFigures(self._is_connected, self._failures, self._limit_fallbacks, self._route_fallbacks)
 
     async def connect(self) -> None:
-        """Try to connect, so that a problem shows at the start."""
-        try:
-            with translate_redis_errors(self._server):
-                await self._async_client.ping()
-        except UpstreamError as error:
-            self._record_failure(error)
-        else:
-            self._record_success()
+        """Try the server, so that a problem shows at the start, and from now on until `close`."""
+        await self._try_server()
+        self._watcher = asyncio.get_running_loop().create_task(self._watch())
 
     async def close(self) -> None:
         """Close the connections."""
-        if self._sender is not None:
-            self._sender.cancel()
+        for task in (self._watcher, self._sender):
+            if task is not None:
+                task.cancel()
         await self._async_client.aclose()
         self._client.close()
+
+    async def _watch(self) -> None:
+        while True:
+            await asyncio.sleep(uniform(0.5, 1.0) * self._retry_s)
+            await self._try_server()
+
+    async def _try_server(self) -> None:
+        """Do what a request does, on another connection than a request that waits."""
+        try:
+            await self._run_script([_PROBE])
+        except UpstreamError as error:
+            self._record_failure(error)
+        except Exception as error:  # the task must survive defects of the client, too
+            self._record_failure(InvalidUpstreamResponse(f"a defect in the client of Redis ({type(error).__name__})"))
+        else:
+            self._record_success()
 
     # --- rate limits
 
@@ -123,7 +146,7 @@ class RedisState:
         Requests that arrive during an exchange share the next one.
         """
         result: RateLimitState | None = None
-        if not self._is_away:
+        if self._is_connected:
             loop = asyncio.get_running_loop()
             waiting = _Waiting(client, loop.create_future())
             self._waiting.append(waiting)
@@ -152,7 +175,7 @@ class RedisState:
             self._sender = None
 
     async def _take_batch(self, clients: Sequence[LimitedClient]) -> Sequence[RateLimitState | None]:
-        if not self._is_away:
+        if self._is_connected:
             try:
                 try:
                     states = await self._run_script(clients)
@@ -191,15 +214,15 @@ class RedisState:
 
     def find_route_time(self, digest: bytes) -> int | None:
         """Return the time of a route; None if it is unknown, or if the server does not answer."""
-        found = self._exchange(lambda: self._client.get(_route_key(digest)))
+        found = self._exchange(lambda: self._client.mget(_route_key(digest)))  # see `_TAKE`
         try:
-            return int(found) if isinstance(found, bytes) else None
-        except ValueError:
+            return int(found[0]) if isinstance(found, list) else None
+        except (IndexError, TypeError, ValueError):
             return None
 
     def _exchange(self, command: Callable[[], object]) -> object:
         """Return the result of a command; None if the server does not answer."""
-        if not self._is_away:
+        if self._is_connected:
             try:
                 try:
                     result = self._run(command)
@@ -219,13 +242,8 @@ class RedisState:
 
     # --- the server
 
-    @property
-    def _is_away(self) -> bool:
-        return self._clock.monotonic_s() < self._retry_at_s
-
     def _record_failure(self, error: UpstreamError) -> None:
         self._failures += 1
-        self._retry_at_s = self._clock.monotonic_s() + RETRY_S
         if self._is_connected:
             self._is_connected = False
             self._on_change(error)

@@ -21,12 +21,13 @@ from swapcli.errors import UpstreamError
 from swapcli.remote.redis_client import open_redis
 from swapcli.service.issued_routes import ProcessRouteTimes
 from swapcli.service.rate_limits import LimitedClient, RateLimiter, RateLimitState, RequestClass
-from swapcli.service.redis_state import RETRY_S, ROUTE_LIFE_S, TIMEOUT_S, RedisState
+from swapcli.service.redis_state import ROUTE_LIFE_S, TIMEOUT_S, RedisState
 from tests.support.redis_server import RedisServer, run_redis
-from tests.support.service import FakeClock, InProcessService, build_order_query, build_swap_terms, in_process_service
+from tests.support.service import InProcessService, build_order_query, build_swap_terms, in_process_service
 from tests.support.service_process import run_service
 
 NUMBERS = count()
+PAUSE_S = 0.02
 
 
 def new_client(limit: int) -> LimitedClient:
@@ -38,10 +39,11 @@ class Services:
     """The shared state of several services, on one event loop; what they report is in `changes`."""
 
     def __init__(self, redis: RedisServer, services: int) -> None:
-        self.clock = FakeClock()
         self.changes: list[UpstreamError | None] = []
-        self.states = [RedisState(redis.server, self.clock.clock, self.changes.append) for _ in range(services)]
+        self.states = [RedisState(redis.server, self.changes.append, retry_s=PAUSE_S) for _ in range(services)]
         self._runner = asyncio.Runner()
+        for state in self.states:
+            self.run(state.connect())
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return self._runner.run(work)
@@ -55,6 +57,16 @@ class Services:
 
         found: list[RateLimitState | None] = self.run(take_all())
         return found
+
+    def wait(self, *, is_connected: bool) -> None:
+        """Wait until the states have noticed that the server answers, or that it does not."""
+
+        async def wait() -> None:
+            async with asyncio.timeout(10.0):
+                while any(state.figures.is_connected != is_connected for state in self.states):
+                    await asyncio.sleep(PAUSE_S / 4)
+
+        self.run(wait())
 
     def close(self) -> None:
         for state in self.states:
@@ -128,8 +140,8 @@ def test_without_the_server_the_process_decides(own_redis: RedisServer) -> None:
         own_redis.kill()
         assert services.take([client] * 3) == [None] * 3
         own_redis.start()
-        assert services.take([client]) == [None], "no attempt before the pause has ended"
-        services.clock.advance(RETRY_S)
+        assert services.take([client]) == [None], "a request does not wait for an attempt"
+        services.wait(is_connected=True)
         (known,) = services.take([client])
         assert known is not None
         assert known.remaining == 4
@@ -137,7 +149,56 @@ def test_without_the_server_the_process_decides(own_redis: RedisServer) -> None:
         assert failed is not None
         assert "hunter2" not in f"{failed} {failed.hint} {failed.details}"
         assert recovered is None
-        assert state.figures == (True, 1, 4, 0)
+        assert state.figures._replace(failures=0) == (True, 0, 4, 0)
+
+
+def test_the_server_is_watched_without_any_request(own_redis: RedisServer) -> None:
+    with sharing(own_redis, services=2) as services:
+        for _ in range(3):
+            own_redis.kill()
+            services.wait(is_connected=False)
+            own_redis.start()
+            services.wait(is_connected=True)
+        assert [change is None for change in services.changes].count(True) == 6
+        assert {state.figures._replace(failures=0) for state in services.states} == {(True, 0, 0, 0)}
+
+
+def test_no_request_waits_while_the_server_comes_and_goes(own_redis: RedisServer) -> None:
+    """Only those that wait when it fails do, for the time of one answer; all get a state or know that there is none."""
+    times_s: list[float] = []
+
+    async def request(state: RedisState, seconds: float) -> None:
+        end_s, client = time.monotonic() + seconds, new_client(10**6)
+        while (started_s := time.monotonic()) < end_s:
+            await state.take(client)
+            times_s.append(time.monotonic() - started_s)
+            await asyncio.sleep(0)
+
+    def disturb() -> None:
+        for act in (
+            own_redis.kill,
+            own_redis.start,
+            own_redis.pause,
+            own_redis.resume,
+            own_redis.kill,
+            own_redis.start,
+        ):
+            time.sleep(4 * PAUSE_S)
+            act()
+
+    with sharing(own_redis, services=2) as services:
+        disturber = Thread(target=disturb)
+        disturber.start()
+
+        async def request_all() -> None:
+            await asyncio.gather(*(request(state, 32 * PAUSE_S) for state in services.states))
+
+        services.run(request_all())
+        disturber.join()
+        services.wait(is_connected=True)
+        assert max(times_s) < TIMEOUT_S + 0.25
+        assert all(state.figures.limit_fallbacks for state in services.states)
+        assert None not in services.take([new_client(5)] * 2)
 
 
 def test_a_server_that_hangs_delays_requests_once(own_redis: RedisServer) -> None:
@@ -170,18 +231,42 @@ def test_a_closed_idle_connection_is_no_failure(own_redis: RedisServer) -> None:
         assert state.figures == (True, 0, 0, 0)
 
 
-def test_foreign_content_of_a_bucket_is_a_failure(redis_server: RedisServer) -> None:
+def test_foreign_content_of_a_key_counts_as_absent(redis_server: RedisServer) -> None:
     client = new_client(9)
     with sharing(redis_server) as services, open_redis(redis_server.server, 1.0) as raw:
+        (state,) = services.states
         before = set(raw.keys("swapcli:limit:*"))
         services.take([client])
         (key,) = set(raw.keys("swapcli:limit:*")) - before
-        for content in (b"", b"x y", b"1"):
+        for content in (
+            b"",
+            b"x y",
+            b"1",
+            b"nan 1",
+            b"inf 1",
+            b"-1e99 1",
+            b"1 -nan",
+            b"5 1e99",
+            b"0x9 1",
+            b"\xff \x00",
+        ):
             raw.set(key, content)
-            assert services.take([client]) == [None]
-            services.clock.advance(RETRY_S)
-        raw.delete(key)
-        assert services.take([client]) != [None]
+            (known,) = services.take([client])
+            assert known is not None
+            assert 0 <= known.remaining < client.limit
+        times = state.route_times(ProcessRouteTimes(), ROUTE_LIFE_S)
+        times.set(b"foreign", 5)
+        (route_key,) = raw.keys(f"swapcli:route:{b'foreign'.hex()}")
+        for foreign in (key, route_key):
+            raw.delete(foreign)
+            raw.lpush(foreign, "a list")
+        (known,) = services.take([client])
+        assert known is not None
+        assert known.remaining == 8
+        assert state.find_route_time(b"foreign") is None
+        times.set(b"foreign", 6)
+        assert state.find_route_time(b"foreign") == 6
+        assert state.figures == (True, 0, 0, 0)
 
 
 @pytest.mark.parametrize("reply", [b"+OK\r\n", b"*1\r\n$2\r\nOK\r\n", b"*0\r\n", b"nonsense\r\n", b""])
@@ -194,7 +279,6 @@ def test_a_server_of_another_kind_is_a_failure(reply: bytes) -> None:
                     while connection.recv(65_536) and reply:
                         connection.sendall(reply)
 
-    clock = FakeClock()
     changes: list[UpstreamError | None] = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = RedisUrl("127.0.0.1", listener.getsockname()[1])
@@ -202,11 +286,11 @@ def test_a_server_of_another_kind_is_a_failure(reply: bytes) -> None:
         for thread in threads:
             thread.start()
         with asyncio.Runner() as runner:
-            state = RedisState(server, clock.clock, changes.append)
-            assert runner.run(state.take(new_client(5))) is None
-            clock.advance(RETRY_S)
-            assert state.find_route_time(b"route") is None
-            runner.run(state.close())
+            first, second = (RedisState(server, changes.append) for _ in range(2))
+            assert runner.run(first.take(new_client(5))) is None
+            assert second.find_route_time(b"route") is None
+            for state in (first, second):
+                runner.run(state.close())
         listener.shutdown(socket.SHUT_RDWR)
         for thread in threads:
             thread.join()
@@ -230,7 +314,7 @@ def test_route_times_are_shared_and_outlive_the_server(own_redis: RedisServer) -
 @contextmanager
 def service_of(redis: RedisServer, *networks: str, **options: Any) -> Iterator[InProcessService]:
     """Run a service that uses the server for its state."""
-    state = RedisState(redis.server, FakeClock().clock, lambda _: None)
+    state = RedisState(redis.server, lambda _: None)
     with in_process_service(*networks, state=state, **options) as service:
         try:
             yield service
@@ -247,6 +331,15 @@ def test_services_share_rate_limits(redis_server: RedisServer) -> None:
         assert rejected.headers["RateLimit-Remaining"] == "0"
         assert 1 <= int(rejected.headers["Retry-After"]) <= 20
         assert "swapcli_state_connected 1.0" in first.get("/metrics").text
+
+
+def test_a_used_up_limit_outlives_the_server(own_redis: RedisServer) -> None:
+    options: dict[str, Any] = {"settings": ServiceSettings(requests_per_minute=3), "client": "203.0.113.78"}
+    with service_of(own_redis, **options) as service:
+        assert [service.get("/supported-chains").status_code for _ in range(3)] == [200] * 3
+        own_redis.kill()
+        assert service.get("/supported-chains").status_code == 429
+        assert 'swapcli_state_fallbacks_total{use="limits"} 1.0' in service.get("/metrics").text
 
 
 def test_services_share_the_times_of_v1_routes(redis_server: RedisServer) -> None:

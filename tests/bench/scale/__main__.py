@@ -133,13 +133,18 @@ def _report(progress: str) -> None:
 
 
 def _wait_until_ready(cluster: Cluster, scene: TradingChain) -> None:
-    """Wait until every replica can quote."""
+    """Wait until every replica can quote and uses the shared state."""
     deadline_s = time.monotonic() + _READY_S
     for port, daemon in zip(cluster.replica_ports, cluster.replicas, strict=True):
-        while _get(port, f"/readyz?network={scene.network}")[0] != 200:
+        while not _is_ready(port, scene.network):
             if time.monotonic() > deadline_s:
                 raise SystemExit(f"{daemon.name} is not ready; its log ends: {daemon.log.read_text()[-2_000:]}")
             time.sleep(0.1)
+
+
+def _is_ready(port: int, network: str) -> bool:
+    is_quoting = _get(port, f"/readyz?network={network}")[0] == 200
+    return is_quoting and "swapcli_state_connected 1.0" in _get(port, "/metrics")[1]
 
 
 def _scrape(cluster: Cluster) -> Counter[str]:
