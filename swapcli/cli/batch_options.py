@@ -9,6 +9,7 @@ from swapcli.cli.command_app import UsageError
 from swapcli.cli.files import STDIN
 from swapcli.cli.options import OutputOptions, option
 from swapcli.cli.output import OutputFormat
+from swapcli.encoding.text import printable
 from swapcli.errors import InvalidOption
 from swapcli.records import NamedTuple
 
@@ -33,7 +34,7 @@ class BatchOptions(NamedTuple):
         """The number of processes. Raises `InvalidOption`."""
         text = "1" if self.workers is None else self.workers
         if not (text.isascii() and text.isdecimal() and 1 <= int(text[:9]) <= MAX_WORKERS):
-            raise InvalidOption(f"--workers: expected a whole number from 1 to {MAX_WORKERS}")
+            raise InvalidOption(f'--workers: expected a whole number from 1 to {MAX_WORKERS}, not "{printable(text)}"')
         return int(text)
 
     def check_absent(self) -> None:

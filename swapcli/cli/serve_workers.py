@@ -20,7 +20,7 @@ from swapcli.errors import InvalidOption, MarketUnavailable, SwapcliError
 from swapcli.service.access_log import AccessLog
 from swapcli.service.access_policy import PolicyReloader
 from swapcli.service.app import get_metrics, get_policy
-from swapcli.service.log_writer import log_stream
+from swapcli.service.log_writer import UnqueuedLog, log_stream
 from swapcli.service.market_followers import FollowerThreads
 from swapcli.service.parent_channel import ParentChannel
 from swapcli.service.server import BACKLOG, base_url, bind, serve_as_worker
@@ -47,6 +47,11 @@ def serve_by_workers(
         # For processes that are forked later; those that run read the settings themselves, and log problems.
         with suppress(SwapcliError, OSError):
             policy = read_policy(read_session())
+
+    unqueued_log = AccessLog(UnqueuedLog(sys.stderr))
+
+    def log_process(name: str, problem: str) -> None:
+        unqueued_log.log_process(name, problem, sources.registry.clock.now_s())
 
     listener = bind(settings.host, settings.port)
     stores = SharedStores(sources.followed, settings.workers)
@@ -82,7 +87,7 @@ def serve_by_workers(
             )
 
     url = base_url(listener)
-    open_shared_state(session, AccessLog(sys.stderr))  # raises here if its package is missing, and loads it once
+    open_shared_state(session, unqueued_log)  # raises here if its package is missing, and loads it once
     _open_markets(sources)
     listener.listen(BACKLOG)
     plans = [ProcessPlan(f"worker {slot + 1}", partial(run_worker, slot)) for slot in range(settings.workers)]
@@ -90,7 +95,15 @@ def serve_by_workers(
         if stores.has_writer:
             plans.append(ProcessPlan("the writer of stores", run_writer))
         group = WorkerGroup(settings.workers, helpers=len(plans) - settings.workers)
-        Supervisor(plans, group, on_ready=lambda: on_ready(url), on_reload=reload, on_stop=listener.close).run()
+        supervisor = Supervisor(
+            plans,
+            group,
+            on_ready=lambda: on_ready(url),
+            on_reload=reload,
+            on_problem=log_process,
+            on_stop=listener.close,
+        )
+        supervisor.run()
     return 0
 
 

@@ -6,6 +6,7 @@ the server again. Errors become `UpstreamError`s that name the server without it
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from contextlib import contextmanager
 from importlib.util import find_spec
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 _PROTOCOL = 2
 """RESP2: version 3 adds an exchange to each connection, and nothing that is used here."""
 _CLIENT_NAME = "swapcli"
+_ERROR_CODE = re.compile(r"[A-Z]{3,20}\b")
 _INSTALL = ConfigError(
     "an address of Redis needs the Python package redis, which is not installed", hint="pip install 'swapcli[redis]'"
 )
@@ -117,4 +119,5 @@ def classify_redis_error(error: Exception, server: RedisUrl) -> UpstreamError:
         return UpstreamRejected(f"{shown} has no memory left", details=details)
     if isinstance(error, exceptions.ConnectionError | OSError | UnicodeError):
         return Unreachable(f"cannot reach {shown}", hint="is a Redis server running there?", details=details)
-    return UpstreamRejected(f"{shown} answered with an error", details=details)
+    code = _ERROR_CODE.match(str(error))  # such as WRONGTYPE or MISCONF: the rest may repeat what was sent
+    return UpstreamRejected(f"{shown} answered with the error {code[0] if code else 'ERR'}", details=details)

@@ -1,4 +1,5 @@
-"""The access log: a JSON line for each request, for changes of a market follower's state, and for reloads.
+"""The access log: a JSON line for each request, for changes of a market follower's state, for reloads, and for ended
+processes.
 
 It contains no query, body, key, address or user agent, and of the path only the pattern that it matched.
 """
@@ -96,6 +97,10 @@ class AccessLog:
         if error:
             fields["message"] = error.message
         self._write_line({"time": format_iso_utc(int(now_s * 1000)), **fields})
+
+    def log_process(self, name: str, problem: str, now_s: float) -> None:
+        """Write that a process of the service has ended, or could not be started; another one replaces it."""
+        self._write_line({"time": format_iso_utc(int(now_s * 1000)), "process": name, "message": problem})
 
     def _write_line(self, fields: dict[str, object]) -> None:
         with self._lock:

@@ -63,6 +63,23 @@ def log_stream(stream: TextIO | None, *, is_shared: bool = False) -> Iterator[Lo
         writer.close()
 
 
+class UnqueuedLog:
+    """A stream without a thread, for a process that forks others. `write` never blocks: it raises `BlockingIOError`."""
+
+    def __init__(self, stream: TextIO) -> None:
+        self._stream = stream
+
+    def write(self, text: str) -> None:
+        """Write a line at once. It is short enough for a pipe that can be written to."""
+        descriptor = self._stream.fileno()
+        if not select.select([], [descriptor], [], 0)[1]:
+            raise BlockingIOError("the reader of the log is slow")
+        os.write(descriptor, text.encode(errors="replace")[: select.PIPE_BUF])
+
+    def flush(self) -> None:
+        """Do nothing: lines have been written."""
+
+
 class _LibraryHandler(logging.Handler):
     """Logs the origin of library warnings; their messages may contain client data.
 

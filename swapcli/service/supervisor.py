@@ -52,7 +52,8 @@ class Supervisor:
     """Runs processes: the workers of `group` in order of their slots, then its helpers.
 
     `on_ready` is called once all of them are ready; `on_reload` after each SIGHUP, before the processes reload;
-    `on_stop` at the signal to stop.
+    `on_problem` with the name of a process that has ended or could not be started, and why; `on_stop` at the signal to
+    stop.
     """
 
     def __init__(
@@ -62,9 +63,11 @@ class Supervisor:
         *,
         on_ready: Callable[[], None],
         on_reload: Callable[[], None],
+        on_problem: Callable[[str, str], None],
         on_stop: Callable[[], None],
     ) -> None:
-        self._group, self._on_ready, self._on_reload, self._on_stop = group, on_ready, on_reload, on_stop
+        self._group, self._on_ready, self._on_reload, self._on_problem = group, on_ready, on_reload, on_problem
+        self._on_stop = on_stop
         self._children = [_Child(slot, plan) for slot, plan in enumerate(plans)]
         self._signals: list[int] = []
         self._replaced = 0
@@ -103,7 +106,7 @@ class Supervisor:
             child.start(self._children)
         except OSError as error:  # the system has no process, memory or file to spare, perhaps for a moment only
             child.plan_replacement(is_early=True)
-            self._check_early_ends(child, f"could not be started: {error.strerror}")
+            self._report(child, f"could not be started: {error.strerror}")
 
     def _wait(self, wakeup: int) -> None:
         """Wait for a signal, a message of a child, or the time to start one."""
@@ -157,11 +160,11 @@ class Supervisor:
             if self._stop_s is None:
                 self._replaced += child.slot < self._group.size
                 child.plan_replacement(is_early=status != 0 and child.is_young)
-                self._check_early_ends(child, f"ended with {_describe_status(status)}")
+                self._report(child, f"ended with {_describe_status(status)}")
         self._set_status()
 
-    @staticmethod
-    def _check_early_ends(child: _Child, problem: str) -> None:
+    def _report(self, child: _Child, problem: str) -> None:
+        self._on_problem(child.plan.name, problem)
         if child.early_ends >= MAX_EARLY_ENDS:
             raise UnhealthyError(
                 f"{child.plan.name} ended {child.early_ends} times within {EARLY_S:g} seconds of its start; the last"

@@ -12,7 +12,7 @@ from pathlib import Path
 import pytest
 
 from swapcli.service.access_log import AccessLog, AccessRecord
-from swapcli.service.log_writer import LogWriter, log_stream
+from swapcli.service.log_writer import LogWriter, UnqueuedLog, log_stream
 
 ACCESS = AccessRecord("id-1", "GET", "/livez", None, 200, 0.001, "loopback")
 
@@ -54,6 +54,21 @@ def test_an_unread_pipe_drops_lines_and_counts_them(pipe: tuple[int, int]) -> No
     os.set_blocking(reading, False)
     received = os.read(reading, 2**20).splitlines()
     assert {json.loads(line)["request_id"] for line in received[:-1]} == {"id-1"}
+
+
+def test_a_log_without_a_thread_drops_rather_than_blocks(pipe: tuple[int, int]) -> None:
+    reading, writing = pipe
+    with open(writing, "w", closefd=False) as file:
+        log = AccessLog(UnqueuedLog(file))
+        count = 0
+        while not log.dropped:
+            log.log_process(f"worker {count}", "ended with SIGKILL", 0.0)
+            count += 1
+        os.set_blocking(reading, False)
+        lines = [json.loads(line) for line in os.read(reading, 2**20).splitlines()]
+        assert [line["process"] for line in lines] == [f"worker {number}" for number in range(count - 1)]
+        log.log_process("the last", "ended with status 1", 0.0)
+        assert json.loads(os.read(reading, 2**20))["message"] == "ended with status 1"
 
 
 def test_a_reader_who_comes_back_reads_on(pipe: tuple[int, int]) -> None:

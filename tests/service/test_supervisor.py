@@ -33,9 +33,19 @@ def stop_after(pause_s: float) -> Callable[[ParentChannel], int]:
     return run
 
 
-def run_supervisor(*runs: Callable[[ParentChannel], int], on_ready: Callable[[], None]) -> None:
+def run_supervisor(*runs: Callable[[ParentChannel], int], on_ready: Callable[[], None]) -> list[tuple[str, str]]:
+    """Run processes until they are stopped; return the problems that there were."""
     plans = [ProcessPlan(f"worker {slot}", run) for slot, run in enumerate(runs)]
-    Supervisor(plans, WorkerGroup(len(plans)), on_ready=on_ready, on_reload=lambda: None, on_stop=lambda: None).run()
+    problems: list[tuple[str, str]] = []
+    Supervisor(
+        plans,
+        WorkerGroup(len(plans)),
+        on_ready=on_ready,
+        on_reload=lambda: None,
+        on_problem=lambda *problem: problems.append(problem),
+        on_stop=lambda: None,
+    ).run()
+    return problems
 
 
 def stop_this_process() -> None:
@@ -85,8 +95,9 @@ def test_a_failing_fork_is_tried_again(monkeypatch: pytest.MonkeyPatch) -> None:
         is_ready = True
         stop_this_process()
 
-    run_supervisor(stop_after(0.0), on_ready=stop)
+    problems = run_supervisor(stop_after(0.0), on_ready=stop)
     assert is_ready
+    assert problems == [("worker 0", "could not be started: Resource temporarily unavailable")]
 
 
 @pytest.mark.usefixtures("deadline")

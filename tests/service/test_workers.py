@@ -217,6 +217,8 @@ def test_a_killed_worker_loses_only_requests_in_flight(running: ServiceProcess) 
     assert load.bad == 0
     assert 0 < load.lost <= 6
     assert killed not in worker_ids(running)
+    ended = [line for line in running.log_lines() if "process" in line]
+    assert [(line["process"].split()[0], line["message"]) for line in ended] == [("worker", "ended with SIGKILL")]
     with connected(running, 1) as [connection]:
         assert counter(connection, "swapcli_workers_replaced_total") == 1
         wait_until(lambda: counter(connection, SOLVES) > before)

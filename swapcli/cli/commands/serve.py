@@ -101,6 +101,8 @@ def serve(
     request_limit = _parse_request_limit(once, max_requests)
     if workers is not None and request_limit is not None and session.settings.service.workers > 1:
         raise InvalidOption("--workers and a number of requests exclude each other: one process counts them")
+    if store is not None and session.settings.service.feed_url is not None:
+        raise InvalidOption("a feed does not fit --store: its pools come from a Redis server", hint="leave one out")
     from swapcli.cli.service_sources import open_service_sources
 
     sources = open_service_sources(session, options.split_lists(networks or ()), skip_bad_pools=skip_bad_pools)

@@ -112,6 +112,10 @@ def sync(
     if tokens is not None:
         names, listed_decimals = read_token_lists(tokens, target_network, session.settings.timeout_s)
     sync_filter = parse_sync_filter(target_network, protocols, names, min_liquidity, from_block)
+    if watch and session.settings.publish_url is not None:
+        from swapcli.remote.redis_client import require_redis
+
+        require_redis()
     enable_garbage_collection()
     with graceful_interrupts() as interruption:
         node, heads = session.any_lasting_node(target_network)
@@ -219,10 +223,7 @@ def _publishing(session: Session, target: Store) -> Iterator[Callable[[], object
     from swapcli.cli.sync_publish import publishing
     from swapcli.encoding.redis_url import RedisUrl
     from swapcli.remote.feed_stream import FeedWriter
-    from swapcli.remote.redis_client import require_redis
     from swapcli.store import open_store
-
-    require_redis()
 
     def reopen() -> Store:
         return open_store(target.path, session.find_network)

@@ -171,6 +171,8 @@ class FeedFollower:
         self._is_behind = True
         """Whether entries cannot be applied before a snapshot is loaded."""
         self._tried_snapshot: str | None = None
+        self._rejection: str | None = None
+        """Why the snapshot that was tried last cannot be used."""
         self._parsed = _Parsed({}, {}, {})
         self._source: InMemorySource | None = None
         self._source_header: MarketHeader | None = None
@@ -185,9 +187,12 @@ class FeedFollower:
         """Return the newest market. Raises `UpstreamError`, and `MarketUnavailable` if nothing has been published."""
         source = self.advance() or self._source
         if source is None:
+            name, server = self._feed.network.name, self._feed.reader.server.shown
+            if self._rejection is not None:
+                raise MarketUnavailable(f"the feed of {name} at {server} cannot be used: {self._rejection}")
             raise MarketUnavailable(
-                f"nothing has been published yet about {self._feed.network.name} at {self._feed.reader.server.shown}",
-                hint=f"swapcli sync {self._feed.network.name} --watch --publish writes the feed",
+                f"nothing has been published yet about {name} at {server}",
+                hint=f"swapcli sync {name} --watch --publish writes the feed",
             )
         return source
 
@@ -311,11 +316,12 @@ class FeedFollower:
         snapshot = self._feed.reader.read_snapshot()
         if snapshot is None:
             return False
-        self._tried_snapshot = snapshot.id
+        self._tried_snapshot, self._rejection = snapshot.id, None
         try:
             entry = self._decode(snapshot.data, MAX_SNAPSHOT_BYTES)
-        except InvalidFeed:
+        except InvalidFeed as error:
             self._counters.rejected += 1
+            self._rejection = str(error)
             return False
         market = FeedMarket()
         if entry.base is not None or not market.matches(entry):

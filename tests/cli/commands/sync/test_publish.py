@@ -69,6 +69,7 @@ def test_a_replica_follows_the_published_chain(
         (("serve", "--feed", "redis://a:b"), "--feed: expected the address of a Redis server"),
         (("serve", "--feed", "redis://127.0.0.1", "--offline"), "a feed does not fit --offline"),
         (("serve", "--feed", "redis://127.0.0.1", "--market", "a.json"), "a feed does not fit a market file"),
+        (("serve", "--feed", "redis://127.0.0.1", "--store", "a"), "a feed does not fit --store"),
     ],
 )
 def test_unfit_options_of_a_feed_are_refused(command: tuple[str, ...], words: str) -> None:
