@@ -23,7 +23,7 @@ _CHANGES = (
     ("resolver 127.0.0.11 valid=5s;", 'map $http_x_client $client {{ default $http_x_client; "" 127.0.0.1; }}'),
     ("server replica:8000 resolve max_fails=0;", "{servers}"),
     ("listen 8080;", "listen 127.0.0.1:{port};"),
-    ("X-Forwarded-For $remote_addr;", "X-Forwarded-For $client;"),
+    ("X-Forwarded-For $proxy_add_x_forwarded_for;", "X-Forwarded-For $client;"),
     ("http {", "http {{ access_log off; {temporary_folders}"),
 )
 """What differs from the file of `swapcli help scale`: addresses of this machine, folders, and clients of the load."""
