@@ -47,6 +47,7 @@ def answer_in_processes(
             if isinstance(item, BaseException):
                 raise item
             yield item.result()
+        pool.shutdown()  # waits for the workers
     except BrokenProcessPool:
         raise InputOutputError(
             "a worker process has died, perhaps for want of memory", hint="use fewer --workers, and --resume"

@@ -51,6 +51,7 @@ class InvalidFeed(InvalidUpstreamResponse):
 
     def __init__(self, problem: str) -> None:
         super().__init__(f"the feed has an entry that cannot be used: {problem}")
+        self.problem = problem
 
 
 class MarketHeader(NamedTuple):

@@ -61,6 +61,17 @@ def test_a_wrong_password_is_reported(redis_server: RedisServer) -> None:
     assert isinstance(error_of(redis_server.server._replace(password=None)), UpstreamRejected)
 
 
+def test_the_code_of_a_refused_command_is_reported(redis_server: RedisServer) -> None:
+    server = redis_server.server
+    with open_redis(server, 1.0) as client:
+        client.set("a list?", "no")
+        with (
+            pytest.raises(UpstreamRejected, match=r"answered with the error WRONGTYPE$"),
+            translate_redis_errors(server),
+        ):
+            client.llen("a list?")
+
+
 def test_a_certificate_of_an_unknown_authority_is_rejected(redis_server: RedisServer) -> None:
     assert isinstance(error_of(RedisUrl.parse(redis_server.tls_url)), Unreachable)
 

@@ -321,7 +321,7 @@ class FeedFollower:
             entry = self._decode(snapshot.data, MAX_SNAPSHOT_BYTES)
         except InvalidFeed as error:
             self._counters.rejected += 1
-            self._rejection = str(error)
+            self._rejection = error.problem
             return False
         market = FeedMarket()
         if entry.base is not None or not market.matches(entry):

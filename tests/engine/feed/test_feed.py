@@ -406,3 +406,14 @@ def test_a_loaded_market_is_opened_once(scene: Scene, store: Store, path: Path) 
 def test_without_a_feed_there_is_no_market(scene: Scene) -> None:
     with pytest.raises(MarketUnavailable, match="nothing has been published yet about test "):
         scene.follower().read()
+
+
+def test_the_feed_of_another_chain_is_named(scene: Scene, store: Store, path: Path) -> None:
+    write_block(store, 5, START)
+    scene.publisher(path).publish()
+    feed = scene.feed()
+    feed.network = NETWORK._replace(chain_id=NETWORK.chain_id + 1)
+    with pytest.raises(
+        MarketUnavailable, match=rf"cannot be used: it is of test with the chain id {NETWORK.chain_id}$"
+    ):
+        feed.open(scene.clock, 60).read()
