@@ -16,8 +16,9 @@ from swapcli.selection.candidate_pairs import CandidatePair, candidate_pairs, di
 from swapcli.selection.ranking_reader import RankingReader, TokenPair
 from swapcli.selection.select_by_flow import Offer, select_by_flow
 
-_FLOW_MARGIN, _EXACT_OUTPUT_MARGIN = 1.5, 3.0
-"""Factors on the order's value. Ranked prices are approximate, and an exact output may cost more than its value."""
+_FLOW_MARGIN, _EXACT_OUTPUT_MARGIN = 1.2, 3.0
+"""Factors on the order's value. Ranked prices are approximate, and an exact output may cost more than its value. With a
+larger one, pools that trade little in the end take the place of those that trade more."""
 _MAX_PRICING_HOPS = 6
 _PRICING_POOLS_PER_HOP = 3
 

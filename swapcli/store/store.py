@@ -36,9 +36,11 @@ from swapcli.store.stored_block_header import StoredBlock
 from swapcli.store.summary import StoreSummary, summarize_store
 from swapcli.store.transfers import read_transfers, write_transfers
 
-MAX_CANDIDATE_POOLS = 1_100
-"""Pools over which one order is quoted. More cost less than a basis point in the median, and take longer to read than
-to quote over (see `BENCHMARKS.md`)."""
+MAX_CANDIDATE_POOLS = 600
+"""Pools over which one order is quoted. A transaction has room for about 400 swaps. Over more pools, huge orders gain
+up to a basis point, and take longer (see `BENCHMARKS.md`)."""
+_WHOLE_FACTOR = 2
+"""Stores with up to so many times these pools are read whole: selecting pools takes as long as reading that many."""
 
 _SELECT_TOKENS = f"SELECT {TOKEN_COLUMNS} FROM tokens"
 _MAX_SAMPLED_POOLS = 64
@@ -245,7 +247,7 @@ class Store:
 
         with read_transaction(self._connection, self.path):
             (last_id,) = self._row("SELECT max(id) FROM pools")
-            if (last_id or 0) <= limit:
+            if (last_id or 0) <= _WHOLE_FACTOR * limit:
                 return self._read_all()
             queries = RankingQueries(self._connection, order.excluded_protocols)
             token_ids, pool_ids = select_pools(queries, order, self.network, limit)
