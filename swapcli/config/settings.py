@@ -118,7 +118,7 @@ class ServiceSettings:
     workers: int = setting(
         1,
         value_types.whole_number(1, _MAX_WORKERS),
-        "Processes that answer requests: as many as there are processors to use.",
+        "Processes that answer requests; one a core is best.",
     )
     keys_file: Path | None = setting(
         None,

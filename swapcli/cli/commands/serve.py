@@ -48,7 +48,7 @@ def serve(
         str | None, option("--port", "Port to listen on; 0 picks a free one.  [default: 8000]", SERVER, "PORT")
     ] = None,
     workers: Annotated[
-        str | None, option("--workers", "Processes that answer; one a processor.  [default: 1]", SERVER, "N")
+        str | None, option("--workers", "Processes that answer; one a core is best.  [default: 1]", SERVER, "N")
     ] = None,
     networks: Annotated[
         list[str] | None, option("--networks", "Comma-separated networks.  [default: all]", SERVER, "LIST")

@@ -35,7 +35,7 @@ from swapcli.errors import Interrupted, InvalidOption, UpstreamError
 from swapcli.startup import enable_garbage_collection
 from swapcli.store import Store
 
-FILTER = "Filter"
+FILTER, FOLLOWING = "Filter", "Following"
 
 _SUBSCRIBED = "the node announces new blocks again"
 
@@ -75,10 +75,12 @@ def sync(
     accept_losses: Annotated[
         bool, option("--accept-losses", "Remove pools that can no longer be read, however many.", FILTER)
     ] = False,
-    watch: Annotated[bool, option("--watch", "Follow the chain until interrupted.", FILTER)] = False,
+    watch: Annotated[bool, option("--watch", "Follow the chain until interrupted.", FOLLOWING)] = False,
     publish: Annotated[
         str | None,
-        option("--publish", "With --watch, publish each block to this Redis server, for serve --feed.", FILTER, "URL"),
+        option(
+            "--publish", "With --watch, publish each block to this Redis server, for serve --feed.", FOLLOWING, "URL"
+        ),
     ] = None,
     rpc_url: options.RpcUrl = None,
     store: options.StoreDir = None,
