@@ -13,13 +13,12 @@ A quote takes a few milliseconds, and Python takes longer than that to import a 
   some of its runs need: tables, the web server, the client, simulation.
 * Modules that only annotations name are imported under `TYPE_CHECKING`.
 * Embedded markets come in a compiled form as well, which needs no parser (`swapcli.markets.compiled`).
-* A few hashes are computed in Python, which takes less time than loading a library (`swapcli.encoding.keccak`).
 * Modules of the standard library that others import and hardly ever use are loaded on first use (`_defer_imports`).
 * Typer is imported without `uuid` (`import_typer`).
 * Modules of commands have no `from __future__ import annotations`: the options are in the annotations of functions, and
   would have to be evaluated from their text.
-* `NamedTuple` and `dataclass` come from `swapcli.records`: those of the standard library generate and compile code for
-  each class, which took a quarter of the time of a quote.
+* Records on the path of a quote are named tuples of `swapcli.records`: the standard library generates and compiles code
+  for each of its named tuples, and more for a `dataclass`.
 
 `tests/test_startup.py` lists the modules that a one-shot command may not import.
 """

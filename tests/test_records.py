@@ -1,14 +1,12 @@
-"""Records behave as the standard library's named tuples and frozen dataclasses."""
+"""Records behave as the standard library's named tuples."""
 
 from __future__ import annotations
 
 import copy
-import dataclasses
 import inspect
 import pickle
 import typing
-from abc import ABC, abstractmethod
-from typing import Any, ClassVar, Generic, TypeVar, cast
+from typing import Any, Generic, TypeVar, cast
 
 import pytest
 
@@ -56,47 +54,6 @@ class NoFields(records.NamedTuple):
     pass
 
 
-@records.dataclass(frozen=True, slots=True)
-class Base(ABC):
-    number: int
-    text: str
-    kind: ClassVar[str] = "base"
-
-    @abstractmethod
-    def doubled(self) -> int: ...
-
-
-@records.dataclass(frozen=True, slots=True)
-class Data(Base):
-    items: dict[str, int] = records.field(default_factory=dict)
-    flag: bool = False
-    hidden: int = records.field(init=False, repr=False, compare=False)
-    kind = "data"
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", self.number + 1)
-
-    def doubled(self) -> int:
-        return self.number * 2
-
-
-@dataclasses.dataclass(frozen=True, slots=True)
-class StandardData:
-    number: int
-    text: str
-    items: dict[str, int] = dataclasses.field(default_factory=dict)
-    flag: bool = False
-    hidden: int = dataclasses.field(init=False, repr=False, compare=False)
-
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "hidden", self.number + 1)
-
-
-@records.dataclass(frozen=True, slots=True)
-class OneField:
-    text: str
-
-
 def same_error(function: Any, standard: Any, *arguments: Any, **keywords: Any) -> None:
     """Check that both calls raise the same sentence, but for the name of the class."""
     with pytest.raises(TypeError) as expected:
@@ -126,7 +83,7 @@ def test_generic_and_empty_named_tuples_work() -> None:
     assert NoFields() == ()
 
 
-@pytest.mark.parametrize("record", [Tuple(1, "a"), Data(1, "a", {"x": 2}), GenericTuple([1]), OneField("a")])
+@pytest.mark.parametrize("record", [Tuple(1, "a"), GenericTuple([1])])
 def test_records_are_copied_and_pickled_as_equal_ones(record: Any) -> None:
     for other in (copy.copy(record), copy.deepcopy(record), pickle.loads(pickle.dumps(record))):
         assert other == record
@@ -137,7 +94,6 @@ def test_records_are_copied_and_pickled_as_equal_ones(record: Any) -> None:
 @pytest.mark.parametrize(("arguments", "keywords"), MISTAKES)
 def test_wrong_arguments_raise_the_standard_sentences(arguments: Any, keywords: Any) -> None:
     same_error(Tuple, StandardTuple, *arguments, **keywords)
-    same_error(Data, StandardData, *arguments, **keywords)
 
 
 def test_named_tuples_refuse_changes_and_unknown_fields() -> None:
@@ -152,62 +108,9 @@ def test_named_tuples_refuse_changes_and_unknown_fields() -> None:
         Tuple._make([1])
 
 
-def test_a_dataclass_has_what_the_standard_one_has() -> None:
-    own, standard = Data(1, "a"), cast(Any, StandardData(1, "a"))
-    assert repr(own) == repr(standard).replace("Standard", "")
-    assert (own.items, own.flag, own.hidden, own.doubled(), own.kind) == ({}, False, 2, 2, "data")
-    assert own.items is not Data(1, "a").items
-    assert own == Data(1, "a")
-    assert own != Data(2, "a")
-    assert own != standard
-    assert Data.__match_args__ == StandardData.__match_args__
-    assert records.replace(own, number=5) == Data(5, "a")
-    assert records.replace(own, number=5).hidden == 6
-    assert [each.name for each in records.fields(own)] == [each.name for each in dataclasses.fields(standard)]
-    assert not hasattr(own, "__dict__")
-    assert hash(OneField("a")) == hash(OneField("a"))
-    with pytest.raises(TypeError):
-        hash(own)  # its dictionary cannot be hashed
-
-
-def test_functions_of_the_standard_library_take_dataclasses() -> None:
-    own, standard = Data(1, "a", {"x": 2}), StandardData(1, "a", {"x": 2})
-    assert dataclasses.is_dataclass(own)
-    assert dataclasses.asdict(own) == dataclasses.asdict(standard)
-    assert dataclasses.replace(own, text="b") == Data(1, "b", {"x": 2})
-    for ours, theirs in zip(dataclasses.fields(own), dataclasses.fields(standard), strict=True):
-        for attribute in ("name", "default", "default_factory", "init", "repr", "compare", "metadata"):
-            assert getattr(ours, attribute) == getattr(theirs, attribute)
-
-
-def test_a_dataclass_refuses_changes() -> None:
-    record: Any = Data(1, "a")
-    for name in ("number", "other"):
-        with pytest.raises(dataclasses.FrozenInstanceError):
-            setattr(record, name, 2)
-    with pytest.raises(dataclasses.FrozenInstanceError):
-        del record.number
-
-
-def test_an_abstract_dataclass_cannot_be_created() -> None:
-    abstract: Any = Base
-    with pytest.raises(TypeError, match="abstract"):
-        abstract(1, "a")
-
-
 def test_mistakes_in_the_class_are_found_when_it_is_created() -> None:
     with pytest.raises(TypeError, match="without a default"):
 
         class WrongOrder(records.NamedTuple):
             first: int = 1
             second: int  # type: ignore[misc]
-
-    with pytest.raises(TypeError, match="without a default"):
-
-        @records.dataclass(frozen=True, slots=True)
-        class WrongOrderToo:
-            first: int = 1
-            second: int  # type: ignore[misc]
-
-    with pytest.raises(TypeError, match="frozen"):
-        records.dataclass(frozen=False, slots=True)

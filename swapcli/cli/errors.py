@@ -7,6 +7,7 @@ import os
 import re
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import pairwise
 from pathlib import Path
 from typing import TYPE_CHECKING, TypeGuard
@@ -19,7 +20,6 @@ from swapcli.encoding.closest import closest_names, did_you_mean
 from swapcli.encoding.disk_errors import is_disk_full
 from swapcli.encoding.text import printable, truncate
 from swapcli.errors import SwapcliError
-from swapcli.records import dataclass, field
 
 if TYPE_CHECKING:
     from typer import TyperException

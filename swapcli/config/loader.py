@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from swapcli.config import networks
@@ -19,7 +20,6 @@ from swapcli.config.source_readers import (
 )
 from swapcli.config.value_types import PATH
 from swapcli.errors import ConfigError
-from swapcli.records import replace
 from swapcli.user_folders import CONFIG_VARIABLE
 from swapcli.validation.values import describe
 

@@ -2,9 +2,12 @@
 environment variables are derived from it.
 """
 
+# ruff: noqa: RUF009 - `setting` is `dataclasses.field` with a row of the table.
+
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field, fields
 from typing import TYPE_CHECKING, Any, Final, Literal, get_args
 
 from swapcli.config import value_types
@@ -23,7 +26,7 @@ from swapcli.model.swap_terms import (
     MAX_FEE_BPS,
     MAX_SURPLUS_BPS,
 )
-from swapcli.records import NamedTuple, dataclass, field, fields
+from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from pathlib import Path

@@ -4,10 +4,11 @@ from __future__ import annotations
 
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar, Protocol, Self
 
 from swapcli.errors import SwapReverts
-from swapcli.records import NamedTuple, dataclass
+from swapcli.records import NamedTuple
 
 
 class RateCurve(Protocol):

@@ -6,9 +6,11 @@ A slippage is in parts per million of the output: four decimals of a percent, to
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from swapcli.errors import IntegratorError, InvalidOption
 from swapcli.model.units import PPM
-from swapcli.records import NamedTuple, dataclass
+from swapcli.records import NamedTuple
 
 PPM_PER_PERCENT = PPM // 100
 BPS = 10_000

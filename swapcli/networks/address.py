@@ -8,7 +8,6 @@ from __future__ import annotations
 import re
 from collections.abc import Iterable
 from functools import lru_cache
-from itertools import count
 
 from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidAddress
@@ -25,9 +24,6 @@ _STARKNET = re.compile(r"0[xX][0-9a-fA-F]{1,64}")
 _SHOWN_CHARACTERS = 80
 
 _checksummed: dict[str, str] = {}
-_MAX_SHORT_HASHES = 60
-"""More would take longer than the import of the library (16 ms against 0.15 ms for a hash)."""
-_short_hashes = count()
 
 
 def parse_address(text: str, kind: Kind) -> str:
@@ -47,7 +43,7 @@ def display_address(address: str, kind: Kind) -> str:
 def cache_checksums(addresses: Iterable[str]) -> None:
     """Takes note of EVM addresses that are sure to carry their checksum: showing them will not need the hash.
 
-    Many hashes take longer than finding a route; the caller answers for the checksums.
+    Loading the hash takes longer than finding a route; the caller answers for the checksums.
     """
     _checksummed.update((address.lower(), address) for address in addresses)
 
@@ -59,10 +55,6 @@ def is_native(address: str, kind: Kind = Kind.EVM) -> bool:
 
 def keccak256(message: bytes) -> bytes:
     """Keccak-256 as Ethereum uses it (the padding before the SHA-3 standard)."""
-    from swapcli.encoding.keccak import MAX_SHORT_BYTES, keccak256_short
-
-    if len(message) <= MAX_SHORT_BYTES and next(_short_hashes) < _MAX_SHORT_HASHES:
-        return keccak256_short(message)
     from Crypto.Hash import keccak
 
     return bytes(keccak.new(digest_bits=256, data=message).digest())

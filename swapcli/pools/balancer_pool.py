@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from abc import abstractmethod
 from collections.abc import Sequence
+from dataclasses import dataclass, field
 from typing import ClassVar
 
 from swapcli.errors import InvalidPoolState
@@ -12,7 +13,7 @@ from swapcli.model.units import WAD
 from swapcli.pools.balancer_fees import read_swap_fee, write_swap_fee
 from swapcli.pools.reserves import to_18_decimals
 from swapcli.pools.state_fields import StateFields
-from swapcli.records import NamedTuple, dataclass, field
+from swapcli.records import NamedTuple
 
 
 @dataclass(frozen=True, slots=True)

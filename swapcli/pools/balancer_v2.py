@@ -9,6 +9,7 @@ A family derives from `BalancerV2` and gives `scaled_amount_out` and `curve`. We
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from typing import Final, Self
 
 from swapcli.errors import InsufficientLiquidity, SwapReverts
@@ -20,7 +21,6 @@ from swapcli.pools.reserves import reserves_after_swap
 from swapcli.pools.rounding import mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
-from swapcli.records import dataclass, field
 
 BALANCE_BITS: Final = 112
 _RATE_BITS: Final = 128

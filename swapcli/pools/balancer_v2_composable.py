@@ -7,6 +7,7 @@ over the remaining tokens. A pool whose `tokens` do not contain its address does
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self, TypeVar
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, PoolError, SwapReverts
@@ -21,7 +22,6 @@ from swapcli.pools.hull_curve import ZeroCurve
 from swapcli.pools.reserves import reserves_after_swap
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
-from swapcli.records import dataclass
 
 T = TypeVar("T")
 
@@ -143,7 +143,7 @@ class BalancerV2Composable(BalancerV2Stable):
 
         `old_rates` and `yield_fee_exempt` (0 or 1) have an entry for each of the other tokens.
         """
-        pool = super(BalancerV2Composable, cls).from_state(identity, state)  # noqa: UP008 - slots make a new class
+        pool = super(BalancerV2Composable, cls).from_state(identity, state)
         if identity.address not in identity.tokens:
             return pool
         own = identity.tokens.index(identity.address)

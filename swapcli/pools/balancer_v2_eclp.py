@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from swapcli.model.pool import PoolIdentity
@@ -11,7 +12,6 @@ from swapcli.pools.eclp_math import EclpParameters
 from swapcli.pools.eclp_pool import EclpPool
 from swapcli.pools.identity_checks import check_multi_token, check_pair
 from swapcli.pools.state_fields import StateFields
-from swapcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

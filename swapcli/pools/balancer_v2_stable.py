@@ -7,6 +7,7 @@ quoted block.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from swapcli.model.pool import PoolIdentity, RateCurve
@@ -22,7 +23,6 @@ from swapcli.pools.balancer_v2 import BalancerV2, read_vault_v2_state
 from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
-from swapcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,6 +12,7 @@ between the swaps of a route.
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 from typing import Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
@@ -23,7 +24,7 @@ from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
 from swapcli.pools.rounding import mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
-from swapcli.records import NamedTuple, dataclass
+from swapcli.records import NamedTuple
 
 _BALANCE_BITS: Final = 128
 """The Vault packs a raw and a live balance into one word."""

@@ -7,6 +7,7 @@ rounded up, that of the bought token down. All numbers have 18 decimals.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from swapcli.errors import InvalidPoolState, SwapReverts
@@ -20,7 +21,6 @@ from swapcli.pools.signed_fixed_point import sqrt
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
 from swapcli.pools.virtual_balances import curve_with_virtual_balances
-from swapcli.records import dataclass
 
 _MAX_BALANCE_BITS = 120
 """Squares and the argument of the root then stay below 2^256; the limit is above 10^18 tokens."""

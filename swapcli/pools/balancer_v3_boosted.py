@@ -8,6 +8,7 @@ the price of a share, total assets over total shares as of the quoted block, and
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 from swapcli.errors import InvalidPoolState, SwapReverts
@@ -18,7 +19,7 @@ from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
-from swapcli.records import NamedTuple, dataclass
+from swapcli.records import NamedTuple
 from swapcli.validation.values import parse_hex
 
 _MIN_WRAP_AMOUNT: Final = 10**4

@@ -8,6 +8,7 @@ later swaps in the same block do not move them.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from swapcli.errors import SwapReverts
@@ -18,7 +19,6 @@ from swapcli.pools.rounding import require_uint256
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
 from swapcli.pools.virtual_balances import curve_with_virtual_balances
-from swapcli.records import dataclass
 
 _VIRTUAL_BALANCE_BITS = 128
 """As the contract stores them."""

@@ -7,6 +7,7 @@ Pools of the third version (2026) also refuse swaps after which the largest bala
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 from swapcli.errors import SwapReverts
@@ -16,7 +17,6 @@ from swapcli.pools.balancer_v3 import BalancerV3, read_vault_v3_state
 from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
-from swapcli.records import dataclass
 
 _MAX_IMBALANCE: Final = 10_000
 """`StableMath.MAX_IMBALANCE_RATIO` of the third version."""

@@ -7,6 +7,7 @@ without a fee: if it lifts the imbalance, and above the threshold, the fee rises
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 from swapcli.errors import SwapReverts
@@ -19,7 +20,6 @@ from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.surge_curve import SurgeCurve
 from swapcli.pools.token_positions import token_indices
-from swapcli.records import dataclass
 
 _MAX_FEE: Final = 999_999 * 10**12
 """`MAX_FEE_PERCENTAGE` of the Vault: 99.9999%."""

@@ -7,6 +7,7 @@ both balances to stay above a floor.
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from swapcli.errors import SwapReverts
@@ -18,7 +19,6 @@ from swapcli.pools.rounding import mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
 from swapcli.pools.weighted import MAX_IN_RATIO, WeightedCurve, power_up, read_weights
-from swapcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,6 +7,7 @@ stopped, and gives the deposited coins back for burned ones. Only the decimals d
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState
@@ -18,7 +19,6 @@ from swapcli.pools.identity_checks import check_no_fee, check_pair
 from swapcli.pools.reserves import MAX_DECIMALS, change_decimals
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
-from swapcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

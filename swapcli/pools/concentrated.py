@@ -15,6 +15,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import log
 from typing import ClassVar, Self
 
@@ -29,7 +30,6 @@ from swapcli.pools.rounding import UINT256_LIMIT, div_up, mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.tick_math import MAX_TICK, MIN_TICK, Q96, limited_sqrt_ratio, tick_at_sqrt_ratio
 from swapcli.pools.token_positions import is_forward
-from swapcli.records import dataclass
 
 CROSSING_GAS = 37_400
 """Gas units of crossing one initialised tick, measured on the contracts' bytecode in a local EVM."""

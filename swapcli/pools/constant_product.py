@@ -10,6 +10,7 @@ the output and the reserves afterwards differ. Such a pool pays no more than is 
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import nextafter, sqrt
 from typing import ClassVar, Final, Self
 
@@ -21,7 +22,6 @@ from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.rounding import UINT256_LIMIT, WORD_BITS, require_uint256
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
-from swapcli.records import dataclass
 
 UNISWAP_V2: Final = "uniswap_v2"
 SOLIDLY: Final = "solidly"

@@ -11,6 +11,7 @@ The stored invariant is not that of the stored balances, except in a ramp, when 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from math import isqrt
 from typing import ClassVar, Final, Self
 
@@ -25,7 +26,7 @@ from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
-from swapcli.records import NamedTuple, dataclass
+from swapcli.records import NamedTuple
 
 FEE_DENOMINATOR: Final = 10**10
 FEE_PER_PPM: Final = FEE_DENOMINATOR // PPM

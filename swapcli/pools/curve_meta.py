@@ -12,6 +12,7 @@ state of all of them.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, replace
 from typing import ClassVar, Final, Self
 
 from swapcli.errors import InvalidPoolState, PoolError, SwapReverts
@@ -26,7 +27,6 @@ from swapcli.pools.stableswap_liquidity import LiquidPool
 from swapcli.pools.stableswap_math import PACKED_BITS, scale_to_18_decimals
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
-from swapcli.records import dataclass, replace
 from swapcli.validation.values import parse_hex
 
 _OWN: Final = 0

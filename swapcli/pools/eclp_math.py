@@ -13,6 +13,7 @@ chi of the ellipse's box. s and c have 18 decimals, so s^2 + c^2 = d_sq is not e
 
 from __future__ import annotations
 
+from dataclasses import dataclass, field
 from math import dist, hypot
 from typing import Final, Self
 
@@ -32,7 +33,7 @@ from swapcli.pools.signed_fixed_point import (
     truncate,
 )
 from swapcli.pools.state_fields import StateFields
-from swapcli.records import NamedTuple, dataclass, field
+from swapcli.records import NamedTuple
 
 # Limits of the contract's constructor.
 _NORM_TOLERANCE: Final = 10**3

@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from bisect import bisect_right
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import expm1, log, log1p
 from typing import ClassVar, Final, Self
 
@@ -39,7 +40,7 @@ from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.rounding import div_up, mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
-from swapcli.records import NamedTuple, dataclass
+from swapcli.records import NamedTuple
 from swapcli.validation.values import MAX_FELT
 
 MAX_TICK_SPACING: Final = 354_892

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Callable
+from dataclasses import fields
 from functools import cache
 from typing import Any
 
 from swapcli.model.pool import Pool
-from swapcli.records import fields
 
 
 @cache

@@ -11,6 +11,7 @@ first swap of a transaction is exact.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import isqrt
 from typing import ClassVar, Final, Self
 
@@ -24,7 +25,7 @@ from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.reserves import change_decimals
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
-from swapcli.records import NamedTuple, dataclass
+from swapcli.records import NamedTuple
 
 _DECIMALS: Final = 12
 PRICE_ONE: Final = 10**27

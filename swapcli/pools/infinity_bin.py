@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
@@ -24,7 +25,7 @@ from swapcli.pools.infinity_key import (
 from swapcli.pools.protocol_fees import NO_FEES, read_protocol_fees, with_protocol_fee
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
-from swapcli.records import NamedTuple, dataclass
+from swapcli.records import NamedTuple
 
 BIN_GAS: Final = 12_000
 """Gas units of each bin after the first, measured on the contract's bytecode in a local EVM: a swap took 119,000 gas in

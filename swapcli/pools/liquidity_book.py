@@ -8,6 +8,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterator, Mapping
+from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
@@ -28,7 +29,6 @@ from swapcli.pools.volatility_fee import (
     read_fee_parameters,
     read_volatility,
 )
-from swapcli.records import dataclass
 
 BIN_GAS: Final = 13_800
 """Gas units of each bin after the first, measured on the contract's bytecode in anvil: a swap took 112,000 gas in two

@@ -7,6 +7,7 @@ Every conversion rounds down, those of sUSDS twice; the module pays what it hold
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState
@@ -19,7 +20,6 @@ from swapcli.pools.reserves import reserves_after_swap
 from swapcli.pools.rounding import require_uint256
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
-from swapcli.records import dataclass
 
 RAY: Final = 10**27
 """The scale of `rate`, as Maker's contracts have it."""

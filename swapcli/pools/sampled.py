@@ -12,6 +12,7 @@ from __future__ import annotations
 
 from bisect import bisect_left
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
 from itertools import pairwise
 from typing import ClassVar, Final, Self
 
@@ -23,7 +24,6 @@ from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.sampled_curve import QuotedSale, SampledCurve
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
-from swapcli.records import dataclass, replace
 from swapcli.validation.values import MAX_UINT256, InvalidValue, parse_integer, parse_list, parse_number_text
 
 MAX_SAMPLES: Final = 64

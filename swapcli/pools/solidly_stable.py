@@ -11,6 +11,7 @@ for the invariant: then the swap reverts.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import asinh, atanh, cbrt, expm1, log1p, sinh, sqrt
 from typing import ClassVar, Final, Self
 
@@ -22,7 +23,6 @@ from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.rounding import require_uint256
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
-from swapcli.records import dataclass
 
 _MAX_NEWTON_STEPS: Final = 255
 """As in the contract, which reverts after as many."""

@@ -18,6 +18,7 @@ older oracle reverts at other prices than NG's. The rest of an exchange is the s
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
@@ -42,7 +43,6 @@ from swapcli.pools.stableswap_math import (
 )
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
-from swapcli.records import dataclass
 
 # Constants of the contract: `MAX_FEE`, `MAX_A`.
 FEE_PER_PPM: Final = FEE_DENOMINATOR // PPM

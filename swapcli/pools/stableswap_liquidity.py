@@ -5,6 +5,8 @@ Both charge a part of the swap fee for the imbalance that they cause. Half of it
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from swapcli.errors import InsufficientLiquidity, SwapReverts
 from swapcli.model.units import WAD
 from swapcli.pools.reserves import reserves_after_swap
@@ -17,7 +19,7 @@ from swapcli.pools.stableswap_math import (
     invariant,
     scale_to_18_decimals,
 )
-from swapcli.records import NamedTuple, replace
+from swapcli.records import NamedTuple
 
 
 class LiquidPool(NamedTuple):

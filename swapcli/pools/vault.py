@@ -7,6 +7,7 @@ both totals are rounded too, a conversion may change the last digits of that pri
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState
@@ -17,7 +18,6 @@ from swapcli.pools.fixed_rate import fixed_rate_curve
 from swapcli.pools.identity_checks import check_no_fee, check_pair
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import is_forward
-from swapcli.records import dataclass
 
 _MAX_GROWTH: Final = 100
 """The largest deposit that the solver considers, in total assets of the vault: floats distinguish no small amounts in

@@ -11,6 +11,7 @@ margin even for the exponents 1, 2 and 4, which later ones (`20220908-weighted-p
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import exp, expm1, log, log1p, nextafter
 from typing import ClassVar, Final, Self
 
@@ -24,7 +25,6 @@ from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
 from swapcli.pools.rounding import mul_div_up
 from swapcli.pools.state_fields import StateFields
 from swapcli.pools.token_positions import token_indices
-from swapcli.records import dataclass
 
 _BALANCE_BITS: Final = 112
 # `WeightedMath._MIN_WEIGHT`, `_MAX_IN_RATIO` and `FixedPoint.MAX_POW_RELATIVE_ERROR` of Balancer V2.

@@ -7,6 +7,7 @@ form throughout, so this pool serves only the orders that wrap or unwrap.
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass
 from math import inf
 from typing import ClassVar, Final, Self
 
@@ -15,7 +16,6 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.identity_checks import check_no_fee
 from swapcli.pools.token_positions import token_indices
-from swapcli.records import dataclass
 
 UNBOUNDED_AMOUNT: Final = 1e30
 """Far above any token's supply in base units (about 1e27 for a billion tokens of 18 decimals)."""

@@ -2,9 +2,10 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
+
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.quote_facts import Fact
-from swapcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import format_percent
@@ -14,7 +15,6 @@ from swapcli.model.network import Network
 from swapcli.model.token import Token, in_tokens
 from swapcli.model.transaction import Purpose, UnsignedTransaction
 from swapcli.networks.address import display_address
-from swapcli.records import dataclass
 
 HEAD, TAIL = 18, 8
 """The number of characters that shortened calldata shows at its start and its end."""

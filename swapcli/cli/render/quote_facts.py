@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import dataclass
 
 from swapcli.api.slippage import format_percent
 from swapcli.cli.render.state_wording import describe_block
@@ -15,7 +16,6 @@ from swapcli.model.quote import NO_PROOF_BPS
 from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token, whole_tokens
-from swapcli.records import dataclass
 
 IMPACT_NOTES = {
     ImpactBasis.USD: "from USD prices",

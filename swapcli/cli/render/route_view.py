@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator
+from dataclasses import dataclass
 
 from swapcli.api.segments import format_segment_share
 from swapcli.cli.render.quote_facts import Fact, build_facts, exact_amount, symbol
@@ -17,7 +18,6 @@ from swapcli.model.warning import QuoteWarning
 from swapcli.networks.address import display_address
 from swapcli.networks.explorer import contract_page
 from swapcli.pictures.route_flow import PoolSwap, RouteFlow, build_route_flow, route_tokens
-from swapcli.records import dataclass
 
 
 @dataclass(frozen=True, slots=True)

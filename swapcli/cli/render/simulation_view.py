@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
 from swapcli.cli.render.payload_view import PayloadView, format_amount
 from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.route_view import RouteView
 from swapcli.engine.swap_warnings import FORM_WORDS, RATE_WORDS
-from swapcli.records import replace
 
 if TYPE_CHECKING:
     from swapcli.engine.presign_checks import PayloadCheck

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
 from swapcli.cli.render.detail_view import DetailView
@@ -11,7 +12,6 @@ from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.store_view import build_store_details, store_document
 from swapcli.encoding.text import printable
 from swapcli.engine.sync import Advance, SkipReason
-from swapcli.records import dataclass
 from swapcli.store import StoreSummary
 
 if TYPE_CHECKING:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import sys
+from dataclasses import replace
 from datetime import UTC, datetime
 from typing import Final, TextIO
 
@@ -18,7 +19,6 @@ from swapcli.engine.warnings import format_age
 from swapcli.errors import SwapcliError
 from swapcli.library.swap_quote import SwapQuote
 from swapcli.model.token import whole_tokens
-from swapcli.records import replace
 
 _DEFAULT_LINES: Final = 24  # where a terminal does not know its height
 

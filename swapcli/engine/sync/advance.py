@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
+from dataclasses import replace
 from typing import Final
 
 from swapcli.chain.multicall import BlockReader
@@ -16,7 +17,7 @@ from swapcli.engine.sync.progress import Advance
 from swapcli.engine.sync.refresh import Refreshed, Refresher
 from swapcli.engine.sync.transfer_checks import check_transfers
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, MarketError
-from swapcli.records import NamedTuple, replace
+from swapcli.records import NamedTuple
 from swapcli.store import BlockWriter, Store, StoredBlock
 
 _MAX_ATTEMPTS: Final = 4

@@ -3,10 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import dataclass, field, fields, replace
 from typing import Any, Final
 
 from swapcli.engine.sync.sync_filter import SyncFilter
-from swapcli.records import dataclass, field, fields, replace
 from swapcli.store import BlockWriter, Store
 
 NO_PROTOCOLS: Final = SyncFilter(protocols=frozenset())

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from dataclasses import replace
 from typing import Final
 
 from swapcli.chain.loaders import ref_of_pool
@@ -17,7 +18,6 @@ from swapcli.engine.sync.progress import Progress
 from swapcli.engine.sync.sync_filter import SyncFilter
 from swapcli.errors import ConfigError, StaleNode
 from swapcli.model.market import MarketState
-from swapcli.records import replace
 from swapcli.store import Store
 
 _BATCH_SIZE: Final = 500

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import defaultdict
 from collections.abc import Iterable, Iterator
+from dataclasses import dataclass
 from typing import Final
 
 from swapcli.chain.loaders import ref_of_pool
@@ -14,7 +15,6 @@ from swapcli.chain.pool_ref_text import format_pool_ref, parse_pool_ref
 from swapcli.engine.sync.cursor import read_cursor
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
-from swapcli.records import dataclass
 from swapcli.store import SkippedEntry, Store
 
 _MAX_EXAMPLES: Final = 3
