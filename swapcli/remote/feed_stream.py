@@ -58,11 +58,13 @@ if holder and holder ~= ARGV[1] then
   if subscribers[2] ~= 0 then return {'STANDBY'} end
 end
 local newest = redis.call('HMGET', KEYS[1], 'block', 'last', 'hash')
-if newest[1] and tonumber(newest[1]) > tonumber(ARGV[3]) then return {'BEHIND'} end
-local token = redis.call('HINCRBY', KEYS[1], 'token', 1)
-redis.call('HSET', KEYS[1], 'writer', ARGV[1], 'listener', ARGV[4])
+local block = tonumber(newest[1] or '')
+if block and block > tonumber(ARGV[3]) then return {'BEHIND'} end
+local token = (tonumber(redis.call('HGET', KEYS[1], 'token') or '') or 0) % 2^52 + 1
+token = string.format('%.0f', token)
+redis.call('HSET', KEYS[1], 'writer', ARGV[1], 'token', token, 'listener', ARGV[4])
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[2])
-return {'OK', tostring(token), newest[2] or '', newest[3] or ''}
+return {'OK', token, newest[2] or '', newest[3] or ''}
 """
 _RENEW = f"""{_IS_WRITER}
 if not is_writer(KEYS[1], ARGV[1], ARGV[2]) then return {{'REPLACED'}} end
@@ -247,10 +249,11 @@ class FeedWriter(_Feed):
         try:
             with translate_redis_errors(self.server):
                 answer = cast("list[bytes]", self._client.eval(script, len(keys), *keys, *words))
+                result, *rest = (each.decode(errors="replace") for each in answer)
+                return [WriteResult(result), *rest]
         except Unreachable:
             self._unsubscribe()  # that connection has ended with the server
             raise
-        return [each.decode() for each in answer]
 
 
 class FeedReader(_Feed):
@@ -260,13 +263,13 @@ class FeedReader(_Feed):
         """Return the snapshot with the id of the entry after which it was made; None if there is none."""
         with translate_redis_errors(self.server):
             entry_id, data = cast("list[bytes | None]", self._client.hmget(self._snapshot, "id", "data"))
-        return None if entry_id is None or data is None else StreamEntry(_parse_id(entry_id), data)
+            return None if entry_id is None or data is None else StreamEntry(_parse_id(entry_id), data)
 
     def read_snapshot_id(self) -> str | None:
         """Return the id of the entry after which the snapshot was made."""
         with translate_redis_errors(self.server):
             entry_id = cast("bytes | None", self._client.hget(self._snapshot, "id"))
-        return None if entry_id is None else _parse_id(entry_id)
+            return None if entry_id is None else _parse_id(entry_id)
 
     def request_snapshot(self) -> None:
         """Ask the writer for a new snapshot, if this user may write to the server."""
@@ -277,17 +280,19 @@ class FeedReader(_Feed):
         """Return the id of the newest entry; None if there never was one, or the server has lost its data."""
         with translate_redis_errors(self.server):
             entry_id = cast("bytes | None", self._client.hget(self._state, "last"))
-        return None if entry_id is None else _parse_id(entry_id)
+            return None if entry_id is None else _parse_id(entry_id)
 
     def read_entries(self, after: str, limit: int, wait_s: float = 0.0) -> list[StreamEntry]:
         """Return up to `limit` entries after the one with this id; wait so long for one if there are none."""
         block_ms = round(wait_s * 1000) or None
         with translate_redis_errors(self.server):
             answer = self._client.xread({self._blocks: after}, count=limit, block=block_ms)
-        streams = cast("Sequence[tuple[bytes, list[tuple[bytes, dict[bytes, bytes]]]]]", answer or ())
-        return [
-            StreamEntry(_parse_id(entry_id), fields.get(b"data")) for _, found in streams for entry_id, fields in found
-        ]
+            streams = cast("Sequence[tuple[bytes, list[tuple[bytes, dict[bytes, bytes]]]]]", answer or ())
+            return [
+                StreamEntry(_parse_id(entry_id), fields.get(b"data"))
+                for _, found in streams
+                for entry_id, fields in found
+            ]
 
 
 def is_before(first: str, second: str) -> bool:

@@ -282,7 +282,7 @@ def test_a_server_of_another_kind_is_a_failure(reply: bytes) -> None:
     changes: list[UpstreamError | None] = []
     with socket.create_server(("127.0.0.1", 0)) as listener:
         server = RedisUrl("127.0.0.1", listener.getsockname()[1])
-        threads = [Thread(target=answer, args=(listener,)) for _ in range(4)]
+        threads = [Thread(target=answer, args=(listener,), daemon=True) for _ in range(4)]
         for thread in threads:
             thread.start()
         with asyncio.Runner() as runner:

@@ -62,8 +62,8 @@ class Scene:
     def publisher(self, path: Path, writer: FeedWriter | None = None) -> FeedPublisher:
         return FeedPublisher(reopen(path, NETWORK), writer or self.writer(), self.clock)
 
-    def feed(self, max_pools: int = MAX_POOLS) -> FollowedFeed:
-        return FollowedFeed(NETWORK, FeedReader(self.server, self.name, TIMEOUT_S), max_pools)
+    def feed(self, max_pools: int = MAX_POOLS, server: RedisUrl | None = None) -> FollowedFeed:
+        return FollowedFeed(NETWORK, FeedReader(server or self.server, self.name, TIMEOUT_S), max_pools)
 
     def follower(self, max_pools: int = MAX_POOLS) -> FeedFollower:
         return FeedFollower(self.feed(max_pools), self.clock, route_ttl_s=60)
