@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.api.fields import Fields, invalid_field, plain, require_decimal_string
 from swapcli.api.route_result import RouteResult
-from swapcli.api.segments import parse_segments, render_segments
+from swapcli.api.segments import addresses_in, parse_segments, render_segments
 from swapcli.api.timestamps import format_iso_utc, parse_iso_utc
 from swapcli.errors import InvalidInput, NoRoute
 from swapcli.model.api_version import ApiVersion
@@ -19,7 +19,7 @@ from swapcli.model.network import Kind, Network
 from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
 from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
-from swapcli.networks.address import display_address
+from swapcli.networks.address import display_address, prepare_display
 
 if TYPE_CHECKING:
     from swapcli.api.json_types import (
@@ -40,6 +40,8 @@ MAX_QUOTES = 1_000
 
 def render_result(result: RouteResult, network: Network) -> RouteV1Json | RouteV2Json:
     """Render a result in its version, with the fields in the order of the specification; unknown prices are 0."""
+    tokens = (result.input_token.address, result.output_token.address)
+    prepare_display([*tokens, *addresses_in(result.segments)], network.kind)
     return render_v2(result, network) if result.api_version is ApiVersion.V2 else render_v1(result, network)
 
 

@@ -14,7 +14,7 @@ from swapcli.model.network import Kind, Network
 from swapcli.model.quote import RATE_SCALE
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
-from swapcli.networks.address import display_address
+from swapcli.networks.address import display_address, prepare_display
 
 if TYPE_CHECKING:
     from swapcli.api.json_types import CalldataJson, CalldataRouteJson, SwapParameterJson
@@ -52,15 +52,20 @@ def render_call_route(route: RouterRouteParam, network: Network, *, names_tokens
 
 def render_swap_parameters(swaps: Iterable[RouterSwapParam], network: Network) -> list[SwapParameterJson]:
     """Render the swaps of a call."""
+    known = list(swaps)
     return [
         {**swap_alone, "swap_type": int(swap.swap_type), "extra_data": render_hex(_extra_bytes(swap))}
-        for swap, swap_alone in ((swap, _render_swap(swap, network)) for swap in swaps)
+        for swap, swap_alone in zip(known, render_short_swap_parameters(known, network), strict=True)
     ]
 
 
 def render_short_swap_parameters(swaps: Iterable[RouterSwapParam], network: Network) -> list[SwapParameterJson]:
     """Render the swaps of a call for V1 calldata: without `swap_type` and `extra_data`."""
-    return [_render_swap(swap, network) for swap in swaps]
+    known = list(swaps)
+    prepare_display(
+        [each for swap in known for each in (swap.token_in, swap.token_out, swap.pool_address)], network.kind
+    )
+    return [_render_swap(swap, network) for swap in known]
 
 
 def _render_swap(swap: RouterSwapParam, network: Network) -> SwapParameterJson:

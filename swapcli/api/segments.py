@@ -14,7 +14,7 @@ from swapcli.api.fields import MAX_AMOUNT, Fields, invalid_field, require_entrie
 from swapcli.api.route_result import ResultSegment, ResultSwap
 from swapcli.model.network import Network
 from swapcli.model.quote import MAX_SEGMENTS, SHARES_PER_HOP, SHARES_PER_ROUTE
-from swapcli.networks.address import display_address
+from swapcli.networks.address import display_address, prepare_display
 
 if TYPE_CHECKING:
     from swapcli.api.json_types import RouteSegmentJson, SwapJson
@@ -32,8 +32,15 @@ def format_segment_share(share: int) -> str:
     return f"{share // 100}.{share % 100:02d}%" if share % 100 else f"{share // 100}%"
 
 
+def addresses_in(segments: Sequence[ResultSegment]) -> list[str]:
+    """Return the addresses of the pools and tokens of a route, with repetitions."""
+    swaps = [swap for segment in segments for hop in segment.hops for swap in hop]
+    return [address for swap in swaps for address in (swap.pool_address, swap.token_in, swap.token_out)]
+
+
 def render_segments(segments: Sequence[ResultSegment], network: Network) -> list[RouteSegmentJson]:
     """Render the segments of a route."""
+    prepare_display(addresses_in(segments), network.kind)
     return [_render_segment(segment, network) for segment in segments]
 
 

@@ -24,6 +24,9 @@ _STARKNET = re.compile(r"0[xX][0-9a-fA-F]{1,64}")
 _SHOWN_CHARACTERS = 80
 
 _checksummed: dict[str, str] = {}
+_MAX_HASHED_TOGETHER = 4_096
+_hashed_together: dict[str, str] = {}
+"""Addresses with their checksum, too: the newest, as they come from any order."""
 
 
 def parse_address(text: str, kind: Kind) -> str:
@@ -37,7 +40,22 @@ def parse_address(text: str, kind: Kind) -> str:
 @lru_cache(maxsize=4096)
 def display_address(address: str, kind: Kind) -> str:
     """How people see a canonical address: with its EIP-55 checksum on an EVM network, as it is on Starknet."""
-    return address if kind is Kind.STARKNET else _checksummed.get(address) or _with_checksum(address)
+    if kind is Kind.STARKNET:
+        return address
+    return _checksummed.get(address) or _hashed_together.get(address) or _with_checksum(address)
+
+
+def prepare_display(addresses: Iterable[str], kind: Kind) -> None:
+    """Compute the checksums of many addresses that will be shown, in the time of a few."""
+    new = [] if kind is Kind.STARKNET else list({*addresses} - _checksummed.keys() - _hashed_together.keys())
+    if not new:
+        return
+    from swapcli.encoding.keccak import keccak256_many
+
+    if len(_hashed_together) + len(new) > _MAX_HASHED_TOGETHER:
+        _hashed_together.clear()
+    hashes = keccak256_many([address[2:].encode() for address in new])
+    _hashed_together.update((address, _mark(address, digest)) for address, digest in zip(new, hashes, strict=True))
 
 
 def cache_checksums(addresses: Iterable[str]) -> None:
@@ -85,9 +103,13 @@ def _invalid(text: str, problem: str, *, has_wrong_checksum: bool = False) -> In
 
 def _with_checksum(address: str) -> str:
     """Return the address in EIP-55: a digit from a to f is upper-case where the hash's digit is 8 or more."""
-    digits = address[2:]
-    marks = keccak256(digits.encode()).hex()
-    return "0x" + "".join(d.upper() if mark >= "8" else d for d, mark in zip(digits, marks, strict=False))
+    return _mark(address, keccak256(address[2:].encode()))
+
+
+def _mark(address: str, digest: bytes) -> str:
+    """Return the address with the checksum that the hash of its digits gives."""
+    marks = digest.hex()
+    return "0x" + "".join([d.upper() if mark >= "8" else d for d, mark in zip(address[2:], marks, strict=False)])
 
 
 def hash_code(code: bytes) -> str:

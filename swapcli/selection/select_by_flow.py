@@ -22,6 +22,7 @@ from collections import defaultdict
 from collections.abc import Mapping, Sequence
 from itertools import accumulate
 from math import exp, inf, log
+from operator import mul
 
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.best_paths import best_labels
@@ -73,11 +74,14 @@ class _PairArc(Arc):
 
     def __init__(self, pair: TokenPair, offers: Sequence[Offer]) -> None:
         self.token_in, self.token_out = pair
-        self._costs = [cost for cost, _, _ in offers]
-        self._depths = list(accumulate([depth for _, depth, _ in offers]))
-        self._ins = list(accumulate([depth * cost for cost, depth, _ in offers]))
-        self._outs = list(accumulate([depth * _exp(-cost) for cost, depth, _ in offers]))
-        self.rate = _exp(-self._costs[0])
+        costs, depths, _ = zip(*offers, strict=True)
+        self._costs = costs
+        self._depths = list(accumulate(depths))
+        self._ins = list(accumulate(map(mul, depths, costs)))
+        self.rate = _exp(-costs[0])
+        # The first offers are the cheapest: if their rate is within bounds, no later one overflows.
+        rates = [exp(-cost) for cost in costs] if costs[0] > -_MAX_EXPONENT else [_exp(-cost) for cost in costs]
+        self._outs = list(accumulate(map(mul, depths, rates)))
         self.trade_to_marginal_rate = self._trade_to_marginal_rate
 
     def _trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:

@@ -16,6 +16,7 @@ from swapcli.networks.address import (
     is_native,
     keccak256,
     parse_address,
+    prepare_display,
 )
 
 # The examples of EIP-55: all capitals, all lower case, normal.
@@ -52,6 +53,15 @@ def test_a_stored_checksum_does_not_change_how_an_address_shows(addresses: list[
     display_address.cache_clear()
     cache_checksums(hashed)
     assert [display_address(address, Kind.EVM) for address in addresses] == hashed
+
+
+@given(st.lists(evm_addresses, max_size=30))
+def test_addresses_prepared_together_show_as_alone(addresses: list[str]) -> None:
+    display_address.cache_clear()
+    alone = [display_address(each, Kind.EVM) for each in addresses]
+    display_address.cache_clear()
+    prepare_display(addresses, Kind.EVM)
+    assert [display_address(each, Kind.EVM) for each in addresses] == alone
 
 
 @given(evm_addresses)
