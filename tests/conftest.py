@@ -98,11 +98,10 @@ def trader(shared_trader: Trader) -> Iterator[Trader]:
 @pytest.fixture(scope="session")
 def shared_small_chain() -> Iterator[SmallTestChain]:
     """A chain with real factories and few pools. Tests take it from `small_chain`, or within `restored`."""
-    from tests.chain.anvil import running_anvil
-    from tests.chain.small_chain import SmallTestChain
+    from tests.chain.small_chain import open_small_chain
 
-    with running_anvil() as chain:
-        yield SmallTestChain(chain)
+    with open_small_chain() as small_chain:
+        yield small_chain
 
 
 @pytest.fixture

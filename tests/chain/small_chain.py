@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections.abc import Callable, Iterator
+from contextlib import contextmanager
 from copy import copy
 from random import Random
 
 from swapcli.model.network import Deployment, Network
 from swapcli.model.order import ZERO_ADDRESS
-from tests.chain.anvil import AnvilChain
+from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import DECIMALS, WETH, ContractFixture
 from tests.chain.node.evm_node import deploy_multicall
 from tests.contracts.evm import Contract, load_artifact
@@ -124,3 +125,10 @@ class SmallTestChain:
         pool.send("initialize", world._sqrt_price(token0, token1))
         world._ladder(token0, token1, _FEES[fee], lambda *position: self.trader.send("mint", address, *position))
         return pool
+
+
+@contextmanager
+def open_small_chain() -> Iterator[SmallTestChain]:
+    """Run a chain of its own, for a test that mines thousands of blocks: anvil forgets the states of the first ones."""
+    with running_anvil() as chain:
+        yield SmallTestChain(chain)

@@ -14,7 +14,7 @@ from tests.chain import proxy as failures
 from tests.chain.failure_modes import FAST_MODES, connect_without_pauses
 from tests.chain.node.server import Failure
 from tests.chain.proxy import open_proxy
-from tests.chain.small_chain import SmallTestChain
+from tests.chain.small_chain import SmallTestChain, open_small_chain
 from tests.chain.test_node_failures_sync import Bench, followed, synced
 from tests.support.chain import restored
 
@@ -38,6 +38,21 @@ def sometimes(rng: Random, bench: Bench) -> Callable[[], object]:
     def happen() -> None:
         if rng.random() < 0.3:
             bench.small_chain.run_random_activity(rng, 1)
+
+    return happen
+
+
+def reorganizing(rng: Random, bench: Bench) -> Callable[[], object]:
+    """Blocks are mined between two exchanges, and replaced between two later ones."""
+    steps = iter([*["wait"] * rng.randint(0, 9), "mine", *["wait"] * rng.randint(0, 2), "replace"])
+    turn: list[Callable[[], None]] = []
+
+    def happen() -> None:
+        step = next(steps, None)
+        if step == "mine":
+            turn.append(bench.small_chain.prepare_reorg(rng))
+        elif step == "replace":
+            turn.pop()()
 
     return happen
 
@@ -96,14 +111,34 @@ def test_nothing_wrong_is_stored_and_nothing_silently_lost(bench: Bench, lie: Li
         check_run(bench, lie, seed)
 
 
+def check_reorgs(bench: Bench, seed: int) -> bool:
+    """Follow a chain that is reorganized, with a node that ignores block numbers. Return whether the block stays."""
+    rng = Random(f"reorganized {seed}")
+    bench.proxy.failures, bench.proxy.always = [], None
+    with bench.store(is_new=False) as store:
+        bench.small_chain.run_random_activity(rng)
+        bench.proxy.failures = [failures.passes_on] * rng.randint(0, 3)
+        bench.proxy.always = failures.ignores_block_numbers(reorganizing(rng, bench))
+        with connect_without_pauses(bench.proxy.url) as node:
+            followed(store, node)
+        bench.proxy.failures, bench.proxy.always = [], None
+        is_on_chain = bench.is_true(store)
+        bench.check_whole(store)
+        return is_on_chain
+
+
+def test_state_of_a_replaced_block_is_never_stored(bench: Bench) -> None:
+    have_stayed = [check_reorgs(bench, seed) for seed in range(10)]
+    assert any(have_stayed)
+
+
 @pytest.mark.slow
 @pytest.mark.parametrize("lie", LIES + FAILURES, ids=lambda lie: lie.name)
-def test_no_run_stores_wrong_state_or_loses_pools_silently(
-    shared_small_chain: SmallTestChain, tmp_path: Path, lie: Lie
-) -> None:
-    for first in range(0, MANY_RUNS, RUNS_A_CHAIN):
-        folder = tmp_path / str(first)
-        folder.mkdir()
-        with open_bench(shared_small_chain, folder) as bench:
-            for seed in range(first, first + RUNS_A_CHAIN):
-                check_run(bench, lie, seed)
+def test_no_run_stores_wrong_state_or_loses_pools_silently(tmp_path: Path, lie: Lie) -> None:
+    with open_small_chain() as chain:
+        for first in range(0, MANY_RUNS, RUNS_A_CHAIN):
+            folder = tmp_path / str(first)
+            folder.mkdir()
+            with open_bench(chain, folder) as bench:
+                for seed in range(first, first + RUNS_A_CHAIN):
+                    check_run(bench, lie, seed)

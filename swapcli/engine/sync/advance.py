@@ -14,7 +14,7 @@ from swapcli.engine.sync.cursor import SyncCursor, write_cursor
 from swapcli.engine.sync.discover import Discovery
 from swapcli.engine.sync.insert import add_pools, drop_illiquid
 from swapcli.engine.sync.progress import Advance
-from swapcli.engine.sync.refresh import Refreshed, Refresher
+from swapcli.engine.sync.refresh import Refreshed, Refresher, check_on_chain
 from swapcli.engine.sync.transfer_checks import check_transfers
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, MarketError
 from swapcli.records import NamedTuple
@@ -90,14 +90,14 @@ def _commit_step(
         writer.record_skipped(discovery.skipped)
         is_pinned = reader.verify_block()
         if reader.has_later_answers:
-            block, settled = refresher.settle(reader)
+            block, settled = refresher.settle(added)
             refreshed.changed.extend(key for key in settled if key not in {*refreshed.changed, *added})
             writer.renumber(StoredBlock(block.number, block.hash, block.timestamp))
         cursor, illiquid = _apply_liquidity_filter(store, writer, discovery, added)
         check_transfers(store, writer, reader, added)
         write_cursor(cursor, writer)
         writer.update_description(source=node.redacted_url, gas_price_wei=head.gas_price_wei, pinned=is_pinned)
-        _check_on_chain(node, block)
+        check_on_chain(node, block)
     return SyncStep(
         Advance(
             block,
@@ -144,14 +144,3 @@ def _open_block(store: Store, block: BlockHeader, position: ChainPosition) -> It
         if store.inventory.head() != position.stored_block:
             raise ConcurrentWrite(store) from None
         raise
-
-
-def _check_on_chain(node: Node, block: BlockHeader) -> None:
-    """Raise `ChainReorganized` unless the block is still on the node's chain."""
-    current = node.read_block(block.number)
-    if current is None or current.hash != block.hash:
-        raise ChainReorganized(
-            f"the chain of {node.redacted_url} was reorganized while block {block.number} was read",
-            hint="try again",
-            details={"block": block.number},
-        )

@@ -34,7 +34,7 @@ from swapcli.chain.pool_change_events import (
 from swapcli.chain.pool_discovery import find_factories
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.engine.sync.skipped import parse_pool_refs, skipped_pool
-from swapcli.errors import BlockMismatch, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
+from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.pools import FAMILIES
 from swapcli.records import NamedTuple
 from swapcli.store import BlockWriter, SkippedEntry, Store
@@ -55,6 +55,11 @@ _MAX_BLOOM_MATCHES: Final = 64
 """Matches to read in one step. More matches, and more than one pool in 50, show that the filters are too full."""
 _MAX_SETTLING_ROUNDS: Final = 8
 """Rounds of reading what has changed in the meantime. Each is shorter than the previous one."""
+_CONFIRMING_ROUNDS: Final = 3
+_MAX_UNCONFIRMED: Final = 500
+"""Rounds, and pools in a round, that are read again because only the number of their block is known, not its hash. A
+longer read, or a node that gets new blocks faster, relies on the events of the final chain. These do not name a pool
+that only a replaced block changed."""
 _MAX_LOST: Final = 5
 _MAX_LOST_SHARE: Final = 0.01
 _BATCH_SIZE: Final = 500
@@ -93,6 +98,7 @@ class Refresher:
         self._families = store.inventory.families_by_protocol()
         self._pool_count = store.inventory.count_pools_and_tokens()[0]
         self._lost_count, self._accept_losses = 0, accept_losses
+        self._read_keys: set[str] = set()
 
     def read_all(self) -> Refreshed:
         """Read every pool."""
@@ -142,30 +148,39 @@ class Refresher:
             return [], False
         return keys, first == block + 1 and len(selective) == len(non_empty)
 
-    def settle(self, reader: BlockReader) -> tuple[BlockHeader, list[str]]:
-        """Bring what `reader` has read from later blocks to one block. Return that block, and the pools that changed.
+    def settle(self, added: Iterable[str]) -> tuple[BlockHeader, list[str]]:
+        """Bring what was read from later blocks than requested to one block, with the pools that the step has `added`.
 
-        Pools that changed after the reader's block are read again until none changes in the meantime. Raises
-        `BlockMismatch` if that does not end.
+        Return that block, and the pools that changed. Pools that changed after the requested block are read again until
+        none changes in the meantime. So is what came from a block before its header was known, since another block of
+        that number may have taken its place. Raises `BlockMismatch` if that does not end, and `ChainReorganized`.
         """
         node, start = self._reader.node, self._reader.block
+        headers = [self._block]
         self._families = self._inventory.families_by_protocol()
-        latest = max(reader.answering_blocks)
+        latest = max(self._reader.answering_blocks)
         read_at: dict[str, int] = {}
         changed: list[str] = []
-        for _ in range(_MAX_SETTLING_ROUNDS):
+        unconfirmed = {*self._read_keys, *added}
+        for done in range(_MAX_SETTLING_ROUNDS):
             with_events = self._find_changed(start, latest)
             block = node.read_block(latest)
             if with_events is None or block is None:
                 break
             existing = self._inventory.existing_keys(with_events)
-            stale = [key for key in existing if with_events[key] > read_at.get(key, start)]
-            stale += [key for key in self._keys_without_events() if latest > read_at.get(key, start)]
+            stale = {key for key in existing if with_events[key] > read_at.get(key, start)}
+            stale.update(key for key in self._keys_without_events() if latest > read_at.get(key, start))
+            if done < _CONFIRMING_ROUNDS and len(unconfirmed) <= _MAX_UNCONFIRMED:
+                stale |= unconfirmed
             if not stale:
+                for header in headers:
+                    check_on_chain(node, header)
                 return block, changed
-            self._reader = BlockReader(node, latest, self._store.network.multicall, allow_later_blocks=True)
-            self._read(stale, changed, [])
+            headers.append(block)
+            self._reader = BlockReader(node, block, self._store.network.multicall, allow_later_blocks=True)
+            self._read(sorted(stale), changed, [])
             read_at.update(dict.fromkeys(stale, min(self._reader.answering_blocks, default=latest)))
+            unconfirmed = stale if self._reader.has_later_answers else set()
             latest = max(self._reader.answering_blocks, default=latest)
         raise BlockMismatch(
             f"{node.redacted_url} answers from later blocks than requested, and pools change faster than they can be"
@@ -301,6 +316,7 @@ class Refresher:
 
     def _read_batch(self, keys: Sequence[str], changed: list[str], removed: list[str]) -> None:
         stored = self._store.read_pools(keys).pools
+        self._read_keys.update(stored)
         refs = [ref for pool in stored.values() if (ref := ref_of_pool(pool, self._store.network))]
         for ref, pool in zip(refs, load_pools(self._reader, refs), strict=True):
             if isinstance(pool, SkippedItem):
@@ -337,3 +353,14 @@ class Refresher:
             )
         self._writer.record_skipped([skipped_pool(ref, reason, is_lost=True)])
         self._writer.remove_pools([ref.key])
+
+
+def check_on_chain(node: Node, block: BlockHeader) -> None:
+    """Raise `ChainReorganized` unless the block is still on the node's chain."""
+    current = node.read_block(block.number)
+    if current is None or current.hash != block.hash:
+        raise ChainReorganized(
+            f"the chain of {node.redacted_url} was reorganized while block {block.number} was read",
+            hint="try again",
+            details={"block": block.number},
+        )
