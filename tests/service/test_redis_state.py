@@ -352,6 +352,7 @@ def test_services_share_the_times_of_v1_routes(redis_server: RedisServer) -> Non
         assert "seconds old" in refused.text
 
 
+@pytest.mark.slow
 def test_workers_go_on_without_the_server(own_redis: RedisServer) -> None:
     env = {"SWAPCLI_SERVICE_STATE_URL": own_redis.url, "SWAPCLI_SERVICE_LIMIT_LOOPBACK": "true"}
     with run_service("--workers", "2", "--networks", "base", env=env) as service:

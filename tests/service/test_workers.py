@@ -18,7 +18,12 @@ import pytest
 from tests.support.service import build_order_query, build_swap_terms
 from tests.support.service_process import ServiceProcess, build_get_request, child_ids, run_service
 
-ROUTE = "/base/route?" + "&".join(f"{key}={value}" for key, value in build_order_query("base").items())
+
+def route_path(amount: int) -> str:
+    return "/base/route?" + "&".join(f"{key}={value}" for key, value in build_order_query("base", amount).items())
+
+
+ROUTE, OTHER_ROUTE = route_path(10**18), route_path(2 * 10**18)
 LIMIT = 300
 TTL_S = 1
 SETTINGS = {
@@ -35,6 +40,13 @@ TIMEOUT_S = 10.0
 def running() -> Iterator[ServiceProcess]:
     with run_service(*SERVE, env=SETTINGS) as service:
         yield service
+
+
+@pytest.fixture(scope="module", autouse=True)
+def issued_route(running: ServiceProcess) -> tuple[object, float]:
+    """Return a V1 route of the service, and when it was issued, by a monotonic clock."""
+    with connected(running, 1) as [connection]:
+        return json.loads(connection.get(OTHER_ROUTE)[1]), time.monotonic()
 
 
 class Connection:
@@ -174,17 +186,6 @@ def test_a_limit_is_exact_over_all_workers(running: ServiceProcess) -> None:
         assert other.get("/base/protocols")[0] == 200
 
 
-def test_a_v1_route_expires_at_every_worker(running: ServiceProcess) -> None:
-    with connected(running, 4) as connections:
-        route = json.loads(connections[0].get(ROUTE)[1])
-        body = {"route": route, **build_swap_terms("base")}
-        time.sleep(TTL_S + 0.2)
-        for connection in connections:
-            status, answer = connection.post("/base/execute", body)
-            assert status == 400
-            assert b"seconds old" in answer
-
-
 def test_metrics_are_sums_that_never_fall(running: ServiceProcess) -> None:
     name = r'swapcli_http_requests_total{endpoint="/{network}/tokens",network="base",status="200"}'
     with connected(running, 4) as connections:
@@ -233,6 +234,18 @@ def test_a_reload_under_load_loses_nothing(running: ServiceProcess) -> None:
         wait_until(lambda: load.good > good + 6)
     assert (load.lost, load.bad) == (0, 0)
     assert all(line["reload"] == "done" for line in running.log_lines() if "reload" in line)
+
+
+def test_a_v1_route_expires_at_every_worker(running: ServiceProcess, issued_route: tuple[object, float]) -> None:
+    """One of the workers was started after the route was issued."""
+    route, issued_s = issued_route
+    time.sleep(max(0.0, issued_s + TTL_S + 0.2 - time.monotonic()))
+    with connected(running, 4) as connections:
+        body = {"route": route, **build_swap_terms("base")}
+        for connection in connections:
+            status, answer = connection.post("/base/execute", body)
+            assert status == 400
+            assert b"seconds old" in answer
 
 
 def test_a_signal_to_stop_drains_all_workers(running: ServiceProcess) -> None:

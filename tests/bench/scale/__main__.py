@@ -4,7 +4,7 @@
 
 Each of the three is killed `--kills` times: 50 take about 11 minutes, and the checks two more. Progress goes to stderr.
 Exits with 1 if an amount was wrong, an answer was older than the maximum age, the rate limit was missed by more than
-2%, or a process did not come back. SIGTERM and Ctrl-C end all processes.
+2%, or a process did not come back. SIGTERM, SIGHUP and Ctrl-C end all processes.
 """
 
 from __future__ import annotations
@@ -58,7 +58,8 @@ def main() -> int:
     """Run the deployment; return 0 if it never failed a client."""
     arguments = _parse_arguments()
     rng = Random(arguments.seed)
-    signal.signal(signal.SIGTERM, lambda *_: sys.exit(128 + signal.SIGTERM))
+    for number in (signal.SIGTERM, signal.SIGHUP):
+        signal.signal(number, lambda number, _: sys.exit(128 + number))
     with TemporaryDirectory(prefix="scale-") as name, open_trading_chain() as scene, run_redis() as redis:
         folder = Path(name)
         service = {
