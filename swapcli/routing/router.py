@@ -31,6 +31,7 @@ if TYPE_CHECKING:
     from swapcli.routing.competing_routes import KnownRoute
     from swapcli.routing.exact_output import Shortfall
     from swapcli.routing.route_limits import FitsCalldata
+    from swapcli.routing.search_memory import SearchMemory
     from swapcli.routing.unused_pool_gains import PoolGains
 
 _MAX_CACHED_FILTERS = 8  # sets of excluded protocols; bounds the memory of a long-running service
@@ -42,22 +43,28 @@ class Router:
     """Quotes orders on one market, and caches what they share: the graph, and spot prices by output token and size.
 
     `execution` is how the router contract executes routes. `fits_calldata` says whether one transaction can carry the
-    calldata for some steps in pools by key; None if it always can.
+    calldata for some steps in pools by key; None if it always can. With a `memory`, searches start from those of
+    similar orders, on former states too; see `search_memory`.
 
     Example: `Router(market).quote(Order(weth, usdc, 10**18)).amount_out`.
     """
 
     def __init__(
-        self, market: MarketState, execution: Execution = RATES, fits_calldata: FitsCalldata | None = None
+        self,
+        market: MarketState,
+        execution: Execution = RATES,
+        fits_calldata: FitsCalldata | None = None,
+        memory: SearchMemory | None = None,
     ) -> None:
         self.market = market
         self._execution = execution
         self._fits_calldata = fits_calldata
+        self._memory = memory
         self._dust_filters: dict[frozenset[str], DustFilter] = {}
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> Router:
         """Return a router for `market`, which differs from the present one only in the pools with keys in `changed`."""
-        router = Router(market, self._execution, self._fits_calldata)
+        router = Router(market, self._execution, self._fits_calldata, self._memory)
         filters = self._dust_filters.copy()
         dust_filter = filters.pop(frozenset(), None)
         addresses = tuple(market.tokens)
@@ -206,16 +213,22 @@ class Router:
             spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step, router_gas)
             return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self.market.pools, self._execution)
 
-        with suppress(SearchTimeUp):
-            _check_liquidity(order, graph, path, max_hops, check)
-
         def find_best(gas_value: float) -> SearchResult | Shortfall | None:
             search = partial(search_for, gas_value=gas_value)
             if order.reverse:
                 return _for_output(search, order.amount, first)
             return search(order.amount).run() or self._search_unfiltered(search(order.amount).problem, graph)
 
-        answer = find_best(gas_value)
+        def search_from_start() -> SearchResult | Shortfall | None:
+            with suppress(SearchTimeUp):
+                _check_liquidity(order, graph, path, max_hops, check)
+            return find_best(gas_value)
+
+        memory = None if order.reverse else self._memory
+        known = memory.search(order, search_for(order.amount)) if memory is not None else None
+        answer = known or search_from_start()
+        if memory is not None and isinstance(answer, SearchResult) and not known:
+            memory.remember(order, answer)
         if known_routes:
             from swapcli.routing.competing_routes import best_of
 

@@ -58,6 +58,14 @@ def notable_flow(problem: RoutingProblem, solution: Solution) -> dict[TokenPair,
     return {pair: value for pair, value in flow_values(solution).items() if value > min_value}
 
 
+def is_acyclic(problem: RoutingProblem, solution: Solution) -> bool:
+    """Return whether an acyclic route of allowed length can carry the flow of `solution`, each pool used once."""
+    values = notable_flow(problem, solution)
+    if feedback_arcs(values) or unreachable_within(values, problem.spec.endpoints, problem.spec.max_hops):
+        return False
+    return not arcs_reusing_a_pool(_notable_trades(problem, solution), solution.prices)
+
+
 def _notable_trades(problem: RoutingProblem, solution: Solution) -> list[Trade]:
     min_value = MIN_HOP_FRACTION * problem.order_value(solution.prices)
     return [t for t in solution.trades if t.amount_in * solution.prices[t.arc.token_in] > min_value]

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Iterator
 from heapq import nlargest
 from itertools import pairwise
 from math import inf, prod
@@ -10,7 +11,7 @@ from math import inf, prod
 from swapcli.model.quote import WHOLE_PERCENTS
 from swapcli.routing.graph.digraph import edge_distances
 from swapcli.routing.graph.market_graph import Prices
-from swapcli.routing.search.detours import MIN_DETOUR_FRACTION, HopBudget, profitable_detours
+from swapcli.routing.search.detours import MIN_DETOUR_FRACTION, Detour, HopBudget, profitable_detours
 from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import FINE, ROUGH, CandidateSolution, RoutingProblem
 from swapcli.routing.solver.newton import Solution
@@ -34,15 +35,15 @@ def expand_active_set(
     `known` is the solution of a similar order, from whose tokens and prices the set grows. Without it, `paths` are
     candidates for the path that the start prices come from.
     """
-    prices = _used_prices(problem, known) if known and known.trades else start_prices(problem, paths)
+    prices = used_prices(problem, known) if known and known.trades else start_prices(problem, paths)
     stages = [_solve_over(problem, prices, ROUGH)]
     attempts: Counter[int] = Counter()
     for round_number in range(_MAX_ROUNDS):
-        added = _tokens_to_add(problem, stages[-1], min(_FIRST_TOKENS << round_number, _MAX_TOKENS), attempts)
+        added = tokens_to_add(problem, stages[-1], min(_FIRST_TOKENS << round_number, _MAX_TOKENS), attempts)
         if not added:
             break
         attempts.update(added.keys())
-        prices = _used_prices(problem, stages[-1].solution) | added
+        prices = used_prices(problem, stages[-1].solution) | added
         stages.append(_solve_over(problem, prices, ROUGH))
     last = stages[-1]
     if last.solution.residual > FINE:
@@ -50,7 +51,7 @@ def expand_active_set(
     return stages
 
 
-def _used_prices(problem: RoutingProblem, solution: Solution) -> Prices:
+def used_prices(problem: RoutingProblem, solution: Solution) -> Prices:
     """Return the prices of the tokens that carry flow."""
     used = set(problem.spec.endpoints).union(*flow_values(solution))
     return {t: price for t, price in solution.prices.items() if t in used}
@@ -61,19 +62,16 @@ def _solve_over(problem: RoutingProblem, prices: Prices, tolerance: float) -> Ca
     return CandidateSolution(problem.solve(arcs, prices, tolerance), arcs)
 
 
-def _tokens_to_add(
-    problem: RoutingProblem, stage: CandidateSolution, max_tokens: int, attempts: Counter[int]
+def tokens_to_add(
+    problem: RoutingProblem, stage: CandidateSolution, max_tokens: int, attempts: Counter[int], min_gain: float = 0.0
 ) -> Prices:
-    """Return tokens to add, with start prices: those on detours over one outside token, else over several in a row."""
-    prices, spec = stage.solution.prices, problem.spec
-    budget, order_value = _hop_budget(problem, stage), problem.order_value(prices)
-    min_fraction = _FINE_MIN_DETOUR_FRACTION if spec.share_step < WHOLE_PERCENTS else MIN_DETOUR_FRACTION
-    max_values = problem.spot.values
-    for outside in (1, _MAX_OUTSIDE):
-        offers = profitable_detours(
-            problem.graph, prices, spec.endpoints, order_value, outside, budget, min_fraction, max_values
-        )
-        new = [t for t in offers if attempts[t] < _MAX_ATTEMPTS and t not in problem.avoided_tokens]
+    """Return tokens to add, with start prices: those on detours over one outside token, else over several in a row.
+
+    Only detours whose estimated gain is at least `min_gain` count.
+    """
+    for offers in _detours(problem, stage):
+        allowed = [t for t in offers if attempts[t] < _MAX_ATTEMPTS and t not in problem.avoided_tokens]
+        new = [t for t in allowed if offers[t].gain >= min_gain]
         if new:
             best = nlargest(max_tokens, new, key=lambda t: (offers[t].gain, offers[t].depth))
             tokens = dict.fromkeys(
@@ -81,6 +79,18 @@ def _tokens_to_add(
             )
             return {t: offers[t].price for t in tokens}
     return {}
+
+
+def _detours(problem: RoutingProblem, stage: CandidateSolution) -> Iterator[dict[int, Detour]]:
+    """Yield the detours over one outside token, and then those over several in a row."""
+    prices, spec = stage.solution.prices, problem.spec
+    budget, order_value = _hop_budget(problem, stage), problem.order_value(prices)
+    min_fraction = _FINE_MIN_DETOUR_FRACTION if spec.share_step < WHOLE_PERCENTS else MIN_DETOUR_FRACTION
+    max_values = problem.spot.values
+    for outside in (1, _MAX_OUTSIDE):
+        yield profitable_detours(
+            problem.graph, prices, spec.endpoints, order_value, outside, budget, min_fraction, max_values
+        )
 
 
 def _hop_budget(problem: RoutingProblem, stage: CandidateSolution) -> HopBudget:

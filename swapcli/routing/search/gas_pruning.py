@@ -51,7 +51,7 @@ def prune_for_gas(
     if len({trade.arc.token_in for trade in trades}) == len(trades):
         return []  # a single path: nothing connects without one of its pools
     # Removing a pool loses at least its surplus.
-    if all(_gas_cost(problem, trade) <= trade.surplus for trade in trades):
+    if all(gas_cost(problem, trade) <= trade.surplus for trade in trades):
         return []
     pruned = _slope_scaling_candidates(problem, candidate)
     return nlargest(max_candidates, pruned, key=lambda each: estimated_net_output(problem, each))
@@ -62,7 +62,7 @@ def estimated_net_output(problem: RoutingProblem, candidate: CandidateSolution) 
     trades, router = candidate.solution.trades, problem.spec.router_gas
     between = {trade.arc.token_in for trade in trades} - {problem.spec.source}
     units = router.base + router.token_between * len(between)
-    gas = sum(_gas_cost(problem, trade) for trade in trades) + units * problem.spec.gas_value
+    gas = sum(gas_cost(problem, trade) for trade in trades) + units * problem.spec.gas_value
     return candidate.solution.value - gas
 
 
@@ -92,7 +92,7 @@ def _slope_scaling_candidates(problem: RoutingProblem, candidate: CandidateSolut
 def _charge_fraction(problem: RoutingProblem, trade: Trade, prices: Prices) -> float:
     """Return the gas of a trade as a fraction of its output."""
     value = trade.amount_out * prices[trade.arc.token_out]
-    return min(_gas_cost(problem, trade) / value, 1.0) if value else 1.0
+    return min(gas_cost(problem, trade) / value, 1.0) if value else 1.0
 
 
 def _without_charge(trade: Trade) -> Trade:
@@ -100,7 +100,7 @@ def _without_charge(trade: Trade) -> Trade:
     return trade._replace(arc=trade.arc.arc, amount_out=trade.amount_out / trade.arc.fraction_left)
 
 
-def _gas_cost(problem: RoutingProblem, trade: Trade) -> float:
+def gas_cost(problem: RoutingProblem, trade: Trade) -> float:
     """Return the gas of a trade in units of the target."""
     arc, addresses = trade.arc, problem.graph.addresses
     rate = arc.curve.rate(trade.amount_in)

@@ -40,7 +40,7 @@ _FINE_ROUNDING_LOSS = (
 _BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
-_MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
+MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
 
 
 class ScoredRoute(NamedTuple):
@@ -167,7 +167,7 @@ class RouteSearch:
         if len(path) < 2:
             return None
         result = self._search_from([path], known=self._known)
-        better = self._find_better_single_path(result.best if result else None)
+        better = self.find_better_single_path(result.best if result else None)
         if better is None:
             return result
         again = self._search_from([path, self._tokens_of_first_path(better.route)], better)
@@ -186,15 +186,15 @@ class RouteSearch:
     ) -> SearchResult | None:
         """Return the best route over an active set that grows from `known` or `paths`, or `floor` if that is better."""
         stages = expand_active_set(self.problem, paths, known)
-        single = found = floor or self._best_single_path(stages[-1].arcs)
+        single = found = floor or self.best_single_path(stages[-1].arcs)
         candidates = acyclic_candidates(self.problem, stages[-1])
-        if max(candidates[0].solution.residual, stages[-1].solution.residual) > _MAX_RESIDUAL:
+        if max(candidates[0].solution.residual, stages[-1].solution.residual) > MAX_RESIDUAL:
             candidates += [each for stage in stages[-2:-1] for each in acyclic_candidates(self.problem, stage)]
         best_candidate = candidates[0]
         for candidate in candidates:
             if found and candidate.solution.value <= found.net:
                 continue
-            for route in self._routes(candidate):
+            for route in self.routes(candidate):
                 if route and (found is None or route.net > found.net):
                     found, best_candidate = route, candidate
                     self._record_best(self._result(found, single, candidate))
@@ -212,7 +212,7 @@ class RouteSearch:
         """Return the best pools of the best path at spot prices: the least answer when time is up."""
         graph, path = self.problem.graph, self._first_path()
         arcs = [arc for i, j in pairwise(path) for arc in graph.arcs_by_pair[i][j]]
-        found = self._best_single_path(arcs)
+        found = self.best_single_path(arcs)
         if found is None:
             return None
         solution = Solution(start_prices(self.problem, [path]), [], found.net, 0.0, 0)
@@ -225,11 +225,12 @@ class RouteSearch:
         except PoolError:
             return None
 
-    def _best_single_path(self, arcs: list[Arc]) -> ScoredRoute | None:
+    def best_single_path(self, arcs: list[Arc]) -> ScoredRoute | None:
+        """Return the best route over `arcs` with one pool per hop; None if there is none."""
         path = best_single_path(self.problem, arcs)
         return self.score_route(single_route(self.problem.graph, path), self.spec.amount) if path else None
 
-    def _routes(self, candidate: CandidateSolution) -> Iterator[ScoredRoute | None]:
+    def routes(self, candidate: CandidateSolution) -> Iterator[ScoredRoute | None]:
         """Yield routes that follow a solution, and cheaper ones over fewer of its pools."""
         rounded = self._round_and_replay(candidate)
         yield rounded
@@ -250,7 +251,7 @@ class RouteSearch:
                 yield found
                 best = max(best or found, found, key=lambda each: each.net)
 
-    def _find_better_single_path(self, found: ScoredRoute | None) -> ScoredRoute | None:
+    def find_better_single_path(self, found: ScoredRoute | None) -> ScoredRoute | None:
         """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none."""
         spec, rejected_pools = self.spec, set[str]()
         min_net = found.net + spec.router_gas.base * spec.gas_value if found else -inf
