@@ -41,6 +41,14 @@ def read_lines(name: str) -> Iterator[bytes]:
         yield from lines
 
 
+def is_regular(name: str) -> bool:
+    """Return whether a file has all of its content, unlike a pipe."""
+    try:
+        return name != STDIN and Path(name).is_file()
+    except (OSError, ValueError):
+        return False
+
+
 def write_atomically(name: str, text: str) -> None:
     """Write a file atomically: readers see the old or the new content, never a mix. Pipes and devices are written
     directly. Raises `InvalidInput`, `InputOutputError`."""

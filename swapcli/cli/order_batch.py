@@ -14,7 +14,7 @@ from swapcli.cli import exit_codes
 from swapcli.cli.batch_options import BatchOptions
 from swapcli.cli.batch_results import CSV_COLUMNS, BatchResults, Entry, open_results
 from swapcli.cli.errors import report_of
-from swapcli.cli.files import read_lines
+from swapcli.cli.files import is_regular, read_lines
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.quote_context import QuoteContext
 from swapcli.cli.render.csv_text import csv_lines
@@ -66,7 +66,7 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
         if output.format is OutputFormat.CSV and not has_header:
             write(csv_lines(CSV_COLUMNS, ()))
         statuses = set()
-        for answer in _answer_all(entries, context, open_context, worker_count):
+        for answer in _answer_all(entries, context, open_context, worker_count, are_at_hand=is_regular(options.batch)):
             statuses.add(answer.status)
             write(answer.line)
             output.deferred.extend(answer.notes)
@@ -88,7 +88,12 @@ def _resume(file: BatchResults, name: str, entries: Iterator[Entry], context: Qu
 
 
 def _answer_all(
-    entries: Iterable[Entry], context: QuoteContext, open_context: Callable[[], QuoteContext], worker_count: int
+    entries: Iterable[Entry],
+    context: QuoteContext,
+    open_context: Callable[[], QuoteContext],
+    worker_count: int,
+    *,
+    are_at_hand: bool,
 ) -> Iterable[Answer]:
     """Yield the answers in the order of the entries.
 
@@ -99,7 +104,9 @@ def _answer_all(
     from swapcli.cli.order_processes import answer_in_processes
 
     if _is_in_memory(context):
-        return answer_in_processes(entries, worker_count, lambda: partial(_answer_entry, context))
+        return answer_in_processes(
+            entries, worker_count, lambda: partial(_answer_entry, context), are_at_hand=are_at_hand
+        )
     context.market.close()
 
     def open_answer() -> Callable[[Entry], Answer]:
@@ -108,7 +115,7 @@ def _answer_all(
         own.session.output.deferred.clear()
         return partial(_answer_entry, own)
 
-    return answer_in_processes(entries, worker_count, open_answer)
+    return answer_in_processes(entries, worker_count, open_answer, are_at_hand=are_at_hand)
 
 
 def _is_in_memory(context: QuoteContext) -> bool:

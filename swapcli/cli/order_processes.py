@@ -18,17 +18,23 @@ from swapcli.errors import InputOutputError, InvalidOption
 T = TypeVar("T")
 R = TypeVar("R")
 
-_ORDERS_AHEAD: Final = 64
-"""Orders a process that may wait for an earlier one, so that one slow order delays no process."""
+_CHUNKS_AHEAD: Final = 16
+"""Chunks a process that may wait for an earlier one, so that one slow order delays no process."""
+_CHUNK_SIZE: Final = 16
+"""Orders that a process takes at once. To pass one on takes about 0.3 ms, half as long as a quote on a small market."""
+_CHUNK_GROWTH: Final = 64
+"""Orders a process after which chunks grow by one: a short batch is shared evenly."""
 
 _answer: Callable[[Any], Any] | None = None
 """The function of this process, once it is a worker."""
 
 
 def answer_in_processes(
-    orders: Iterable[T], worker_count: int, open_answer: Callable[[], Callable[[T], R]]
+    orders: Iterable[T], worker_count: int, open_answer: Callable[[], Callable[[T], R]], *, are_at_hand: bool
 ) -> Iterator[R]:
     """Yield the answer of each order, in order, as soon as it is ready. Orders are read while others are answered.
+
+    `are_at_hand` says that orders need not be waited for, so that a process can take several at once.
 
     Each process calls `open_answer` once. Raises what `orders` raises, after the answers of the orders before; and
     `InvalidOption` where processes cannot be forked, `InputOutputError` if one has died.
@@ -41,12 +47,13 @@ def answer_in_processes(
     pool = ProcessPoolExecutor(worker_count, context, initializer=_start_worker, initargs=(open_answer,))
     try:
         pool.submit(int).result()  # forks the workers, before there are threads
-        ahead: Queue[Future[R] | BaseException | None] = Queue(worker_count * _ORDERS_AHEAD)
-        Thread(target=_submit_all, args=(orders, pool, ahead), daemon=True).start()
+        ahead: Queue[Future[list[R]] | BaseException | None] = Queue(worker_count * _CHUNKS_AHEAD)
+        growth = worker_count * _CHUNK_GROWTH if are_at_hand else None
+        Thread(target=_submit_all, args=(orders, growth, pool, ahead), daemon=True).start()
         while (item := ahead.get()) is not None:
             if isinstance(item, BaseException):
                 raise item
-            yield item.result()
+            yield from item.result()
         pool.shutdown()  # waits for the workers
     except BrokenProcessPool:
         raise InputOutputError(
@@ -56,14 +63,29 @@ def answer_in_processes(
         pool.shutdown(wait=False, cancel_futures=True)
 
 
-def _submit_all(orders: Iterable[T], pool: ProcessPoolExecutor, ahead: Queue[Future[R] | BaseException | None]) -> None:
+def _submit_all(
+    orders: Iterable[T],
+    growth: int | None,
+    pool: ProcessPoolExecutor,
+    ahead: Queue[Future[list[R]] | BaseException | None],
+) -> None:
+    """Submit all orders, and put what comes of them into `ahead`; chunks grow by one after each `growth` orders."""
+    chunk: list[T] = []
+    failure: BaseException | None = None
     try:
-        for order in orders:
-            ahead.put(pool.submit(_answer_order, order))
+        for number, order in enumerate(orders):
+            chunk.append(order)
+            if growth is None or len(chunk) >= min(_CHUNK_SIZE, 1 + number // growth):
+                ahead.put(pool.submit(_answer_orders, chunk))
+                chunk = []
     except BaseException as error:  # raised again by the thread that prints
-        ahead.put(error)
-    else:
-        ahead.put(None)
+        failure = error
+    try:
+        if chunk:
+            ahead.put(pool.submit(_answer_orders, chunk))
+    except BaseException as error:
+        failure = failure or error
+    ahead.put(failure)
 
 
 def _start_worker(open_answer: Callable[[], Callable[[Any], Any]]) -> None:
@@ -81,6 +103,6 @@ def _end_with_parent() -> None:
     os._exit(1)
 
 
-def _answer_order(order: Any) -> Any:
+def _answer_orders(orders: list[Any]) -> list[Any]:
     assert _answer
-    return _answer(order)
+    return [_answer(order) for order in orders]
