@@ -66,7 +66,7 @@ class _NamedTupleMeta(type):
         constructor.__qualname__ = f"{name}.__new__"
         constructor.__defaults__ = tuple(defaults.values())
         constructor.__annotations__ = annotations
-        namespace |= {each: _tuplegetter(place, None) for place, each in enumerate(names)}
+        namespace |= {each: _tuplegetter(index, None) for index, each in enumerate(names)}
         namespace |= {
             "__slots__": (),
             "__new__": constructor,
@@ -85,8 +85,8 @@ _GLOBALS_OF_CONSTRUCTORS = {"tuple_new": tuple.__new__, "__builtins__": {}}
 
 @cache
 def _constructor_code(count: int) -> CodeType:
-    """Return the code of a constructor with so many fields. Its parameters are renamed for each class."""
-    names = "".join(f", _{place}" for place in range(count))
+    """Return the code of a constructor with this number of fields. Its parameters are renamed for each class."""
+    names = "".join(f", _{index}" for index in range(count))
     source = f"def __new__(_cls{names}): return tuple_new(_cls, ({names[2:]}{',' if count else ''}))"
     code: CodeType = compile(source, "<record>", "exec").co_consts[0]
     return code

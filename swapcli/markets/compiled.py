@@ -32,7 +32,7 @@ _CHECKSUM_BYTES = 4
 class FamilyFields(NamedTuple):
     """How the pools of a family are written: the fields of its class, and those of the records among their values.
 
-    A record of `records` is `(place in the state, module, class, fields)`.
+    A record of `records` is `(index in the state, module, class, fields)`.
     """
 
     family: str
@@ -44,8 +44,8 @@ class CompiledMarket(NamedTuple):
     """A market as plain tuples, without its network.
 
     `layout` has the fields of the records that are written, `document` size and CRC-32 of the JSON. A pool is
-    `(place in families, address, place in protocols, place in pool_tokens, fee_ppm, state)` with the other arguments of
-    its constructor in `state`; an entry of `pool_tokens` has places in `tokens`.
+    `(index in families, address, index in protocols, index in pool_tokens, fee_ppm, state)` with the other arguments of
+    its constructor in `state`; an entry of `pool_tokens` has indices in `tokens`.
     """
 
     layout: tuple[tuple[str, ...], ...]
@@ -73,19 +73,19 @@ def compile_market(market: MarketState, document: bytes, checksummed_addresses: 
     """Return the compiled form of the market of a JSON document, which says no more of its network than the name."""
     families: dict[str, FamilyFields] = {}
     protocols = sorted({pool.protocol for pool in market.pools.values()})
-    token_places = {address: place for place, address in enumerate(market.tokens)}
+    token_indices = {address: index for index, address in enumerate(market.tokens)}
     pool_tokens: dict[tuple[int, ...], int] = {}
     pools = []
     for pool in market.pools.values():
         fields = _fields_of(pool)
         if families.setdefault(pool.family, fields) != fields:
             raise ValueError(f"the pools of {pool.family} have values of several types")
-        tokens = pool_tokens.setdefault(tuple(token_places[each] for each in pool.tokens), len(pool_tokens))
+        tokens = pool_tokens.setdefault(tuple(token_indices[each] for each in pool.tokens), len(pool_tokens))
         state = [getattr(pool, name) for name in fields.fields[len(PoolIdentity._fields) :]]
-        for place, *_ in fields.records:
-            state[place] = tuple(state[place])
-        place, protocol = list(families).index(pool.family), protocols.index(pool.protocol)
-        pools.append((place, pool.address, protocol, tokens, pool.fee_ppm, tuple(state)))
+        for index, *_ in fields.records:
+            state[index] = tuple(state[index])
+        index, protocol = list(families).index(pool.family), protocols.index(pool.protocol)
+        pools.append((index, pool.address, protocol, tokens, pool.fee_ppm, tuple(state)))
     compiled = CompiledMarket(
         layout=_LAYOUT,
         document=_fingerprint(document),
@@ -141,12 +141,12 @@ def build_market(compiled: CompiledMarket, network: Network) -> MarketState | No
         return None
     protocols = compiled.protocols
     pool_tokens = [
-        (tuple([tokens[each].address for each in places]), tuple([tokens[each].decimals for each in places]))
-        for places in compiled.pool_tokens
+        (tuple([tokens[each].address for each in indices]), tuple([tokens[each].decimals for each in indices]))
+        for indices in compiled.pool_tokens
     ]
     pools: dict[str, Pool] = {}
-    for place, address, protocol, pair, fee_ppm, state in compiled.pools:
-        pool = constructors[place](address, protocols[protocol], *pool_tokens[pair], fee_ppm, *state)
+    for index, address, protocol, pair, fee_ppm, state in compiled.pools:
+        pool = constructors[index](address, protocols[protocol], *pool_tokens[pair], fee_ppm, *state)
         pools[pool.key] = pool
     return MarketState(
         network=network,
@@ -172,8 +172,8 @@ def _fields_of(pool: Pool) -> FamilyFields:
     names = _field_names(type(pool))
     state = (getattr(pool, name) for name in names[len(PoolIdentity._fields) :])
     records = tuple(
-        (place, type(value).__module__, type(value).__name__, value._fields)
-        for place, value in enumerate(state)
+        (index, type(value).__module__, type(value).__name__, value._fields)
+        for index, value in enumerate(state)
         if hasattr(value, "_fields")
     )
     return FamilyFields(pool.family, names, records)
@@ -184,8 +184,8 @@ def _constructor(fields: FamilyFields) -> Callable[..., Pool] | None:
     try:
         pool_class = family(fields.family)
         records = [
-            (len(PoolIdentity._fields) + place, getattr(import_module(module), name))
-            for place, module, name, _ in fields.records
+            (len(PoolIdentity._fields) + index, getattr(import_module(module), name))
+            for index, module, name, _ in fields.records
         ]
     except (KeyError, ImportError, AttributeError):
         return None
@@ -203,6 +203,6 @@ def _field_names(pool_class: type[Pool]) -> tuple[str, ...]:
 
 def _build_pool(pool_class: type[Pool], records: Iterable[tuple[int, type[Any]]], *values: Any) -> Pool:
     arguments = list(values)
-    for place, record in records:
-        arguments[place] = record(*arguments[place])
+    for index, record in records:
+        arguments[index] = record(*arguments[index])
     return pool_class(*arguments)

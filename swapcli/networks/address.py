@@ -59,7 +59,7 @@ def prepare_display(addresses: Iterable[str], kind: Kind) -> None:
 
 
 def cache_checksums(addresses: Iterable[str]) -> None:
-    """Takes note of EVM addresses that are sure to carry their checksum: showing them will not need the hash.
+    """Remember EVM addresses that are known to carry their checksum: displaying them will not need the hash.
 
     Loading the hash takes longer than finding a route; the caller answers for the checksums.
     """

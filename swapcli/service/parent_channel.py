@@ -72,8 +72,8 @@ class WorkerChannel:
         except OSError:
             return
 
-    def is_ready(self) -> bool:
-        """Read what the worker sent; return whether it says that it is ready."""
+    def receive_ready(self) -> bool:
+        """Read what the worker has sent; return whether it is ready, False at the end of the connection."""
         try:
             return self._connection.recv(16) == _READY
         except OSError:

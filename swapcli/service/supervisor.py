@@ -234,7 +234,7 @@ class _Child:
     def read_channel(self) -> None:
         """Read whether the process is ready; at the end of the channel, stop looking at it."""
         assert self.channel is not None
-        if self.channel.is_ready():
+        if self.channel.receive_ready():
             self.is_ready = True
         else:
             self.channel.close()

@@ -54,16 +54,13 @@ class FeedService(InProcessService):
             followers=self.threads,
         )
 
-    def write(self, number: int, share: int = 1) -> None:
-        """Write a block, published by the next call of `publisher.publish`, in which pools have the first ones' state.
-
-        `share` removes all pools but every so manieth.
-        """
+    def write(self, number: int, stride: int = 1) -> None:
+        """Write a block, which the next call of `publisher.publish` publishes, with every `stride`-th pool of the market."""
         pools = list(self.market.pools.values())
         with self.store.write_block(number, hex(number), int(self.fake_clock.now_s)) as writer:
             writer.put_tokens(self.market.tokens.values())
             writer.remove_pools([pool.key for pool in pools])
-            writer.put_pools(pools[::share])
+            writer.put_pools(pools[::stride])
             writer.update_description(source="a node", gas_price_wei=self.market.gas_price_wei, pinned=True)
 
     def is_at(self, block: int) -> Callable[[], bool]:
@@ -104,7 +101,7 @@ def test_blocks_of_the_feed_are_quoted(redis_server: RedisServer, store: Store) 
             200,
             " 5, 0 s old, followed by feed",
         )
-        service.write(6, share=2)
+        service.write(6, stride=2)
         service.publisher.publish()
         until(service.is_at(6))
         quotes.append(service.route())
