@@ -55,7 +55,7 @@ class FeedService(InProcessService):
         )
 
     def write(self, number: int, stride: int = 1) -> None:
-        """Write a block, which the next call of `publisher.publish` publishes, with every `stride`-th pool of the market."""
+        """Write a block with every `stride`-th pool of the market; `publisher.publish` publishes it."""
         pools = list(self.market.pools.values())
         with self.store.write_block(number, hex(number), int(self.fake_clock.now_s)) as writer:
             writer.put_tokens(self.market.tokens.values())
