@@ -180,6 +180,7 @@ class FeedWriter(_Feed):
 
         The newest entry is None if there is none.
         """
+        self._may_subscribe = True
         self._subscribe()
         listener = self._name if self._subscription else ""
         result, *words = self._run(_ACQUIRE, self._name, self._lease_ms, block, listener, self._channels)
@@ -224,12 +225,14 @@ class FeedWriter(_Feed):
         try:
             with translate_redis_errors(self.server):
                 self._subscription.subscribe(self.channel)
-                self._subscription.get_message(timeout=self._timeout_s)
-        except UpstreamError as error:
-            self._unsubscribe()
-            if not isinstance(error, UpstreamRejected):
-                raise
+                self._may_subscribe = self._subscription.get_message(timeout=self._timeout_s) is not None
+        except UpstreamRejected:
             self._may_subscribe = False
+        except UpstreamError:
+            self._unsubscribe()
+            raise
+        if not self._may_subscribe:
+            self._unsubscribe()
 
     def _unsubscribe(self) -> None:
         subscription, self._subscription = self._subscription, None

@@ -13,6 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.api.route_result import RouteResult
+from swapcli.encoding.redis_url import RedisUrl
 from swapcli.engine.feed.follower import FeedFollower
 from swapcli.engine.feed.publisher import MIN_SNAPSHOT_INTERVAL_S, SNAPSHOT_INTERVAL_S, FeedPublisher, PublisherState
 from swapcli.engine.market_follower import RESELECT_AFTER_S
@@ -28,7 +29,7 @@ from swapcli.remote.feed_stream import StreamEntry, WriteResult
 from swapcli.store import Store
 from tests.engine.feed.build import NETWORK, START, Scene, check_same, write_block
 from tests.store.build import TOKENS, create, pool
-from tests.support.redis_server import RedisServer, run_redis
+from tests.support.redis_server import CERTIFICATE, RedisServer, run_redis
 from tests.support.waiting import until
 
 CHANGE = st.dictionaries(st.integers(1, 7), st.none() | st.integers(10**5, 10**7), max_size=4)
@@ -206,6 +207,22 @@ def test_a_writer_without_a_connection_is_replaced(scene: Scene, store: Store, p
     assert (first.state, second.state) == (PublisherState.STANDING_BY, PublisherState.PUBLISHING)
     check_same(follower.read().market, store.read_market())
     assert follower.counters.gaps == 0, "the successor goes on where the first one ended"
+
+
+def test_each_transport_carries_a_feed(
+    redis_server: RedisServer, scene: Scene, store: Store, path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setenv("SSL_CERT_FILE", str(CERTIFICATE))
+    for number, url in enumerate((redis_server.tls_url, redis_server.unix_url), 2):
+        server = RedisUrl.parse(url)
+        write_block(store, number, {0: number * 10**6})
+        writer = scene.writer(server)
+        publisher = scene.publisher(path, writer)
+        publisher.publish()
+        assert scene.subscribers(writer) == 1
+        follower = FeedFollower(scene.feed(server=server), scene.clock, route_ttl_s=60)
+        check_same(follower.read().market, store.read_market())
+        publisher.release()
 
 
 @pytest.mark.usefixtures("store")
