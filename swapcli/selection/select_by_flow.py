@@ -50,7 +50,7 @@ _POSSIBLE_MARGIN, _POSSIBLE_WEIGHT = 1e-3, 1e-9
 _TOLERANCE, _WIDE_TOLERANCE = 1e-6, 1e-5
 """Parts of the order that the dropped offers may gain together: a hundredth of a basis point; a tenth of one, if
 otherwise more than `_ENOUGH_POOLS` were selected. Empirical: outputs differ by a small part of that."""
-_MIN_POOLS, _ENOUGH_POOLS = 300, 400
+_MIN_POOLS, _ENOUGH_POOLS = 250, 400
 """Fewer pools are not worth dropping any for, and so many carry almost any order. Empirical."""
 _DRAINED_RISE, _MIN_POOLS_IF_DRAINED = 0.3, 600
 """Where the cost of a pair rises by more, estimates do not hold. Empirical: orders that sell many times a pool's
@@ -142,7 +142,7 @@ def select_by_flow(
     flow = max(flow, _MIN_FLOW_PART * max((pair_offers[0][1] for pair_offers in offers.values()), default=0.0))
     limits = _cost_limits(offers, ends, flow, max_hops)
     gains = _gains(offers, limits, flow)
-    if any(losses.get(pair, 0.0) > _LIKELY_MARGIN for pair in limits):
+    if any(losses.get(pair, 0.0) > _LIKELY_MARGIN and offers[pair][0][0] < limits[pair].likely for pair in limits):
         offers = {
             pair: [(cost + losses.get(pair, 0.0), depth, pool) for cost, depth, pool in pair_offers]
             for pair, pair_offers in offers.items()

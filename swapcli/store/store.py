@@ -36,9 +36,12 @@ from swapcli.store.stored_block_header import StoredBlock
 from swapcli.store.summary import StoreSummary, summarize_store
 from swapcli.store.transfers import read_transfers, write_transfers
 
-MAX_CANDIDATE_POOLS = 600
-"""Pools over which one order is quoted. A transaction has room for about 400 swaps. Over more pools, huge orders gain
-up to a basis point, and take longer (see `BENCHMARKS.md`)."""
+MAX_CANDIDATE_POOLS, MAX_CANDIDATE_POOLS_OF_MANY = 600, 500
+"""Pools over which one order is quoted, the second number in a store of at least `_MANY_POOLS`. A transaction has room
+for about 400 swaps. Over 500 pools of 10,000, large orders would lose up to a fifth of a basis point. Over 600 of
+100,000, huge ones find routes that no transaction has room for, and the search for a smaller one takes five times as
+long."""
+_MANY_POOLS = 50_000
 _WHOLE_FACTOR = 2
 """Stores with up to so many times these pools are read whole: selecting pools takes as long as reading that many."""
 
@@ -237,17 +240,20 @@ class Store:
             query = f"{_SELECT_POOLS} WHERE key IN (SELECT value FROM json_each(?)) ORDER BY id"
             return self._read_part(self._connection.execute(query, (json.dumps(list(keys)),)).fetchall(), ())
 
-    def read_candidates(self, order: Order, limit: int = MAX_CANDIDATE_POOLS) -> MarketState:
+    def read_candidates(self, order: Order, limit: int | None = None) -> MarketState:
         """Read the market with the pools that a quote for `order` can use: about `limit`, or all of a small store.
 
-        The market has no pools between the order's tokens if the store does not know one of them.
+        `limit` is by default what a route can use. The market has no pools between the order's tokens if the store does
+        not know one of them.
         """
         from swapcli.selection.select_pools import select_pools
         from swapcli.store.ranking_queries import RankingQueries
 
         with read_transaction(self._connection, self.path):
             (last_id,) = self._row("SELECT max(id) FROM pools")
-            if (last_id or 0) <= _WHOLE_FACTOR * limit:
+            pools = last_id or 0
+            limit = limit or (MAX_CANDIDATE_POOLS if pools < _MANY_POOLS else MAX_CANDIDATE_POOLS_OF_MANY)
+            if pools <= _WHOLE_FACTOR * limit:
                 return self._read_all()
             queries = RankingQueries(self._connection, order.excluded_protocols)
             token_ids, pool_ids = select_pools(queries, order, self.network, limit)
