@@ -67,6 +67,7 @@ def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_poo
         gas_price_wei=settings.gas_price_wei,
         solve_time_s=settings.service.solve_time_s,
         impact_warning_ppm=settings.impact_warning_ppm,
+        reuse_searches=settings.service.reuse_searches,
     )
     return ServiceSources(registry, pools.followed, pools.check_nodes)
 

@@ -147,6 +147,11 @@ class ServiceSettings:
         value_types.seconds(_DAY_S, allow_zero=True),
         "Seconds to search for a route, as solve_time_s above; 0 sets no limit.",
     )
+    reuse_searches: bool = setting(
+        True,
+        value_types.FLAG,
+        "Do searches start from those of similar orders? Amounts vary by up to 0.01 bps.",
+    )
     max_queue: int = setting(
         128, value_types.whole_number(1, 10_000), "Orders that may wait to be solved, a quarter of them of one client."
     )

@@ -44,7 +44,7 @@ class Router:
 
     `execution` is how the router contract executes routes. `fits_calldata` says whether one transaction can carry the
     calldata for some steps in pools by key; None if it always can. With a `memory`, searches start from those of
-    similar orders, on former states too; see `search_memory`.
+    similar orders, on former states too; see `search_memory`. It may be set at any time.
 
     Example: `Router(market).quote(Order(weth, usdc, 10**18)).amount_out`.
     """
@@ -59,12 +59,12 @@ class Router:
         self.market = market
         self._execution = execution
         self._fits_calldata = fits_calldata
-        self._memory = memory
+        self.memory = memory
         self._dust_filters: dict[frozenset[str], DustFilter] = {}
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> Router:
         """Return a router for `market`, which differs from the present one only in the pools with keys in `changed`."""
-        router = Router(market, self._execution, self._fits_calldata, self._memory)
+        router = Router(market, self._execution, self._fits_calldata, self.memory)
         filters = self._dust_filters.copy()
         dust_filter = filters.pop(frozenset(), None)
         addresses = tuple(market.tokens)
@@ -224,7 +224,7 @@ class Router:
                 _check_liquidity(order, graph, path, max_hops, check)
             return find_best(gas_value)
 
-        memory = None if order.reverse else self._memory
+        memory = None if order.reverse else self.memory
         known = memory.search(order, search_for(order.amount)) if memory is not None else None
         answer = known or search_from_start()
         if memory is not None and isinstance(answer, SearchResult) and not known:

@@ -16,6 +16,7 @@ from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.swap_terms import DEFAULT_IMPACT_WARNING_PPM, DEFAULT_ROUTE_TTL_S
+from swapcli.routing.search_memory import SearchMemory
 from swapcli.service.issued_routes import IssuedRoutes
 
 MarketOpener = Callable[[], MarketState]
@@ -29,7 +30,7 @@ class MarketRegistry:
     `networks` have paths; `openers` load the markets of networks that can be quoted; another thread sets the sources of
     the networks named in `followed`. State older than `max_age_s` is not quoted; if that is None, state read from a
     node expires after `route_ttl_s`. `gas_price_wei` None uses each market's own. Responses warn about a price impact
-    above `impact_warning_ppm`.
+    above `impact_warning_ppm`. With `reuse_searches`, searches start from those of similar orders before.
     """
 
     def __init__(
@@ -45,6 +46,7 @@ class MarketRegistry:
         gas_price_wei: int | None = None,
         solve_time_s: float | None = None,
         impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM,
+        reuse_searches: bool = True,
     ) -> None:
         self.networks = {network.name: network for network in networks}
         self.clock = clock
@@ -54,6 +56,8 @@ class MarketRegistry:
         self.solve_time_s = solve_time_s
         self.impact_warning_ppm = impact_warning_ppm
         self.issued_routes = IssuedRoutes()
+        self._reuse_searches = reuse_searches
+        self._memories: dict[str, SearchMemory] = {}
         self._openers = dict(openers)
         self._missing_reasons = {name: f"the pools of {name} are being read" for name in followed}
         self._max_age_s = max_age_s
@@ -121,6 +125,7 @@ class MarketRegistry:
         except SwapcliError:
             raise MarketUnavailable(f"the market of {name} cannot be loaded") from None
         source = InMemorySource(market, self.clock, route_ttl_s=self.route_ttl_s)
+        self._set_memory(name, source)
         self._sources[name] = source
         # A market file contains its own description of the network.
         self.networks[name] = market.network
@@ -128,9 +133,15 @@ class MarketRegistry:
 
     def set_source(self, source: InMemorySource) -> None:
         """Replace the source of a network."""
+        self._set_memory(source.network.name, source)
         self.networks[source.network.name] = source.network
         self._sources[source.network.name] = source
         self._tried.add(source.network.name)
+
+    def _set_memory(self, name: str, source: InMemorySource) -> None:
+        """Have a source use the memory of searches of its network."""
+        if self._reuse_searches:
+            source.use_memory(self._memories.setdefault(name, SearchMemory()))
 
     def set_extender(self, name: str, extender: Extender) -> None:
         """Set the function that adds pools to the source of a network. It may be called in any thread."""

@@ -54,6 +54,7 @@ VALUES: dict[str, dict[str, object]] = {
     "service.requests_per_minute_with_key": {"1": 1, "1000000": 1_000_000},
     "service.health_requests_per_minute": {"1": 1, "1000000": 1_000_000},
     "service.limit_loopback": {"true": True, "False": False},
+    "service.reuse_searches": {"true": True, "False": False},
     "service.solve_time_s": {"0": 0.0, "1.5": 1.5},
     "service.max_queue": {"1": 1, "10000": 10_000},
     "service.max_connections": {"1": 1, "100000": 100_000},

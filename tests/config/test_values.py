@@ -61,6 +61,7 @@ WRONG: dict[str, list[object]] = {
     "service.requests_per_minute_with_key": [0, -5, 0.5],
     "service.health_requests_per_minute": [0, "much", []],
     "service.limit_loopback": ["yes", 1, 0, []],
+    "service.reuse_searches": ["yes", 1, 0, []],
     "service.max_queue": [0, 10_001, "long"],
     "service.max_connections": [0, 100_001, "many"],
     "service.state_url": ["http://a.example", "redis://a:b", 5, ["redis://a"]],

@@ -55,6 +55,7 @@ if TYPE_CHECKING:
     from swapcli.model.transaction import UnsignedTransaction
     from swapcli.routing.competing_routes import KnownRoute
     from swapcli.routing.search.route_search import SearchResult
+    from swapcli.routing.search_memory import SearchMemory
     from swapcli.routing.unused_pool_gains import PoolGains
 
 Cancelled = Callable[[], bool]
@@ -84,6 +85,10 @@ class InMemorySource:
     def warm(self) -> None:
         """Build the index that all orders share before the first order needs it."""
         self._router.warm()
+
+    def use_memory(self, memory: SearchMemory) -> None:
+        """Start searches from those of similar orders, on later states too; see `routing.search_memory`."""
+        self._router.memory = memory
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> InMemorySource:
         """Return the source over `market`, which differs from this market only in the pools with the keys `changed`."""
