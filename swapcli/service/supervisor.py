@@ -1,7 +1,8 @@
 """The parent of worker processes: it forks them, passes signals on, and replaces those that end.
 
 A worker that ends is replaced after a pause that doubles while its replacements end early. If that goes on, the service
-ends with an error: a manager of services should see it. A worker that drains and ends with 0 is replaced at once.
+finishes open requests and ends with an error: a manager of services should see it. A worker that drains and ends with 0
+is replaced at once.
 """
 
 from __future__ import annotations
@@ -74,6 +75,7 @@ class Supervisor:
         self._is_announced = False
         self._stop_s: float | None = None
         self._stops = 0
+        self._failure: UnhealthyError | None = None
 
     def run(self) -> None:
         """Run until SIGTERM or SIGINT, and until all processes have ended.
@@ -86,6 +88,8 @@ class Supervisor:
             finally:
                 for child in self._children:
                     child.kill()
+        if self._failure is not None:
+            raise self._failure
 
     def _run(self, wakeup: int) -> None:
         while True:
@@ -137,13 +141,16 @@ class Supervisor:
             number = self._signals.pop(0)
             if number in (signal.SIGTERM, signal.SIGINT):
                 self._stops += 1
-                if self._stop_s is None:
-                    self._stop_s = time.monotonic()
-                    self._on_stop()
-                self._send(ParentMessage.STOP if self._stops == 1 else ParentMessage.STOP_NOW)
+                self._stop(ParentMessage.STOP if self._stops == 1 else ParentMessage.STOP_NOW)
             elif number == signal.SIGHUP:
                 self._on_reload()
                 self._send(ParentMessage.RELOAD)
+
+    def _stop(self, message: ParentMessage) -> None:
+        if self._stop_s is None:
+            self._stop_s = time.monotonic()
+            self._on_stop()
+        self._send(message)
 
     def _send(self, message: ParentMessage) -> None:
         for child in self._children:
@@ -151,7 +158,7 @@ class Supervisor:
                 child.channel.send(message)
 
     def _reap(self) -> None:
-        """Plan the replacement of processes that have ended. Raises `UnhealthyError`."""
+        """Plan the replacement of processes that have ended."""
         for child in self._children:
             status = child.poll()
             if status is None:
@@ -164,13 +171,15 @@ class Supervisor:
         self._set_status()
 
     def _report(self, child: _Child, problem: str) -> None:
+        """Report why a process has ended; stop all if it has ended early too often."""
         self._on_problem(child.plan.name, problem)
         if child.early_ends >= MAX_EARLY_ENDS:
-            raise UnhealthyError(
+            self._failure = UnhealthyError(
                 f"{child.plan.name} ended {child.early_ends} times within {EARLY_S:g} seconds of its start; the last"
                 f" time it {problem}",
                 hint="the lines of the log before this one may say why",
             )
+            self._stop(ParentMessage.STOP)
 
     @contextmanager
     def _handle_signals(self) -> Iterator[int]:

@@ -8,6 +8,7 @@ import select
 import signal
 import time
 from collections.abc import Callable, Iterator
+from pathlib import Path
 from threading import Timer
 
 import pytest
@@ -112,3 +113,19 @@ def test_a_fork_that_always_fails_ends_the_service(monkeypatch: pytest.MonkeyPat
     with pytest.raises(UnhealthyError, match="could not be started: Resource temporarily unavailable"):
         run_supervisor(stop_after(0.0), on_ready=lambda: None)
     assert len(os.listdir("/proc/self/fd")) == descriptors
+
+
+@pytest.mark.usefixtures("deadline")
+def test_a_worker_that_always_ends_lets_the_others_drain(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(supervisor, "FIRST_PAUSE_S", 0.001)
+    monkeypatch.setattr(supervisor, "MAX_PAUSE_S", 0.01)
+    drained = tmp_path / "drained"
+
+    def drain(parent: ParentChannel) -> int:
+        stop_after(0.1)(parent)
+        drained.touch()
+        return 0
+
+    with pytest.raises(UnhealthyError, match=r"worker 1 ended 8 times .* the last time it ended with status 3"):
+        run_supervisor(drain, lambda _: 3, on_ready=lambda: None)
+    assert drained.exists()
