@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import gc
 import os
 import resource
 import select
@@ -109,9 +110,11 @@ def test_a_fork_that_always_fails_ends_the_service(monkeypatch: pytest.MonkeyPat
     monkeypatch.setattr(os, "fork", fail)
     monkeypatch.setattr(supervisor, "FIRST_PAUSE_S", 0.001)
     monkeypatch.setattr(supervisor, "MAX_PAUSE_S", 0.01)
+    gc.collect()
     descriptors = len(os.listdir("/proc/self/fd"))
     with pytest.raises(UnhealthyError, match="could not be started: Resource temporarily unavailable"):
         run_supervisor(stop_after(0.0), on_ready=lambda: None)
+    gc.collect()  # the error and the supervisor refer to each other
     assert len(os.listdir("/proc/self/fd")) == descriptors
 
 
