@@ -27,6 +27,7 @@ from swapcli.service.server import BACKLOG, base_url, bind, serve_as_worker
 from swapcli.service.shared_stores import SharedStores
 from swapcli.service.supervisor import ProcessPlan, Supervisor
 from swapcli.service.worker_group import GroupMember, WorkerGroup, share_of
+from swapcli.startup import enable_garbage_collection
 
 
 def serve_by_workers(
@@ -57,7 +58,7 @@ def serve_by_workers(
     stores = SharedStores(sources.followed, settings.workers)
 
     def run_writer(parent: ParentChannel) -> int:
-        gc.enable()
+        enable_garbage_collection()
         listener.close()
         registry = sources.registry
         with log_stream(sys.stderr, is_shared=True) as stream:
@@ -65,7 +66,7 @@ def serve_by_workers(
             return stores.write(registry.networks, member, parent, AccessLog(stream), registry.clock)
 
     def run_worker(slot: int, parent: ParentChannel) -> int:
-        gc.enable()
+        enable_garbage_collection()
         member = GroupMember(group, slot)
         with (
             log_stream(sys.stderr, is_shared=True) as stream,

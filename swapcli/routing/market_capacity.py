@@ -15,19 +15,35 @@ from swapcli.routing.cancellation import CancelCheck, no_cancellation
 from swapcli.routing.graph.best_paths import relax_layers
 from swapcli.routing.graph.digraph import TokenPair, hop_distances
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.routing.solver.constants import BISECTIONS, BRACKET_FACTOR, ROUNDING_MARGIN, UNBOUNDED_AMOUNT
-from swapcli.routing.solver.parallel_pools import Hop
-from swapcli.routing.solver.roots import bisect
+from swapcli.routing.solver.constants import (
+    ADJACENT_FLOATS,
+    BISECTIONS,
+    BRACKET_FACTOR,
+    HOP_ITERATIONS,
+    ROUNDING_MARGIN,
+    UNBOUNDED_AMOUNT,
+)
+from swapcli.routing.solver.roots import bisect, next_rate
+
+_ALMOST_ALL = 0.9  # of all that the pools of a token pay: once so much reaches it, all of it is the bound
+_SPLIT_TOLERANCE = 1e-4  # of an output: how far the bound on a split may be above the best one
+_MIN_GROWTH = 1e-5  # of what a pair pays: smaller growth is not passed on, and each hop adds it as a margin instead
 
 _EdgeBound = Callable[[int, int, float], float]
 _Rows = tuple[list[dict[int, float]], list[dict[int, float]]]
 
 
 class _Limits(NamedTuple):
-    """The bound at which the work stops early, and the check called on the way."""
+    """The bound at which the work stops early, and the check called on the way.
+
+    The work also stops once the bound is close to `all_liquidity`, which bounds it from above. What reaches a token
+    over an edge counts as more only if it has grown by more than the part `min_growth`.
+    """
 
     sufficient: float
     check: CancelCheck
+    all_liquidity: float = inf
+    min_growth: float = 0.0
 
 
 def max_input(
@@ -59,15 +75,21 @@ def max_output(
     sufficient: float = inf,
     check: CancelCheck = no_cancellation,
 ) -> float:
-    """Return an upper bound on the output, in base units, for any input; otherwise as `max_input`."""
+    """Return an upper bound on the output, in base units, for any input; otherwise as `max_input`.
+
+    Outputs are concave: where inputs grow by a part, outputs grow by at most the same part, which no hop amplifies.
+    """
 
     def edge_bound(token: int, before: int, balance: float) -> float:
         """Return how much of `token` the arcs from `before` pay out, for at most `balance` of `before`."""
         arcs = graph.arcs_by_pair[before].get(token, ())
         return _max_output(arcs, balance)
 
-    rows = (graph.best_rate_out, graph.best_rate_in)
-    return _propagate(graph, rows, endpoints, max_hops, edge_bound, _Limits(sufficient, check))
+    rows, target = (graph.best_rate_out, graph.best_rate_in), endpoints[1]
+    all_liquidity = sum([edge_bound(target, before, UNBOUNDED_AMOUNT) for before in graph.best_rate_in[target]])
+    # An order within that needs the exact bound.
+    limits = _Limits(sufficient, check, all_liquidity if all_liquidity < sufficient < inf else inf, _MIN_GROWTH)
+    return _propagate(graph, rows, endpoints, max_hops, edge_bound, limits) * (1.0 + _MIN_GROWTH) ** max_hops
 
 
 def _propagate(
@@ -95,7 +117,7 @@ def _propagate(
                     continue
                 balance = _sum_without(parts[before], token, totals[before])
                 part = min(edge_bound(token, before, balance), UNBOUNDED_AMOUNT)
-                if part > parts.get(token, {}).get(before, 0.0):
+                if part > parts.get(token, {}).get(before, 0.0) * (1.0 + limits.min_growth):
                     increased.setdefault(token, {})[before] = part
         return increased
 
@@ -105,6 +127,8 @@ def _propagate(
             totals[token] = sum(parts[token].values())
         if totals.get(last, 0.0) >= limits.sufficient:
             return inf
+        if totals.get(last, 0.0) >= limits.all_liquidity * _ALMOST_ALL:
+            return limits.all_liquidity * ROUNDING_MARGIN
     return totals.get(last, 0.0) * ROUNDING_MARGIN
 
 
@@ -130,8 +154,38 @@ def _max_input(arc: Arc, room: float) -> float:
 
 
 def _max_output(arcs: Sequence[Arc], balance: float) -> float:
-    """Return the most that the pools between two tokens pay for at most `balance`."""
-    capacity = sum(min(arc.curve.capacity, UNBOUNDED_AMOUNT) for arc in arcs)
+    """Return a bound on what the pools between two tokens pay for at most `balance`."""
+    if not arcs or balance <= 0.0:
+        return 0.0
+    if len(arcs) == 1:
+        return arcs[0].curve.amount_out(balance)
+    capacity = sum([min(arc.curve.capacity, UNBOUNDED_AMOUNT) for arc in arcs])
     if balance >= capacity:
-        return sum(arc.curve.amount_out(min(arc.curve.capacity, UNBOUNDED_AMOUNT)) for arc in arcs)
-    return Hop(arcs).amount_out(balance) if arcs else 0.0
+        return sum([arc.curve.amount_out(min(arc.curve.capacity, UNBOUNDED_AMOUNT)) for arc in arcs])
+    return _max_split_output(arcs, balance)
+
+
+def _max_split_output(arcs: Sequence[Arc], balance: float) -> float:
+    """Return an upper bound on the output of any split of `balance`, hardly above the best one.
+
+    At any rate the surplus of the pools' best trades there, and the balance at that rate, bound every split: this is
+    the dual of one hop. The search for the best rate ends once a split that is no better pays almost as much.
+    """
+    # The marginal rate is no lower than that of any pool after the whole balance.
+    low, high = max([arc.curve.rate(balance) for arc in arcs]), max([arc.rate for arc in arcs])
+    bound, rate = inf, low if 0.0 < low < high else high * 0.5
+    for _ in range(HOP_ITERATIONS):
+        trades = [arc.trade_to_marginal_rate(rate) if rate < arc.rate else (0.0, 0.0, 0.0) for arc in arcs]
+        sold, paid, slope = (sum(amounts) for amounts in zip(*trades, strict=True))
+        missing = balance - sold
+        if sold < inf:
+            bound = min(bound, paid + rate * missing)
+            # The pools may sell less than the balance, or each the same part of these amounts.
+            pays = paid if missing >= 0.0 else paid * (balance / sold)
+            if bound - pays <= _SPLIT_TOLERANCE * bound:
+                break
+        low, high = (low, rate) if missing > 0.0 else (rate, high)
+        rate = next_rate(rate, missing, slope if sold < inf else 0.0, low, high)
+        if not rate or high - low <= ADJACENT_FLOATS * high:
+            break
+    return bound

@@ -21,6 +21,7 @@ from swapcli.errors import NoRoute
 from swapcli.model.order import Order
 from swapcli.networks.catalogue import find_network
 from swapcli.routing import Router
+from swapcli.startup import enable_garbage_collection
 
 
 def main(market_file: str, orders_file: str) -> None:
@@ -31,7 +32,8 @@ def main(market_file: str, orders_file: str) -> None:
     router.warm()
     # As the command does before a batch: the collector need not scan the market.
     gc.collect()
-    gc.freeze()
+    gc.disable()
+    enable_garbage_collection()
     print("ready", flush=True)
     for line in sys.stdin:
         start, stop = map(int, line.split())

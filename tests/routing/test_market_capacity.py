@@ -136,11 +136,12 @@ def test_where_nothing_leads_nothing_can_be_moved() -> None:
 
 @settings(max_examples=30)
 @given(seeds, digits)
-def test_stopping_early_does_not_change_the_result(seed: int, size: float) -> None:
+def test_stopping_early_does_not_change_the_decision(seed: int, size: float) -> None:
     graph, amount = graph_of(build_random_market(seed, pools=18, every_family=True)), 10**size
-    for bound in (max_input, max_output):
+    for bound, slack in ((max_input, 1.0), (max_output, 1.12)):
         known = bound(graph, ENDS, HOPS)
-        assert bound(graph, ENDS, HOPS, sufficient=amount) in ((inf, known) if amount <= known else (known,))
+        found = bound(graph, ENDS, HOPS, sufficient=amount)
+        assert found in (inf, known) if amount <= known else known <= found <= min(known * slack, amount)
 
 
 def test_the_work_can_be_ended() -> None:

@@ -9,9 +9,10 @@ from itertools import pairwise
 from math import inf, prod
 
 from swapcli.model.quote import WHOLE_PERCENTS
+from swapcli.records import NamedTuple
 from swapcli.routing.graph.digraph import edge_distances
 from swapcli.routing.graph.market_graph import Prices
-from swapcli.routing.search.detours import MIN_DETOUR_FRACTION, Detour, HopBudget, profitable_detours
+from swapcli.routing.search.detours import MIN_DETOUR_FRACTION, Detours, HopBudget, find_detours
 from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import FINE, ROUGH, CandidateSolution, RoutingProblem
 from swapcli.routing.solver.newton import Solution
@@ -27,10 +28,16 @@ _NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zer
 _MIN_RATE_RATIO = 1e-6  # of a spot rate: keeps start prices positive where pools are almost drained
 
 
-def expand_active_set(
-    problem: RoutingProblem, paths: list[list[int]], known: Solution | None = None
-) -> list[CandidateSolution]:
-    """Solve over a growing token set and return all solutions; the last one uses the `FINE` tolerance.
+class ActiveSet(NamedTuple):
+    """The solutions over a growing token set, and the gain of the best path outside the last one, as a part of its
+    price; infinite where paths outside may carry more."""
+
+    stages: list[CandidateSolution]
+    outside_gain: float
+
+
+def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: Solution | None = None) -> ActiveSet:
+    """Solve over a growing token set; the last solution uses the `FINE` tolerance.
 
     `known` is the solution of a similar order, from whose tokens and prices the set grows. Without it, `paths` are
     candidates for the path that the start prices come from.
@@ -38,9 +45,12 @@ def expand_active_set(
     prices = used_prices(problem, known) if known and known.trades else start_prices(problem, paths)
     stages = [_solve_over(problem, prices, ROUGH)]
     attempts: Counter[int] = Counter()
+    outside_gain = inf
     for round_number in range(_MAX_ROUNDS):
-        added = tokens_to_add(problem, stages[-1], min(_FIRST_TOKENS << round_number, _MAX_TOKENS), attempts)
+        max_tokens = min(_FIRST_TOKENS << round_number, _MAX_TOKENS)
+        added, max_gain = tokens_to_add(problem, stages[-1], max_tokens, attempts)
         if not added:
+            outside_gain = max_gain
             break
         attempts.update(added.keys())
         prices = used_prices(problem, stages[-1].solution) | added
@@ -48,7 +58,7 @@ def expand_active_set(
     last = stages[-1]
     if last.solution.residual > FINE:
         stages[-1] = CandidateSolution(problem.solve(last.arcs, last.solution.prices, FINE), last.arcs)
-    return stages
+    return ActiveSet(stages, outside_gain)
 
 
 def used_prices(problem: RoutingProblem, solution: Solution) -> Prices:
@@ -64,12 +74,14 @@ def _solve_over(problem: RoutingProblem, prices: Prices, tolerance: float) -> Ca
 
 def tokens_to_add(
     problem: RoutingProblem, stage: CandidateSolution, max_tokens: int, attempts: Counter[int], min_gain: float = 0.0
-) -> Prices:
+) -> tuple[Prices, float]:
     """Return tokens to add, with start prices: those on detours over one outside token, else over several in a row.
 
-    Only detours whose estimated gain is at least `min_gain` count.
+    Only detours whose estimated gain is at least `min_gain` count. The second figure is the largest gain of any path
+    outside; see `Detours`.
     """
-    for offers in _detours(problem, stage):
+    max_gain = 0.0
+    for offers, max_gain in _detours(problem, stage):
         allowed = [t for t in offers if attempts[t] < _MAX_ATTEMPTS and t not in problem.avoided_tokens]
         new = [t for t in allowed if offers[t].gain >= min_gain]
         if new:
@@ -77,18 +89,18 @@ def tokens_to_add(
             tokens = dict.fromkeys(
                 t for x in best for t in (x, *offers[x].outside_path) if t not in problem.avoided_tokens
             )
-            return {t: offers[t].price for t in tokens}
-    return {}
+            return {t: offers[t].price for t in tokens}, max_gain
+    return {}, max_gain
 
 
-def _detours(problem: RoutingProblem, stage: CandidateSolution) -> Iterator[dict[int, Detour]]:
+def _detours(problem: RoutingProblem, stage: CandidateSolution) -> Iterator[Detours]:
     """Yield the detours over one outside token, and then those over several in a row."""
     prices, spec = stage.solution.prices, problem.spec
     budget, order_value = _hop_budget(problem, stage), problem.order_value(prices)
     min_fraction = _FINE_MIN_DETOUR_FRACTION if spec.share_step < WHOLE_PERCENTS else MIN_DETOUR_FRACTION
     max_values = problem.spot.values
     for outside in (1, _MAX_OUTSIDE):
-        yield profitable_detours(
+        yield find_detours(
             problem.graph, prices, spec.endpoints, order_value, outside, budget, min_fraction, max_values
         )
 

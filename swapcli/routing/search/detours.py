@@ -34,6 +34,13 @@ class Detour(NamedTuple):
     outside_path: tuple[int, ...]
 
 
+class Detours(NamedTuple):
+    """The profitable detours by outside token, and the largest gain of any path outside, as a part of its price."""
+
+    by_token: dict[int, Detour]
+    max_gain: float
+
+
 class HopBudget(NamedTuple):
     """Distances in hops that limit detours.
 
@@ -53,7 +60,7 @@ class HopBudget(NamedTuple):
         return hops_in + outside_tokens + 1 + hops_out > self.max_hops
 
 
-def profitable_detours(
+def find_detours(
     graph: MarketGraph,
     prices: Prices,
     endpoints: tuple[int, int],
@@ -62,7 +69,7 @@ def profitable_detours(
     budget: HopBudget | None = None,
     min_fraction: float = MIN_DETOUR_FRACTION,
     max_values: Prices | None = None,
-) -> dict[int, Detour]:
+) -> Detours:
     """Return the outside tokens on detours that pay at `prices`, over at most `max_outside` such tokens.
 
     `prices` are those of the inside tokens, `endpoints` (source, target), `order_value` the value of the input. Omits
@@ -73,18 +80,20 @@ def profitable_detours(
     budget = budget if budget and budget.may_exceed(max_outside) else None
     costs, values = _costs_and_values(graph, prices, endpoints, (max_outside, budget), max_values)
     if not values:
-        return {}
+        return Detours({}, 0.0)
     inside: _Offers = {t: (price, -1, 0) for t, price in prices.items()}
     all_costs, all_values = inside | costs, inside | values
     found: dict[int, Detour] = {}
+    max_gain = 0.0
     for x, (cost, _, _) in costs.items():
         if x in values and values[x][0] > cost * (1.0 + _MIN_PRICE_GAP):
+            max_gain = max(max_gain, values[x][0] / cost - 1.0)
             selling, buying = _sellers_and_buyers(graph, x, all_costs, all_values, endpoints)
             price, flow, gain, depth = _flow_through(selling, buying, order_value, min_fraction * order_value)
             if flow > min_fraction * order_value:
                 path = _outside_path(x, costs, prices) + _outside_path(x, values, prices)
                 found[x] = Detour(price, gain, depth, path)
-    return found | _intermediate_detours(graph, found, costs, values, prices)
+    return Detours(found | _intermediate_detours(graph, found, costs, values, prices), max_gain)
 
 
 def _outside_path(x: int, offers: _Offers, prices: Prices) -> tuple[int, ...]:

@@ -22,11 +22,16 @@ from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import Replay, replay
 from swapcli.routing.search.acyclic import acyclic_candidates, shorten_paths
 from swapcli.routing.search.candidate_rounding import CAPACITY_MARGINS, CandidateRounding
-from swapcli.routing.search.column_generation import expand_active_set, start_prices
+from swapcli.routing.search.column_generation import ActiveSet, expand_active_set, start_prices
 from swapcli.routing.search.gas_pruning import estimated_net_output, prune_for_gas
 from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import FINEST, CandidateSolution, Exclusions, RoutingProblem, SwapSpec
-from swapcli.routing.search.single_path import best_single_path, better_single_path, single_route
+from swapcli.routing.search.single_path import (
+    best_single_path,
+    better_single_path,
+    max_single_path_output,
+    single_route,
+)
 from swapcli.routing.solver.newton import Solution
 
 _MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
@@ -40,6 +45,7 @@ _FINE_ROUNDING_LOSS = (
 _BOUND_MAX_HOPS = 40  # stands for no limit in a bound on any routing
 _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would take minutes
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
+_SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
 
 
@@ -166,11 +172,14 @@ class RouteSearch:
         path = self._first_path()
         if len(path) < 2:
             return None
-        result = self._search_from([path], known=self._known)
-        better = self.find_better_single_path(result.best if result else None)
+        active = expand_active_set(self.problem, [path], self._known)
+        result = self._search_over(active)
+        max_output = max_single_path_output(self.problem, active.stages[-1].solution, active.outside_gain)
+        better = self.find_better_single_path(result.best if result else None, max_output)
         if better is None:
             return result
-        again = self._search_from([path, self._tokens_of_first_path(better.route)], better)
+        active = expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)])
+        again = self._search_over(active, better)
         return max((each for each in (result, again) if each), key=lambda each: each.best.net)
 
     def _first_path(self) -> list[int]:
@@ -181,11 +190,9 @@ class RouteSearch:
             return path
         return SpotPrices(graph, spec.target, spec.max_hops, spot.slices, self.problem.avoided_tokens).path(spec.source)
 
-    def _search_from(
-        self, paths: list[list[int]], floor: ScoredRoute | None = None, known: Solution | None = None
-    ) -> SearchResult | None:
-        """Return the best route over an active set that grows from `known` or `paths`, or `floor` if that is better."""
-        stages = expand_active_set(self.problem, paths, known)
+    def _search_over(self, active: ActiveSet, floor: ScoredRoute | None = None) -> SearchResult | None:
+        """Return the best route over an active set, or `floor` if that is better."""
+        stages = active.stages
         single = found = floor or self.best_single_path(stages[-1].arcs)
         candidates = acyclic_candidates(self.problem, stages[-1])
         if max(candidates[0].solution.residual, stages[-1].solution.residual) > MAX_RESIDUAL:
@@ -251,10 +258,16 @@ class RouteSearch:
                 yield found
                 best = max(best or found, found, key=lambda each: each.net)
 
-    def find_better_single_path(self, found: ScoredRoute | None) -> ScoredRoute | None:
-        """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none."""
+    def find_better_single_path(self, found: ScoredRoute | None, max_output: float = inf) -> ScoredRoute | None:
+        """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none.
+
+        No such path pays more than `max_output`, before gas.
+        """
         spec, rejected_pools = self.spec, set[str]()
         min_net = found.net + spec.router_gas.base * spec.gas_value if found else -inf
+        min_gas = (self.problem.graph.min_swap_gas + spec.router_gas.each_swap) * spec.gas_value
+        if max_output * (1.0 - _SAME_OUTPUT) - min_gas <= min_net:
+            return None
         for _ in range(_MAX_REJECTED_POOLS):
             spec.check()
             path = better_single_path(self.problem, min_net, rejected_pools)

@@ -14,8 +14,10 @@ from math import inf
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.best_paths import best_labels, relax_layers
+from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.search.problem import RoutingProblem
+from swapcli.routing.solver.newton import Solution
 
 _MAX_FRONT = 64  # tokens extended per hop in a search over the market. Empirical: more never improved a path
 
@@ -113,6 +115,29 @@ def best_single_path(problem: RoutingProblem, arcs: Iterable[Arc]) -> list[Arc]:
 
     best = best_labels({source: extender.start}, problem.spec.max_hops, extend)
     return list(best[target].path) if target in best else []
+
+
+def max_single_path_output(problem: RoutingProblem, solution: Solution, outside_gain: float) -> float:
+    """Return an upper bound on the output of any path with one pool per hop, before gas.
+
+    At any prices, no trade of a pool gains more than the surplus of its best one, so that a path pays at most the value
+    of the order and the surplus of its pools: weak duality. `outside_gain` is the largest gain of a path over tokens
+    without a price, as a part of its price.
+    """
+    surplus: dict[TokenPair, float] = {}
+    for trade in solution.trades:
+        pair = (trade.arc.token_in, trade.arc.token_out)
+        surplus[pair] = max(surplus.get(pair, 0.0), trade.surplus)
+
+    def extend(front: Mapping[int, float], best: Mapping[int, float], _: int) -> dict[int, float]:
+        improved: dict[int, float] = {}
+        for (i, j), gain in surplus.items():
+            if i in front and front[i] + gain > max(best.get(j, 0.0), improved.get(j, 0.0)):
+                improved[j] = front[i] + gain
+        return improved
+
+    gains = best_labels({problem.spec.source: 0.0}, problem.spec.max_hops, extend)
+    return problem.order_value(solution.prices) * (1.0 + outside_gain) + max(gains.values())
 
 
 def better_single_path(problem: RoutingProblem, min_net: float, rejected_pools: Set[str] = frozenset()) -> list[Arc]:

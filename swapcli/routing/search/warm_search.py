@@ -124,7 +124,7 @@ def _solve(problem: RoutingProblem, former: FormerSearch) -> CandidateSolution |
         solution = candidate.solution
         prices = prices | solution.prices
         paying = _paying_arcs(problem, usable, arcs, prices)
-        tokens = tokens_to_add(problem, candidate, _MAX_ADDED_TOKENS, attempts, _min_detour_gain(problem))
+        tokens, _ = tokens_to_add(problem, candidate, _MAX_ADDED_TOKENS, attempts, _min_detour_gain(problem))
         if not paying and not tokens:
             is_usable = solution.residual <= MAX_RESIDUAL and is_acyclic(problem, solution)
             return candidate if is_usable else None

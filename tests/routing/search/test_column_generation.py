@@ -31,7 +31,7 @@ POOLS = 200
 def grown(problem: RoutingProblem) -> list[CandidateSolution]:
     """The stages of growth; none where no path is short enough."""
     path = problem.spot.path(0)
-    return expand_active_set(problem, [path]) if 2 <= len(path) <= problem.spec.max_hops + 1 else []
+    return expand_active_set(problem, [path]).stages if 2 <= len(path) <= problem.spec.max_hops + 1 else []
 
 
 @given(seeds, amounts, st.booleans())
