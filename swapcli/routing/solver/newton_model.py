@@ -62,9 +62,11 @@ def minimize_model(point: DualPoint, model: list[ActiveArc], damping: float, wit
     """
     active = [entry for entry in model if entry[3] > 0.0] if with_line_search else model
     position = [0.0] * len(point.prices)
+    external_flows, damping_terms = _external_flows(point), _damping_terms(point, damping)
     for iteration in range(FREE_ROUNDS + (SEARCH_ROUNDS if with_line_search else 0)):
-        step = _solve_linear(point, active, damping)
-        fraction = _line_search(point, model, damping, position, step) if iteration >= FREE_ROUNDS else 1.0
+        step = _solve_linear(active, external_flows.copy(), damping_terms.copy())
+        is_free = iteration < FREE_ROUNDS
+        fraction = 1.0 if is_free else _line_search(model, external_flows, damping_terms, position, step)
         position = step if fraction == 1.0 else [a + fraction * (b - a) for a, b in zip(position, step, strict=True)]
         flowing = [entry for entry in model if entry[3] + entry[4] * (position[entry[2]] - position[entry[1]]) > 0.0]
         if fraction == 1.0 and flowing == active:
@@ -74,12 +76,15 @@ def minimize_model(point: DualPoint, model: list[ActiveArc], damping: float, wit
 
 
 def _line_search(
-    point: DualPoint, model: list[ActiveArc], damping: float, position: list[float], target: list[float]
+    model: list[ActiveArc],
+    external_flows: list[float],
+    damping_terms: list[float],
+    position: list[float],
+    target: list[float],
 ) -> float:
     """Return the fraction of the way from `position` to `target` at which the model, convex on it, is least."""
     direction = [b - a for a, b in zip(position, target, strict=True)]
-    linear = sum(p * w for p, w in zip(_external_flows(point), direction, strict=True))
-    damping_terms = _damping_terms(point, damping)
+    linear = sum(p * w for p, w in zip(external_flows, direction, strict=True))
     start = sum(r * a * w for r, a, w in zip(damping_terms, position, direction, strict=True))
     curvature = sum(r * w * w for r, w in zip(damping_terms, direction, strict=True))
     arcs = [(f + g * (position[j] - position[i]), g, direction[j] - direction[i]) for _, i, j, f, g in model]
@@ -113,10 +118,11 @@ def _damping_terms(point: DualPoint, damping: float) -> list[float]:
     return terms
 
 
-def _solve_linear(point: DualPoint, active: list[ActiveArc], damping: float) -> list[float]:
-    """Return the step that balances every token while exactly the `active` arcs trade. The target, 1, is ground."""
-    right = _external_flows(point)
-    diagonal = _damping_terms(point, damping)
+def _solve_linear(active: list[ActiveArc], right: list[float], diagonal: list[float]) -> list[float]:
+    """Return the step that balances every token while exactly the `active` arcs trade. The target, 1, is ground.
+
+    `right` are the external flows and `diagonal` the damping terms; both are consumed.
+    """
     off: laplacian.Rows = [{} for _ in right]
     for _, i, j, flow, conductance in active:
         right[i] -= flow
