@@ -14,8 +14,13 @@ from swapcli.errors import PoolError
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.replay import replay
 from swapcli.routing.search.problem import RoutingProblem
-from swapcli.routing.search.single_path import best_single_path, better_single_path, single_route
-from tests.routing.build import graph_of, problem_of, problem_on
+from swapcli.routing.search.single_path import (
+    best_single_path,
+    better_single_path,
+    max_single_path_output,
+    single_route,
+)
+from tests.routing.build import graph_of, problem_of, problem_on, solved
 from tests.routing.random_routes import simple_paths
 from tests.support.pools import (
     amounts,
@@ -195,3 +200,15 @@ def test_an_order_that_is_too_small_for_every_path_has_none() -> None:
     a, b = build_token(0), build_token(1)
     graph = graph_of(build_market([build_constant_product(0, a, b, 10**24, 10**20)], [a, b]))
     assert found(graph, 10, 4) == []
+
+
+@given(seeds, amounts, st.integers(1, 4), st.sampled_from([1e-1, 1e-6]))
+def test_no_path_pays_more_than_its_bound(seed: int, amount: int, max_hops: int, tolerance: float) -> None:
+    """At the prices of a poor solution, too."""
+    problem = problem_of(build_random_market(seed, tokens=6, pools=18, every_family=True), amount, max_hops)
+    known = solved(problem, tolerance)
+    if known is None:
+        return
+    most = max_single_path_output(problem, known.solution, 0.0)
+    for path in every_path(problem.graph, max_hops):
+        assert delivered(path, float(amount)) <= most * (1 + 1e-9)
