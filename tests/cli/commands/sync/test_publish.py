@@ -4,12 +4,14 @@ from __future__ import annotations
 
 import json
 import signal
+import sys
 from pathlib import Path
 from random import Random
 from urllib.request import urlopen
 
 import pytest
 
+from swapcli.cli import exit_codes
 from swapcli.encoding.redis_url import RedisUrl
 from tests.cli.commands.sync.scene import Scene, wait_for
 from tests.support.command import run_swapcli
@@ -76,3 +78,21 @@ def test_unfit_options_of_a_feed_are_refused(command: tuple[str, ...], words: st
     ran = run_swapcli(*command)
     assert ran.exit_code == 2
     assert words in ran.stderr
+
+
+@pytest.mark.parametrize(
+    ("command", "env"),
+    [
+        (("sync", "base", "--watch", "--publish", "redis://127.0.0.1:1"), {}),
+        (("serve", "--networks", "base", "--feed", "redis://127.0.0.1:1"), {}),
+        (("serve", "--networks", "base", "--offline"), {"SWAPCLI_SERVICE_STATE_URL": "redis://127.0.0.1:1"}),
+    ],
+)
+def test_without_the_package_its_installation_is_named(
+    monkeypatch: pytest.MonkeyPatch, command: tuple[str, ...], env: dict[str, str]
+) -> None:
+    monkeypatch.setitem(sys.modules, "redis", None)
+    ran = run_swapcli(*command, env=env)
+    assert (ran.exit_code, ran.stdout) == (exit_codes.USAGE, "")
+    assert "needs the Python package redis, which is not installed" in ran.stderr
+    assert "pip install 'redis>=" in ran.stderr
