@@ -36,9 +36,9 @@ from swapcli.store.stored_block_header import StoredBlock
 from swapcli.store.summary import StoreSummary, summarize_store
 from swapcli.store.transfers import read_transfers, write_transfers
 
-MAX_CANDIDATE_POOLS, MAX_CANDIDATE_POOLS_OF_MANY = 600, 500
+MAX_CANDIDATE_POOLS, MAX_CANDIDATE_POOLS_OF_MANY = 600, 420
 """Pools over which one order is quoted, the second number in a store of at least `_MANY_POOLS`. A transaction has room
-for about 400 swaps. Over 500 pools of 10,000, large orders would lose up to a fifth of a basis point. Over 600 of
+for about 400 swaps. Over 500 pools of 10,000, large orders would lose up to a fifth of a basis point. Over 450 of
 100,000, huge ones find routes that no transaction has room for, and the search for a smaller one takes five times as
 long."""
 _MANY_POOLS = 50_000
