@@ -48,13 +48,16 @@ def arcs_reusing_a_pool(
     """Return the ids of arcs whose pool trades more in another direction.
 
     Solutions treat directions as independent, but in execution the first trade moves the pool's price for the second.
+    Two trades that each buy all that a pool has of a token are equal in value: the cheaper one stays.
     """
-    strongest: dict[str, tuple[float, int]] = {}
+    strongest: dict[str, tuple[tuple[float, float, int, int], int]] = {}
     weaker: set[int] = set()
     for trade in trades:
-        use = (trade_value(trade, prices), id(trade.arc))
-        other = strongest.get(trade.arc.pool.key)
-        strongest[trade.arc.pool.key] = use if other is None else max(use, other)
+        arc = trade.arc
+        rank = (trade_value(trade, prices), -value_in(trade, prices), arc.token_in, arc.token_out)
+        use = (rank, id(arc))
+        other = strongest.get(arc.pool.key)
+        strongest[arc.pool.key] = use if other is None else max(use, other)
         if other is not None:
             weaker.add(min(use, other)[1])
     return weaker
