@@ -44,7 +44,8 @@ class MarketGraph:
     """The arcs of some pools. Tokens are numbered; `token_index` maps addresses to numbers.
 
     `arcs_by_pair[i][j]` are the arcs that sell token i for token j, best spot rate first. `best_rate_out[i][j]` and
-    `best_rate_in[j][i]` are both that best rate. `mid_price_cache` holds computed mid rates and depths by pair.
+    `best_rate_in[j][i]` are both that best rate. `mid_price_cache` holds computed mid rates and depths by pair. Rows
+    are sorted by token, so that a graph with changes has the order of a new one, and with it the same sums of floats.
     """
 
     def __init__(self, pools: Iterable[Pool], addresses: Iterable[str]) -> None:
@@ -56,6 +57,7 @@ class MarketGraph:
         self.arcs_by_pair: list[dict[int, list[Arc]]] = [{} for _ in range(size)]
         for pool in pools:
             self._add_pool(pool)
+        self.arcs_by_pair = [dict(sorted(row.items())) for row in self.arcs_by_pair]
         self.best_rate_out: list[dict[int, float]] = [{} for _ in range(size)]
         self.best_rate_in: list[dict[int, float]] = [{} for _ in range(size)]
         for i, targets in enumerate(self.arcs_by_pair):
@@ -79,6 +81,7 @@ class MarketGraph:
             changed._add_pool(pool)
         for i, j in changed_pairs:
             changed._sort_arcs(i, j)
+        changed._sort_rows(rows, rows)
         if len(self.best_rate_out) == len(changed.best_rate_out) and all(
             (j in self.best_rate_out[i]) == (j in changed.best_rate_out[i]) for i, j in changed_pairs
         ):
@@ -98,6 +101,7 @@ class MarketGraph:
             if arcs or j in self.arcs_by_pair[i]:
                 replacements[i, j] = (arcs, arcs[0].rate if arcs else 0.0)
         graph, is_part = self._with_rows(replacements), self.has_core_of(other)
+        graph._sort_rows({i for i, _ in replacements}, {j for _, j in replacements})
         if is_part or all((j in self.arcs_by_pair[i]) == bool(arcs) for (i, j), (arcs, _) in replacements.items()):
             graph._copy_core(self, {i for i, _ in replacements}, {j for _, j in replacements})
         if is_part:
@@ -203,10 +207,18 @@ class MarketGraph:
         """Sort the arcs of a pair and record the best rate; remove a pair without arcs."""
         arcs = self.arcs_by_pair[token_in][token_out]
         if arcs:
-            arcs.sort(key=lambda arc: -arc.rate)
+            arcs.sort(key=lambda arc: (-arc.rate, arc.pool.key))
             self.best_rate_out[token_in][token_out] = self.best_rate_in[token_out][token_in] = arcs[0].rate
         else:
             self._remove_pair(token_in, token_out)
+
+    def _sort_rows(self, tokens_in: Iterable[int], tokens_out: Iterable[int]) -> None:
+        """Sort rows to which pairs may have been added."""
+        for i in tokens_in:
+            self.arcs_by_pair[i] = dict(sorted(self.arcs_by_pair[i].items()))
+            self.best_rate_out[i] = dict(sorted(self.best_rate_out[i].items()))
+        for j in tokens_out:
+            self.best_rate_in[j] = dict(sorted(self.best_rate_in[j].items()))
 
     def _remove_pair(self, token_in: int, token_out: int) -> None:
         del self.arcs_by_pair[token_in][token_out]

@@ -23,18 +23,6 @@ from tests.store.build import create
 from tests.support.redis_server import RedisServer, run_redis
 
 
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "store"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    with create(path, NETWORK) as store:
-        write_block(store, 1, START)
-        yield store
-
-
 @pytest.fixture(scope="module")
 def own_redis() -> Iterator[RedisServer]:
     """A server whose configuration the tests may change."""

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator
 from contextlib import ExitStack, suppress
 from pathlib import Path
 from tempfile import TemporaryDirectory
@@ -46,18 +45,6 @@ EVENT = st.one_of(
 @pytest.fixture
 def scene(redis_server: RedisServer) -> Scene:
     return Scene(redis_server.server)
-
-
-@pytest.fixture
-def path(tmp_path: Path) -> Path:
-    return tmp_path / "store"
-
-
-@pytest.fixture
-def store(path: Path) -> Iterator[Store]:
-    with create(path, NETWORK) as store:
-        write_block(store, 1, START)
-        yield store
 
 
 class Events:
