@@ -169,7 +169,7 @@ class Misbehaviour(NamedTuple):
     """A way in which one of the nodes fails."""
 
     name: str
-    failure: Failure
+    start: Callable[[], Failure]
     is_reported: bool = True
 
 
@@ -180,19 +180,19 @@ def after(count: int, failure: Failure) -> Failure:
 
 
 MISBEHAVIOURS = (
-    Misbehaviour("is dead", hangs_up),
-    Misbehaviour("dies in the middle", after(12, hangs_up)),
-    Misbehaviour("has no credit", says(403)),
-    Misbehaviour("is busy from some time on", after(20, says(503))),
-    Misbehaviour("rejects everything as too much", says(429)),
-    Misbehaviour("is behind", failures.stale(100), is_reported=False),
-    Misbehaviour("is of another chain", failures.moves_to(1)),
-    Misbehaviour("answers from other blocks", failures.ignores_block_numbers(), is_reported=False),
-    Misbehaviour("answers calls with nothing", failures.empties_calls(Random(1))),
-    Misbehaviour("answers some calls with nothing", failures.empties_calls(Random(2), 0.2)),
-    Misbehaviour("has no events", failures.without("eth_getLogs")),
-    Misbehaviour("omits all events", failures.withholds_logs(Random(3), 1.0)),
-    Misbehaviour("sends no JSON", says(200, b"<html>")),
+    Misbehaviour("is dead", lambda: hangs_up),
+    Misbehaviour("dies in the middle", lambda: after(4, hangs_up)),
+    Misbehaviour("has no credit", lambda: says(403)),
+    Misbehaviour("is busy from some time on", lambda: after(8, says(503))),
+    Misbehaviour("rejects everything as too much", lambda: says(429)),
+    Misbehaviour("is behind", lambda: failures.stale(100), is_reported=False),
+    Misbehaviour("is of another chain", lambda: failures.moves_to(1)),
+    Misbehaviour("answers from other blocks", failures.ignores_block_numbers, is_reported=False),
+    Misbehaviour("answers calls with nothing", lambda: failures.empties_calls(Random(1))),
+    Misbehaviour("answers some calls with nothing", lambda: failures.empties_calls(Random(2), 0.2)),
+    Misbehaviour("has no events", lambda: failures.without("eth_getLogs")),
+    Misbehaviour("omits all events", lambda: failures.withholds_logs(Random(3), 1.0)),
+    Misbehaviour("sends no JSON", lambda: says(200, b"<html>")),
 )
 
 
@@ -207,8 +207,12 @@ def test_the_others_read_the_share_of_a_bad_node(
     bad_count: int,
 ) -> None:
     reported: list[str] = []
-    for proxy in proxies[NODES - bad_count :]:
-        proxy.always = misbehaviour.failure
+    failure = misbehaviour.start()
+    honest, bad = proxies[: NODES - bad_count], proxies[NODES - bad_count :]
+    for proxy in honest if misbehaviour.is_reported else ():  # so that a bad node fails before the work is done
+        proxy.always = lambda handler: not reported and failures.late(0.005)(handler)
+    for proxy in bad:
+        proxy.always = failure
     if misbehaviour.name == "answers from other blocks":
         local_chain.chain.node.ask("evm_mine")
     with sharing(urls_of(proxies), tmp_path, reported) as node:
