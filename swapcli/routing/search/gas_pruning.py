@@ -14,30 +14,44 @@ from collections.abc import Iterator, Sequence
 from heapq import nlargest
 from math import inf
 
+from swapcli.records import NamedTuple
 from swapcli.routing.graph.digraph import TokenPair, edge_distances
 from swapcli.routing.graph.market_graph import Arc, Prices
 from swapcli.routing.search.problem import ROUGH, CandidateSolution, RoutingProblem
 from swapcli.routing.solver.newton import Trade
 
+_MAX_SOLVED = 3  # sets of pools whose flows are solved again without charges: those with the best estimates. Empirical
 _MAX_ROUNDS = 8  # of scaling. Empirical: most orders need three to five
-_FEW_REMOVED = 0.01  # of the pools: a round that removes fewer is the last. Empirical: the rest gains nothing
+_FEW_REMOVED = 0.03  # of the pools: a round that removes fewer is the last. Empirical: the rest gains nothing
 _CHARGE_TOLERANCE = 0.02  # of a charge: smaller changes move no flow
 _MAX_CHARGE = 0.9  # of a flow: a flow with a larger charge is removed
 
 
-class _GasChargedArc(Arc):
-    """An arc whose output is reduced by a fraction that stands for its gas."""
+def _charge_arc(arc: Arc, charge: float) -> Arc:
+    """Return `arc` with its output reduced by a fraction that stands for its gas."""
+    fraction_left, trade_to_marginal_rate = _fraction_left(charge), arc.trade_to_marginal_rate
 
-    __slots__ = ("arc", "fraction_left")
+    def trade_to(rate: float) -> tuple[float, float, float]:
+        amount_in, amount_out, slope = trade_to_marginal_rate(rate / fraction_left)
+        return amount_in, amount_out * fraction_left, slope
 
-    def __init__(self, arc: Arc, charge: float) -> None:
-        self.token_in, self.token_out, self.pool, self.curve = arc.token_in, arc.token_out, arc.pool, arc.curve
-        self.arc, self.fraction_left = arc, 1.0 - min(charge, _MAX_CHARGE)
-        self.rate, self.trade_to_marginal_rate = arc.rate * self.fraction_left, self._trade_to
+    # Not a subclass: the solver's innermost loop is slower over arcs of several classes.
+    charged = Arc(arc.token_in, arc.token_out, arc.pool, arc.curve)
+    charged.rate, charged.trade_to_marginal_rate = arc.rate * fraction_left, trade_to
+    return charged
 
-    def _trade_to(self, rate: float) -> tuple[float, float, float]:
-        amount_in, amount_out, slope = self.arc.trade_to_marginal_rate(rate / self.fraction_left)
-        return amount_in, amount_out * self.fraction_left, slope
+
+def _fraction_left(charge: float) -> float:
+    """Return the part of an arc's output that a charge leaves."""
+    return 1.0 - min(charge, _MAX_CHARGE)
+
+
+class _PoolSet(NamedTuple):
+    """Arcs that are left, the prices of their charged solution, and about their output net of gas."""
+
+    net_output: float
+    arcs: list[Arc]
+    prices: Prices
 
 
 def prune_for_gas(
@@ -53,8 +67,9 @@ def prune_for_gas(
     # Removing a pool loses at least its surplus.
     if all(gas_cost(problem, trade) <= trade.surplus for trade in trades):
         return []
-    pruned = _slope_scaling_candidates(problem, candidate)
-    return nlargest(max_candidates, pruned, key=lambda each: estimated_net_output(problem, each))
+    best = nlargest(_MAX_SOLVED, _slope_scaling_sets(problem, candidate), key=lambda each: each.net_output)
+    solved = [CandidateSolution(problem.solve(arcs, prices), arcs, candidate.exclusions) for _, arcs, prices in best]
+    return nlargest(max_candidates, solved, key=lambda each: estimated_net_output(problem, each))
 
 
 def estimated_net_output(problem: RoutingProblem, candidate: CandidateSolution) -> float:
@@ -66,8 +81,8 @@ def estimated_net_output(problem: RoutingProblem, candidate: CandidateSolution) 
     return candidate.solution.value - gas
 
 
-def _slope_scaling_candidates(problem: RoutingProblem, candidate: CandidateSolution) -> Iterator[CandidateSolution]:
-    """Yield a solution for each new set of pools that the charges lead to."""
+def _slope_scaling_sets(problem: RoutingProblem, candidate: CandidateSolution) -> Iterator[_PoolSet]:
+    """Yield each new set of pools that the charges lead to."""
     prices, trades = candidate.solution.prices, candidate.solution.trades
     arcs = [trade.arc for trade in trades]
     charges: dict[int, float] = {}
@@ -77,12 +92,22 @@ def _slope_scaling_candidates(problem: RoutingProblem, candidate: CandidateSolut
         if all(abs(new - charges.get(arc, inf)) <= _CHARGE_TOLERANCE * new for arc, new in new_charges.items()):
             break
         charges.update(new_charges)
-        charged = problem.solve([_GasChargedArc(arc, charges[id(arc)]) for arc in arcs], prices, ROUGH)
-        prices, trades = charged.prices, [_without_charge(trade) for trade in charged.trades]
+        uncharged = {_charge_arc(arc, charges[id(arc)]): arc for arc in arcs}
+        charged = problem.solve(list(uncharged), prices, ROUGH)
+        prices, trades = charged.prices, []
+        for trade in charged.trades:
+            arc = uncharged[trade.arc]
+            amount_out = trade.amount_out / _fraction_left(charges[id(arc)])
+            trades.append(trade._replace(arc=arc, amount_out=amount_out))
         remaining = [trade.arc for trade in trades if charges[id(trade.arc)] < _MAX_CHARGE]
         arc_ids = frozenset(map(id, remaining))
         if arc_ids not in seen and _connects(remaining, problem.spec.endpoints):
-            yield CandidateSolution(problem.solve(remaining, prices), remaining, candidate.exclusions)
+            charged_value = sum(
+                trade.amount_out * prices[trade.arc.token_out] * min(charges[id(trade.arc)], _MAX_CHARGE)
+                for trade in trades
+            )
+            output = CandidateSolution(charged._replace(trades=trades, value=charged.value + charged_value), remaining)
+            yield _PoolSet(estimated_net_output(problem, output), remaining, prices)
             if count - len(remaining) <= _FEW_REMOVED * count:
                 break
             count = len(remaining)
@@ -93,11 +118,6 @@ def _charge_fraction(problem: RoutingProblem, trade: Trade, prices: Prices) -> f
     """Return the gas of a trade as a fraction of its output."""
     value = trade.amount_out * prices[trade.arc.token_out]
     return min(gas_cost(problem, trade) / value, 1.0) if value else 1.0
-
-
-def _without_charge(trade: Trade) -> Trade:
-    assert isinstance(trade.arc, _GasChargedArc)
-    return trade._replace(arc=trade.arc.arc, amount_out=trade.amount_out / trade.arc.fraction_left)
 
 
 def gas_cost(problem: RoutingProblem, trade: Trade) -> float:

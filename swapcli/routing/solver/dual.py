@@ -16,8 +16,9 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from functools import cached_property
-from itertools import count
+from itertools import groupby
 from math import exp
+from operator import attrgetter
 
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc
@@ -27,82 +28,118 @@ from swapcli.routing.solver.roots import find_log_root
 PriceCeiling = Callable[[int], float]
 """Gives the highest price of a token: its spot price, which no order raises."""
 
-_PairArc = tuple[int, float, Callable[[float], tuple[float, float, float]]]
-"""(number, spot rate, trade function) of an arc of one pair of tokens."""
+_TradeFunction = Callable[[float], tuple[float, float, float]]
 
-_IncidentPair = tuple[int, list[_PairArc]]
-"""(token at the other end, arcs) of a pair."""
+_IncidentPair = tuple[int, list[tuple[float, _TradeFunction]]]
+"""(token at the other end, spot rate and trade function of each arc) of a pair."""
 
-ActiveArc = tuple[int, int, int, float, float]
-"""An arc that trades: its number, token in, token out, flow (value in), conductance. A plain tuple, since the innermost
-loop of the solver builds them."""
+_TOKENS, _RATE = attrgetter("token_in", "token_out"), attrgetter("rate")
+
+
+PairFlows = tuple[TokenPair, list[Arc], list[float], list[float]]
+"""The arcs of a pair that trade, with the flow (value in) and the conductance of each: the change of its flow per unit
+of the logarithm of its rate."""
 
 
 class DualPoint:
     """The dual at one vector of prices: its value, each token's net inflow as value, and the arcs that trade.
 
+    `arcs`, `amounts_in`, `amounts_out` and `slopes` are parallel lists, since the innermost loop of the solver builds
+    them. `pairs` are (token in, token out, stop): the arcs of a pair end before `stop`, where those of the next begin.
     `imbalance_scale` is the value that imbalances are compared with, `residual` the worst of them as a part of it.
     """
 
-    __slots__ = ("active_flows", "gradient", "imbalance_scale", "is_exhausted", "prices", "residual", "value")
+    __slots__ = (
+        "amounts_in",
+        "amounts_out",
+        "arcs",
+        "gradient",
+        "imbalance_scale",
+        "is_exhausted",
+        "pairs",
+        "prices",
+        "residual",
+        "slopes",
+        "value",
+    )
 
     def __init__(self, problem: Dual, prices: list[float]) -> None:
-        self.prices = prices
         gradient = [0.0] * len(prices)
         gradient[0] = problem.amount * prices[0]
-        value = gradient[0]
-        active: list[ActiveArc] = []
+        value, turnover = gradient[0], 0.0
+        pairs: list[tuple[int, int, int]] = []
+        trading: list[Arc] = []
+        amounts_in: list[float] = []
+        amounts_out: list[float] = []
+        slopes: list[float] = []
         for i, j, arcs in problem.pairs:
             price_in, price_out = prices[i], prices[j]
-            for k, rate, trade_to_marginal_rate in arcs:
-                if price_out * rate <= price_in:
+            rate = price_in / price_out
+            total_in = total_out = 0.0
+            for arc in arcs:
+                if arc.rate <= rate:
                     break
-                amount_in, amount_out, slope = trade_to_marginal_rate(price_in / price_out)
+                trade_to_marginal_rate = arc.trade_to_marginal_rate
+                amount_in, amount_out, slope = trade_to_marginal_rate(rate)
                 if amount_in > 0.0:
-                    spent, received = price_in * amount_in, price_out * amount_out
-                    gradient[i] -= spent
-                    gradient[j] += received
-                    if received > spent:  # false only through rounding at extreme prices
-                        value += received - spent
-                    active.append((k, i, j, spent, price_in * slope))
+                    trading.append(arc)
+                    amounts_in.append(amount_in)
+                    amounts_out.append(amount_out)
+                    slopes.append(slope)
+                    total_in += amount_in
+                    total_out += amount_out
+            if total_in > 0.0:
+                pairs.append((i, j, len(trading)))
+                value_in, value_out = price_in * total_in, price_out * total_out
+                gradient[i] -= value_in
+                gradient[j] += value_out
+                turnover += value_in
+                value += max(0.0, value_out - value_in)  # below zero only through rounding at extreme prices
         gradient[1] = 0.0
-        self.value, self.gradient, self.active_flows = value, gradient, active
+        self.prices, self.value, self.gradient, self.pairs = prices, value, gradient, pairs
+        self.arcs, self.amounts_in, self.amounts_out, self.slopes = trading, amounts_in, amounts_out, slopes
         self.is_exhausted = gradient[0] > 0.0 and prices[0] <= problem.source_floor
-        turnover = sum([spent for _, _, _, spent, _ in active])
         self.imbalance_scale = problem.amount * prices[0] + TURNOVER_WEIGHT * turnover
         self.residual = max(map(abs, gradient)) / self.imbalance_scale
+
+    def pair_slices(self) -> Iterator[tuple[int, int, slice]]:
+        """Yield (token in, token out, where its arcs are in the lists) for each pair that trades."""
+        start = 0
+        for i, j, stop in self.pairs:
+            yield i, j, slice(start, stop)
+            start = stop
+
+    def pair_flows(self) -> Iterator[PairFlows]:
+        """Yield each pair that trades."""
+        arcs, amounts_in, slopes, start = self.arcs, self.amounts_in, self.slopes, 0
+        for i, j, stop in self.pairs:
+            price = self.prices[i]
+            flows = [price * amount for amount in amounts_in[start:stop]]
+            yield (i, j), arcs[start:stop], flows, [price * slope for slope in slopes[start:stop]]
+            start = stop
 
 
 class Dual:
     """The dual of an order over some arcs. Tokens are renumbered: 0 is the source, 1 the target, whose price is 1.
 
-    `arcs` are (token in, token out, spot rate), by number as in `all_arcs`. `pairs` are (token in, token out, arcs),
-    the arc with the best spot rate first: no arc trades after one that does not.
+    `pairs` are (token in, token out, arcs), the arc with the best spot rate first: no arc trades after one that does
+    not. `tokens` are the tokens by their numbers here, and `number` the reverse.
     """
 
     def __init__(self, arcs: Sequence[Arc], source: int, target: int, amount: float, ceiling: PriceCeiling) -> None:
-        self.tokens = [source, target]
         number = {source: 0, target: 1}
-        for arc in arcs:
-            for token in (arc.token_in, arc.token_out):
-                if token not in number:
-                    number[token] = len(self.tokens)
-                    self.tokens.append(token)
         by_pair: dict[TokenPair, list[Arc]] = {}
-        for arc in arcs:
-            by_pair.setdefault((number[arc.token_in], number[arc.token_out]), []).append(arc)
+        for (token_in, token_out), group in groupby(arcs, _TOKENS):
+            pair = number.setdefault(token_in, len(number)), number.setdefault(token_out, len(number))
+            by_pair.setdefault(pair, []).extend(group)
         for parallel in by_pair.values():
-            parallel.sort(key=lambda arc: -arc.rate)
-        self.all_arcs = [arc for parallel in by_pair.values() for arc in parallel]
-        self.arcs = [(number[arc.token_in], number[arc.token_out], arc.rate) for arc in self.all_arcs]
-        numbers = count()
-        self.pairs: list[tuple[int, int, list[_PairArc]]] = [
-            (i, j, [(next(numbers), arc.rate, arc.trade_to_marginal_rate) for arc in parallel])
-            for (i, j), parallel in by_pair.items()
-        ]
+            parallel.sort(key=_RATE, reverse=True)
+        self.pairs = [(i, j, parallel) for (i, j), parallel in by_pair.items()]
+        self.tokens, self.number = list(number), number
         self.ceiling = [ceiling(token) for token in self.tokens]
         self.source_floor = min(self.ceiling[0] * EXHAUSTED_RATIO, MAX_PRICE)
         self.amount = amount
+        self._depths: dict[Arc, float] = {}
 
     def clamp(self, prices: list[float]) -> list[float]:
         """Return `prices` limited to their ceilings, and the source's to the floor at which its pools are full."""
@@ -115,28 +152,33 @@ class Dual:
         price = max(min(price, self.ceiling[token], MAX_PRICE), MIN_PRICE)
         return price if token else max(price, self.source_floor)
 
-    @cached_property
-    def depths(self) -> list[float]:
-        """`Arc.depth` of each arc."""
-        return [arc.depth for arc in self.all_arcs]
+    def depth(self, arc: Arc) -> float:
+        """Return `Arc.depth`, computed once."""
+        depth = self._depths.get(arc)
+        if depth is None:
+            depth = self._depths[arc] = arc.depth
+        return depth
 
-    def arcs_within(self, prices: list[float], max_log_change: float) -> Iterator[int]:
-        """Yield the numbers of the arcs that may trade once the logarithm of no price has changed by more than that."""
+    def arcs_within(self, prices: list[float], max_log_change: float) -> list[Arc]:
+        """Return the arcs that may trade once the logarithm of no price has changed by more than that."""
         margin = exp(2.0 * max_log_change)
+        within: list[Arc] = []
         for i, j, arcs in self.pairs:
             min_rate = prices[i] / (prices[j] * margin)
-            for k, rate, _ in arcs:
-                if rate <= min_rate:
+            for arc in arcs:
+                if arc.rate <= min_rate:
                     break
-                yield k
+                within.append(arc)
+        return within
 
     @cached_property
     def _incident(self) -> list[tuple[list[_IncidentPair], list[_IncidentPair]]]:
         """The pairs into and out of each token."""
         incident: list[tuple[list[_IncidentPair], list[_IncidentPair]]] = [([], []) for _ in self.tokens]
         for i, j, arcs in self.pairs:
-            incident[j][0].append((i, arcs))
-            incident[i][1].append((j, arcs))
+            trades: list[tuple[float, _TradeFunction]] = [(arc.rate, arc.trade_to_marginal_rate) for arc in arcs]
+            incident[j][0].append((i, trades))
+            incident[i][1].append((j, trades))
         return incident
 
     def _balanced_price(self, token: int, prices: list[float], tolerance: float) -> float:
@@ -148,13 +190,13 @@ class Dual:
             balance = injected
             for i, arcs in inward:
                 price_in = prices[i]
-                for _, rate, trade_to_marginal_rate in arcs:
+                for rate, trade_to_marginal_rate in arcs:
                     if price * rate <= price_in:
                         break
                     balance += trade_to_marginal_rate(price_in / price)[1]
             for j, arcs in outward:
                 price_out = prices[j]
-                for _, rate, trade_to_marginal_rate in arcs:
+                for rate, trade_to_marginal_rate in arcs:
                     if price_out * rate <= price:
                         break
                     balance -= trade_to_marginal_rate(price / price_out)[0]

@@ -28,7 +28,7 @@ from swapcli.routing.solver.constants import (
     STEP_SHRINKAGE,
 )
 from swapcli.routing.solver.dual import Dual, DualPoint, PriceCeiling
-from swapcli.routing.solver.newton_model import Model, minimize_model, predicted_decrease, secant_model
+from swapcli.routing.solver.newton_model import minimize_model, predicted_decrease, secant_model, tangent_model
 
 
 class Trade(NamedTuple):
@@ -94,11 +94,11 @@ def minimize_dual(
 
 def _build_solution(problem: Dual, point: DualPoint, iterations: int) -> Solution:
     trades = []
-    for k, i, j, _, _ in point.active_flows:
-        arc = problem.all_arcs[k]
-        amount_in, amount_out, _ = arc.trade_to_marginal_rate(point.prices[i] / point.prices[j])
-        surplus = point.prices[j] * amount_out - point.prices[i] * amount_in
-        trades.append(Trade(arc, amount_in, amount_out, surplus))
+    for i, j, part in point.pair_slices():
+        price_in, price_out = point.prices[i], point.prices[j]
+        parallel = point.arcs[part], point.amounts_in[part], point.amounts_out[part]
+        for arc, amount_in, amount_out in zip(*parallel, strict=True):
+            trades.append(Trade(arc, amount_in, amount_out, price_out * amount_out - price_in * amount_in))
     prices = dict(zip(problem.tokens, point.prices, strict=True))
     return Solution(prices, trades, point.value, point.residual, iterations)
 
@@ -110,15 +110,15 @@ def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool
     distance: the next model uses each arc's secant instead of its tangent, and so includes pools that start to trade
     or run out on the way. After slow iterations the model also includes the idle arcs that may start to trade.
     """
-    model: Model = {entry[0]: entry for entry in point.active_flows}
+    model = tangent_model(point)
     damping = DAMPING
     for attempt in range(MAX_ATTEMPTS):
         with_line_search = is_slow and attempt > 0
-        step = minimize_model(point, list(model.values()), damping, with_line_search)
+        step = minimize_model(point, model, damping, with_line_search)
         step = [max(-max_step, min(max_step, change)) for change in step]
         trial = DualPoint(problem, problem.clamp([p * exp(d) for p, d in zip(point.prices, step, strict=True)]))
         decrease = point.value - trial.value
-        if decrease > ARMIJO_FRACTION * predicted_decrease(point, model.values(), step) > 0.0:
+        if decrease > ARMIJO_FRACTION * predicted_decrease(point, model, step) > 0.0:
             return trial
         if decrease >= 0.0 and trial.residual < RESIDUAL_HALVED * point.residual:
             return trial

@@ -11,9 +11,11 @@ chapters 6 (secant equation) and 16.5 (active sets).
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from math import log
+from collections.abc import Iterable, Sequence
+from math import inf, log
 
+from swapcli.routing.graph.digraph import TokenPair
+from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.solver import laplacian
 from swapcli.routing.solver.constants import (
     FLOOR_STIFFNESS,
@@ -22,61 +24,122 @@ from swapcli.routing.solver.constants import (
     REGULARIZATION,
     SEARCH_ROUNDS,
 )
-from swapcli.routing.solver.dual import ActiveArc, Dual, DualPoint
+from swapcli.routing.solver.dual import Dual, DualPoint
 from swapcli.routing.solver.roots import find_slope_root
 
-Model = dict[int, ActiveArc]
-"""The arcs of the model by number. A negative flow says how far an idle arc is from trading."""
+
+class PairModel:
+    """The arcs of one pair of tokens in the model. A negative flow says how far an idle arc is from trading.
+
+    `flow` and `conductance` are the sums over all arcs. All of them flow while the change of the logarithm of the
+    pair's price, that of `token_out` less that of `token_in`, is above `all_flow_above`.
+    """
+
+    __slots__ = ("all_flow_above", "arcs", "conductance", "conductances", "flow", "flows", "token_in", "token_out")
+
+    def __init__(self, pair: TokenPair, arcs: list[Arc], flows: list[float], conductances: list[float]) -> None:
+        self.token_in, self.token_out = pair
+        self.arcs, self.flows, self.conductances = arcs, flows, conductances
+        self.flow, self.conductance = sum(flows), sum(conductances)
+        self.all_flow_above = -inf
+        for flow, conductance in zip(flows, conductances):  # noqa: B905
+            start = -flow / conductance if conductance > 0.0 else -inf if flow > 0.0 else inf
+            if start > self.all_flow_above:
+                self.all_flow_above = start
+
+    def change(self, step: Sequence[float]) -> float:
+        """Return the change of the logarithm of the pair's price."""
+        return step[self.token_out] - step[self.token_in]
+
+    def line_at(self, change: float) -> tuple[float, float]:
+        """Return the flow and the conductance, both at no change, of the arcs that flow after `change`."""
+        if change > self.all_flow_above:
+            return self.flow, self.conductance
+        flow = conductance = 0.0
+        for f, g in zip(self.flows, self.conductances, strict=True):
+            if f + g * change > 0.0:
+                flow += f
+                conductance += g
+        return flow, conductance
+
+    def curvature(self, change: float) -> float:
+        """Return what `change` adds to the dual beyond its tangent."""
+        if self.all_flow_above < min(change, 0.0):
+            return self.conductance * change * change / 2.0
+        added = 0.0
+        for f, g in zip(self.flows, self.conductances, strict=True):
+            if g > 0.0:
+                after, before = max(0.0, f + g * change), max(0.0, f)
+                added += (after * after - before * before) / (2.0 * g) - before * change
+        return added
 
 
-def secant_model(problem: Dual, point: DualPoint, model: Model, trial: DualPoint, idle: Iterable[int]) -> Model:
+Model = list[PairModel]
+
+
+def tangent_model(point: DualPoint) -> Model:
+    """Return the model with the slopes of the arcs that trade at `point`."""
+    return [PairModel(*pair_flows) for pair_flows in point.pair_flows()]
+
+
+def secant_model(problem: Dual, point: DualPoint, model: Model, trial: DualPoint, idle: Iterable[Arc]) -> Model:
     """Return the model with the slopes that the arcs showed between `point` and `trial`, and with the `idle` arcs.
 
     An arc that does not trade at `point` gets a negative flow, so that in the model it starts where its pool does.
     """
-    active_at_trial = {entry[0]: entry for entry in trial.active_flows}
     log_changes = [log(b / a) for a, b in zip(point.prices, trial.prices, strict=True)]
-    secants: Model = {}
-    for k, i, j, flow, _ in point.active_flows:
-        change = log_changes[j] - log_changes[i]
-        added_flow = (active_at_trial[k][3] if k in active_at_trial else 0.0) - flow
-        conductance = added_flow / change if change * added_flow > 0.0 else model[k][4]
-        secants[k] = (k, i, j, flow, conductance)
-    for k in {*active_at_trial, *model, *idle} - secants.keys():
-        i, j, rate = problem.arcs[k]
-        gap = log(point.prices[i] / (point.prices[j] * rate))
+    at_trial = dict(zip(trial.arcs, trial.amounts_in, strict=True))
+    slopes = {arc: g for pair in model for arc, g in zip(pair.arcs, pair.conductances, strict=True)}
+    secants: dict[TokenPair, tuple[list[Arc], list[float], list[float]]] = {}
+    for pair, arcs, flows, _ in point.pair_flows():
+        i, j = pair
+        change, trial_price = log_changes[j] - log_changes[i], trial.prices[i]
+        conductances = []
+        for arc, flow in zip(arcs, flows, strict=True):
+            added_flow = trial_price * at_trial.get(arc, 0.0) - flow
+            conductances.append(added_flow / change if change * added_flow > 0.0 else slopes[arc])
+        secants[pair] = arcs, flows, conductances
+    others = dict.fromkeys([*trial.arcs, *slopes, *idle])  # in order, since sums of floats depend on it
+    for arc in point.arcs:
+        others.pop(arc, None)
+    for arc in others:
+        i, j = pair = problem.number[arc.token_in], problem.number[arc.token_out]
+        gap = log(point.prices[i] / (point.prices[j] * arc.rate))
         change_after_start = log_changes[j] - log_changes[i] - gap
-        if k in active_at_trial and change_after_start > 0.0:
-            conductance = active_at_trial[k][3] / change_after_start
+        if arc in at_trial and change_after_start > 0.0:
+            conductance = trial.prices[i] * at_trial[arc] / change_after_start
         else:
-            conductance = model[k][4] if k in model else problem.depths[k] * point.prices[i]
-        secants[k] = (k, i, j, -conductance * gap, conductance)
-    return secants
+            conductance = slopes[arc] if arc in slopes else problem.depth(arc) * point.prices[i]
+        arcs, flows, conductances = secants.setdefault(pair, ([], [], []))
+        arcs.append(arc)
+        flows.append(-conductance * gap)
+        conductances.append(conductance)
+    return [PairModel(pair, *parts) for pair, parts in secants.items()]
 
 
-def minimize_model(point: DualPoint, model: list[ActiveArc], damping: float, with_line_search: bool) -> list[float]:
+def minimize_model(point: DualPoint, model: Model, damping: float, with_line_search: bool) -> list[float]:
     """Return the change of each logarithmic price that minimises the model, in which no arc has a negative flow.
 
     The set of active arcs is found in rounds. The later rounds, `with_line_search`, move only as far as the model
     decreases, which rules out cycling.
     """
-    active = [entry for entry in model if entry[3] > 0.0] if with_line_search else model
+    lines = [pair.line_at(0.0) for pair in model] if with_line_search else [(p.flow, p.conductance) for p in model]
     position = [0.0] * len(point.prices)
     external_flows, damping_terms = _external_flows(point), _damping_terms(point, damping)
     for iteration in range(FREE_ROUNDS + (SEARCH_ROUNDS if with_line_search else 0)):
-        step = _solve_linear(active, external_flows.copy(), damping_terms.copy())
+        step = _solve_linear(model, lines, external_flows.copy(), damping_terms.copy())
         is_free = iteration < FREE_ROUNDS
         fraction = 1.0 if is_free else _line_search(model, external_flows, damping_terms, position, step)
         position = step if fraction == 1.0 else [a + fraction * (b - a) for a, b in zip(position, step, strict=True)]
-        flowing = [entry for entry in model if entry[3] + entry[4] * (position[entry[2]] - position[entry[1]]) > 0.0]
-        if fraction == 1.0 and flowing == active:
+        next_lines = [pair.line_at(position[pair.token_out] - position[pair.token_in]) for pair in model]
+        if fraction == 1.0 and next_lines == lines:
             break
-        active = flowing
+        lines = next_lines
     return position
 
 
 def _line_search(
-    model: list[ActiveArc],
+    model: Model,
     external_flows: list[float],
     damping_terms: list[float],
     position: list[float],
@@ -87,8 +150,9 @@ def _line_search(
     linear = sum(p * w for p, w in zip(external_flows, direction, strict=True))
     start = sum(r * a * w for r, a, w in zip(damping_terms, position, direction, strict=True))
     curvature = sum(r * w * w for r, w in zip(damping_terms, direction, strict=True))
-    arcs = [(f + g * (position[j] - position[i]), g, direction[j] - direction[i]) for _, i, j, f, g in model]
-    arcs = [(f, g * w, w) for f, g, w in arcs if f > 0.0 or f + g * w > 0.0]
+    pairs = [(pair, pair.change(position), pair.change(direction)) for pair in model]
+    arcs = [(f + g * at, g * w, w) for pair, at, w in pairs for f, g in zip(pair.flows, pair.conductances, strict=True)]
+    arcs = [(f, g, w) for f, g, w in arcs if f > 0.0 or f + g > 0.0]
 
     def slope(fraction: float) -> float:
         flows = sum((f + fraction * g) * w for f, g, w in arcs if f + fraction * g > 0.0)
@@ -103,7 +167,8 @@ def _line_search(
 def _external_flows(point: DualPoint) -> list[float]:
     """Return the gradient without the flows of the arcs: what the order injects."""
     flows = point.gradient.copy()
-    for _, i, j, flow, _ in point.active_flows:
+    for i, j, part in point.pair_slices():
+        flow = point.prices[i] * sum(point.amounts_in[part])
         flows[i] += flow
         flows[j] -= flow
     flows[1] = 0.0
@@ -118,13 +183,17 @@ def _damping_terms(point: DualPoint, damping: float) -> list[float]:
     return terms
 
 
-def _solve_linear(active: list[ActiveArc], right: list[float], diagonal: list[float]) -> list[float]:
-    """Return the step that balances every token while exactly the `active` arcs trade. The target, 1, is ground.
+def _solve_linear(
+    model: Model, lines: list[tuple[float, float]], right: list[float], diagonal: list[float]
+) -> list[float]:
+    """Return the step that balances every token while the flow of each pair follows its line. The target, 1, is ground.
 
-    `right` are the external flows and `diagonal` the damping terms; both are consumed.
+    `lines` are a flow and a conductance for each pair of the model, `right` the external flows and `diagonal` the
+    damping terms; the last two are consumed.
     """
     off: laplacian.Rows = [{} for _ in right]
-    for _, i, j, flow, conductance in active:
+    for pair, (flow, conductance) in zip(model, lines, strict=True):
+        i, j = pair.token_in, pair.token_out
         right[i] -= flow
         right[j] += flow
         diagonal[i] += conductance
@@ -141,14 +210,7 @@ def _solve_linear(active: list[ActiveArc], right: list[float], diagonal: list[fl
     return laplacian.solve_laplacian(diagonal, off, [-flow for flow in right])
 
 
-def predicted_decrease(point: DualPoint, model: Iterable[ActiveArc], step: list[float]) -> float:
+def predicted_decrease(point: DualPoint, model: Model, step: list[float]) -> float:
     """Return the decrease of the dual that the model predicts for `step`."""
     linear = sum(g * d for g, d in zip(point.gradient, step, strict=True))
-    quadratic = 0.0
-    for _, i, j, flow, conductance in model:
-        if conductance > 0.0:
-            change = step[j] - step[i]
-            after = max(0.0, flow + conductance * change)
-            before = max(0.0, flow)
-            quadratic += (after * after - before * before) / (2.0 * conductance) - before * change
-    return -linear - quadratic
+    return -linear - sum([pair.curvature(pair.change(step)) for pair in model])
