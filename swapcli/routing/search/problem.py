@@ -15,7 +15,7 @@ from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.solver.constants import MAX_ITERATIONS
 from swapcli.routing.solver.newton import Solution, minimize_dual
 
-ROUGH, FINE, FINEST = 3e-3, 1e-4, 1e-10
+ROUGH, FINE, FINEST = 3e-3, 3e-4, 1e-10
 """Solver tolerances while the active set grows, for a route, and for a certificate. Empirical: at `FINE`, solutions are
 within 0.1 basis points of the optimum, less than rounding to whole percents loses."""
 

@@ -35,6 +35,7 @@ from swapcli.routing.search.single_path import (
 from swapcli.routing.solver.newton import Solution
 
 _MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
+_MAX_ROUNDED_POOLS = 300  # of a solution that is rounded as well as its pruned ones; of larger ones only the best is
 _MAX_DETOUR_ROUNDS = 3  # searches around low-precision tokens; a second each rarely helps
 _MAX_REJECTED_POOLS = 8  # pools of the best path that reject its amount, before the search for a single path ends
 _LOW_PRECISION_UNITS = 30_000  # a balance of fewer units loses more than `_ROUNDING_LOSS` by rounding down
@@ -239,14 +240,22 @@ class RouteSearch:
 
     def routes(self, candidate: CandidateSolution) -> Iterator[ScoredRoute | None]:
         """Yield routes that follow a solution, and cheaper ones over fewer of its pools."""
+        has_gas = self.spec.gas_value > 0.0
+        if has_gas and len(candidate.solution.trades) > _MAX_ROUNDED_POOLS:
+            candidate, has_gas = self._pruned(candidate), False
         rounded = self._round_and_replay(candidate)
         yield rounded
         shorter = shorten_paths(self.problem, candidate) if rounded is None or rounded.rerouted else None
         if shorter:
             rounded = self._round_and_replay(shorter)
             yield rounded
-        if self.spec.gas_value > 0.0:
+        if has_gas:
             yield from self._cheaper_routes(shorter or candidate, rounded)
+
+    def _pruned(self, candidate: CandidateSolution) -> CandidateSolution:
+        """Return the solution with the best estimated net output over the candidate's pools or fewer."""
+        pruned = prune_for_gas(self.problem, candidate, 1)
+        return max([candidate, *pruned], key=lambda each: estimated_net_output(self.problem, each))
 
     def _cheaper_routes(self, candidate: CandidateSolution, best: ScoredRoute | None) -> Iterator[ScoredRoute]:
         """Yield routes over fewer pools while they may beat `best`."""
