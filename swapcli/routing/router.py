@@ -377,9 +377,14 @@ class Router:
         return {graph.token_index[a]: price / 10 ** tokens[a].decimals for a, price in per_token.items()}
 
 
-def _without(protocols: Set[str]) -> Callable[[Arc], bool]:
-    """Return the condition that an arc is of none of `protocols`."""
-    return lambda arc: arc.pool.protocol not in protocols
+def _without(protocols: Set[str]) -> Callable[[TokenPair, list[Arc]], tuple[list[Arc], float]]:
+    """Return the function that selects those arcs of a pair that are of none of `protocols`, with the best rate."""
+
+    def select(_: TokenPair, arcs: list[Arc]) -> tuple[list[Arc], float]:
+        selected = [arc for arc in arcs if arc.pool.protocol not in protocols]
+        return selected, selected[0].rate if selected else 0.0
+
+    return select
 
 
 def _has_pools(found: ScoredRoute, pools: Mapping[str, Pool]) -> bool:

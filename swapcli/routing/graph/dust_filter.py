@@ -10,8 +10,7 @@ only their order of magnitude matters.
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from functools import partial
-from itertools import pairwise
+from itertools import chain, pairwise
 from math import floor, inf, log
 from typing import TypeVar
 
@@ -19,7 +18,7 @@ from swapcli.model.pool import RateCurve
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.routing.graph.spot_prices import Slices, SpotPrices, amount_out_for_all
+from swapcli.routing.graph.spot_prices import Slices, SpotPrices, amount_out_for_all, rate_for_slice
 
 SLICE_FRACTION = 1e-3
 """A slice is this part of an order. Rounded down to a step, it is about the least flow of a detour that the search
@@ -28,12 +27,15 @@ considers."""
 _DUST_FRACTION = 0.1
 """A pool that pays less than this part of a slice's value is dust, and so is a token that no path sells for as much.
 One order of magnitude: reference values are no more accurate."""
+_WELL_PAID_FRACTION = 0.5
+"""A pool that pays at least this part of a slice's value is dust only where spot prices are far from reference values.
+Empirical: few pools pay less."""
 
 _SLICE_STEP = 16.0  # slices are rounded to powers of it, so that orders of similar size share prices. Empirical
 _ROUNDING_MARGIN = 1.0 + 1e-9  # a rate above spot prices by less is a rounding error
 _LARGE_SLICE_FRACTION = 0.1  # of an order: where small pools cannot pay, it leads over larger ones
 _DRAINED_FRACTION = 0.1  # of an order's value: where no path pays more, slices are parts of what is paid
-_MAX_CACHED_GRAPHS = 12  # one per size of slice: twelve cover a factor of 16^12, from dust to the largest orders
+_MAX_CACHED_GRAPHS = 16  # one per size of slice: sixteen cover a factor of 16^16, from dust to the largest orders
 _MAX_CACHED_PRICES = 128  # entries by target, hop limit and slice; bounds the memory of a long-running service
 
 _MAX_CHANGED_PAIRS_PER_TOKEN = 1.0  # beyond it, filtering the whole graph takes about as long. Empirical
@@ -50,12 +52,15 @@ class FilteredMarket(NamedTuple):
 
 
 class SliceMarket(NamedTuple):
-    """What all orders with slices of one reference value share: the graph without arcs that pay next to nothing for
-    them, the slices, a cache of the rates for them, and the reference values; None for infinitely small slices."""
+    """What all orders with slices of one reference value share.
+
+    The best rates of the graph are those for a slice, and it has no arcs that pay next to nothing for one. `weak_pairs`
+    have an arc that does not pay well. `values` are the reference values. Slices of None are infinitely small.
+    """
 
     graph: MarketGraph
     slices: Slices | None
-    rates: dict[TokenPair, float]
+    weak_pairs: frozenset[TokenPair]
     values: Mapping[int, float]
 
 
@@ -87,6 +92,7 @@ class DustFilter:
         self._former = dict(former or {})
         self._spot_prices: dict[tuple[int, int, float], SpotPrices] = {}
         self._slice_markets: dict[float, SliceMarket] = {}
+        self._slices_at_spot_rates: dict[TokenPair, float] = {}  # up to which all arcs of a pair pay well
         self._filtered_markets: dict[tuple[int, int, float, bool], FilteredMarket] = {}
 
     @property
@@ -144,9 +150,10 @@ class DustFilter:
         market = self._filtered_markets.get(key)
         if market is None:
             if is_filtered:
-                market = FilteredMarket(drop_dust(self._slice_market(slice_value).graph, spot), spot)
+                market = FilteredMarket(drop_dust(self._slice_market(slice_value), spot), spot)
             else:
-                market = FilteredMarket(self.graph, SpotPrices(self.graph, target, max_hops, spot.slices))
+                rates = _with_slice_rates(self.graph, spot.slices)
+                market = FilteredMarket(self.graph, SpotPrices(rates, target, max_hops, spot.slices))
             self._filtered_markets[key] = market
             drop_oldest(self._filtered_markets, _MAX_CACHED_PRICES)
         return market
@@ -156,24 +163,42 @@ class DustFilter:
         spot = self._spot_prices.get(key)
         if spot is None:
             market = self._slice_market(slice_value)
-            spot = SpotPrices(market.graph, target, max_hops, market.slices, known_rates=market.rates)
+            spot = SpotPrices(market.graph, target, max_hops, market.slices)
             self._spot_prices[key] = spot
             drop_oldest(self._spot_prices, _MAX_CACHED_PRICES)
         return spot
 
     def _slice_market(self, slice_value: float) -> SliceMarket:
         """Return the market of slices of that reference value; 0.0 stands for infinitely small ones."""
-        found = self._slice_markets.get(slice_value)
+        found = self._slice_markets.pop(slice_value, None)
         if found is None:
             values = self._reference_values() if slice_value else {}
             former = self._former.pop(slice_value, None)
-            found = self._update(former, slice_value, values) if former else None
-            if found is None:
-                graph = _drop_low_paying(self.graph, values, slice_value, self.paid_slices)
-                found = SliceMarket(graph, _slices(values, slice_value), {}, values)
-            self._slice_markets[slice_value] = found
-            drop_oldest(self._slice_markets, _MAX_CACHED_GRAPHS)
+            found = (self._update(former, slice_value, values) if former else None) or self._filter(slice_value, values)
+        self._slice_markets[slice_value] = found  # last, as the one used last
+        drop_oldest(self._slice_markets, _MAX_CACHED_GRAPHS)
         return found
+
+    def _filter(self, slice_value: float, values: Mapping[int, float]) -> SliceMarket:
+        """Return the market of slices of that reference value."""
+        slices = _slices(values, slice_value)
+        if slices is None:
+            return SliceMarket(self.graph, None, frozenset(), values)
+        pairs = _SlicePairs(self.paid_slices, slice_value, slices, values)
+        replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
+        known = self._slices_at_spot_rates
+        for i, row in enumerate(self.graph.arcs_by_pair):
+            for j, arcs in row.items():
+                pair = (i, j)
+                if slice_value <= known.get(pair, 0.0):
+                    continue
+                paying, rate = pairs.select(pair, arcs)
+                if rate != arcs[0].rate or len(paying) < len(arcs):
+                    replacements[pair] = (paying, rate)
+                elif pair not in pairs.weak:
+                    known[pair] = slice_value
+        graph = self.graph.with_arcs(replacements) if replacements else self.graph
+        return SliceMarket(graph, slices, frozenset(pairs.weak), values)
 
     def _update(self, former: FormerSliceMarket, slice_value: float, values: Mapping[int, float]) -> SliceMarket | None:
         """Return the market of former state as it is now; None if too much has changed.
@@ -190,11 +215,12 @@ class DustFilter:
         )
         if len(pairs) > _MAX_CHANGED_PAIRS_PER_TOKEN * len(graph.addresses):
             return None
-        pays = partial(_pays_at, values, slice_value, self.paid_slices)
-        rates = before.rates.copy()
-        for pair in pairs:
-            rates.pop(pair, None)
-        return SliceMarket(before.graph.with_pairs_of(graph, pairs, pays), _slices(values, slice_value), rates, values)
+        slices = _slices(values, slice_value)
+        if slices is None:
+            return SliceMarket(graph, None, frozenset(), values)
+        changed = _SlicePairs(self.paid_slices, slice_value, slices, values)
+        updated = before.graph.with_pairs_of(graph, pairs, changed.select)
+        return SliceMarket(updated, slices, (before.weak_pairs - pairs).union(changed.weak), values)
 
     def _best_output_along(self, path: list[int], amount: float) -> float:
         """Return what the best pool of each hop on `path` pays in turn; a pool takes no more than its capacity."""
@@ -211,6 +237,8 @@ class PaidSlices:
     """Knows for which slices arcs pay enough, from those tried: a pool that pays for one pays for any smaller one."""
 
     def __init__(self) -> None:
+        self._well_paid: dict[int, float] = {}
+        self._poorly_paid: dict[int, float] = {}
         self._paid: dict[int, float] = {}
         self._unpaid: dict[int, float] = {}
 
@@ -225,35 +253,65 @@ class PaidSlices:
         (self._paid if pays else self._unpaid)[number] = slice_value
         return pays
 
+    def pays_well(self, arc: Arc, slice_value: float, value_in: float, value_out: float) -> bool:
+        """Return whether `arc` takes a whole slice and pays `_WELL_PAID_FRACTION` of its reference value."""
+        number = id(arc)
+        if slice_value <= self._well_paid.get(number, 0.0):
+            return True
+        if slice_value >= self._poorly_paid.get(number, inf):
+            return False
+        amount_in = max(slice_value / value_in, 1.0)
+        pays = amount_out_for_all(arc, amount_in) >= _WELL_PAID_FRACTION * amount_in * value_in / value_out
+        (self._well_paid if pays else self._poorly_paid)[number] = slice_value
+        return pays
+
+
+class _SlicePairs:
+    """Selects arcs for slices of one reference value; `weak` are the pairs with an arc that does not pay well."""
+
+    def __init__(
+        self, paid_slices: PaidSlices, slice_value: float, slices: Slices, values: Mapping[int, float]
+    ) -> None:
+        self._paid_slices, self._slice_value, self._slices, self._values = paid_slices, slice_value, slices, values
+        self.weak: dict[TokenPair, None] = {}
+
+    def select(self, pair: TokenPair, arcs: list[Arc]) -> tuple[list[Arc], float]:
+        """Return the arcs that pay enough for a slice, and the best rate for one; without any, there is no pair.
+
+        Tokens without a value have no slices, and keep their arcs and spot rates.
+        """
+        value_in, value_out = self._values.get(pair[0]), self._values.get(pair[1])
+        if not value_in or not value_out:
+            self.weak[pair] = None
+            return arcs, arcs[0].rate if arcs else 0.0
+        slice_value, paid_slices = self._slice_value, self._paid_slices
+        paying = []
+        for arc in arcs:
+            if paid_slices.pays_well(arc, slice_value, value_in, value_out):
+                paying.append(arc)
+            elif paid_slices.pays(arc, slice_value, value_in, value_out):
+                paying.append(arc)
+                self.weak[pair] = None
+        rate = rate_for_slice(paying, self._slices[pair[0]])
+        return (paying, rate) if rate else ([], 0.0)
+
+
+def _with_slice_rates(graph: MarketGraph, slices: Slices | None) -> MarketGraph:
+    """Return `graph` with best rates for slices, without pairs whose pools take no whole slice."""
+    if slices is None:
+        return graph
+    replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
+    for i, row in enumerate(graph.arcs_by_pair):
+        for j, arcs in row.items():
+            rate = rate_for_slice(arcs, slices[i]) if i in slices else 0.0
+            if rate != arcs[0].rate:
+                replacements[i, j] = (arcs if rate else [], rate)
+    return graph.with_arcs(replacements) if replacements else graph
+
 
 def _slices(values: Mapping[int, float], slice_value: float) -> Slices | None:
     """Return the slices of that reference value; None if they are infinitely small."""
     return {token: max(slice_value / value, 1.0) for token, value in values.items()} if slice_value else None
-
-
-def _drop_low_paying(
-    graph: MarketGraph, values: Mapping[int, float], slice_value: float, paid_slices: PaidSlices
-) -> MarketGraph:
-    """Return `graph` without the arcs that pay next to nothing for a slice; tokens without a value keep theirs."""
-    replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
-    for i, row in enumerate(graph.arcs_by_pair):
-        value_in = values.get(i)
-        if not value_in:
-            continue
-        for j, arcs in row.items():
-            value_out = values.get(j)
-            if not value_out:
-                continue
-            paying = [arc for arc in arcs if paid_slices.pays(arc, slice_value, value_in, value_out)]
-            if len(paying) < len(arcs):
-                replacements[i, j] = (paying, paying[0].rate if paying else 0.0)
-    return graph.with_arcs(replacements) if replacements else graph
-
-
-def _pays_at(values: Mapping[int, float], slice_value: float, paid_slices: PaidSlices, arc: Arc) -> bool:
-    """Return whether `_drop_low_paying` leaves `arc`."""
-    value_in, value_out = values.get(arc.token_in), values.get(arc.token_out)
-    return not value_in or not value_out or paid_slices.pays(arc, slice_value, value_in, value_out)
 
 
 def pays_for_slice(curve: RateCurve, amount_in: float, rate: float) -> bool:
@@ -265,25 +323,25 @@ def pays_for_slice(curve: RateCurve, amount_in: float, rate: float) -> bool:
     )
 
 
-def drop_dust(graph: MarketGraph, spot: SpotPrices) -> MarketGraph:
-    """Return `graph` without the dust arcs that offer more than spot prices.
-
-    The best rates of such pairs become those for a slice.
-    """
-    if spot.slices is None:
+def drop_dust(market: SliceMarket, spot: SpotPrices) -> MarketGraph:
+    """Return the graph of `market` without the dust arcs that offer more than spot prices."""
+    slices, graph, values = spot.slices, market.graph, spot.values
+    if slices is None:
         return graph
-    replacements: dict[tuple[int, int], tuple[list[Arc], float]] = {}
-    for j, value_out in spot.values.items():
-        min_amount_out = _DUST_FRACTION * spot.slices[spot.target] / value_out
-        for i, rate in spot.rates_into(j).items():
-            if rate * value_out > spot.values.get(i, 0.0) * _ROUNDING_MARGIN and spot.allows(i):
-                amount_in = spot.slices.get(i, 0.0)
-                arcs = [
-                    arc
-                    for arc in graph.arcs_by_pair[i][j]
-                    if amount_in and amount_out_for_all(arc, amount_in) >= min_amount_out
-                ]
-                replacements[i, j] = (arcs, spot.rate(i, j))
+    target_slice = slices[spot.target]
+    # A pool that pays well may still be dust if it buys a token that is worth much less than its reference value.
+    poor = [j for j, value in values.items() if value * slices[j] * _WELL_PAID_FRACTION < _DUST_FRACTION * target_slice]
+    pairs = chain(market.weak_pairs, ((i, j) for j in poor for i in spot.rates_into(j)))
+    replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
+    for i, j in pairs:
+        value_out, arcs = values.get(j), graph.arcs_by_pair[i].get(j)
+        if not value_out or not arcs or not spot.allows(i):
+            continue
+        if arcs[0].rate * value_out > values.get(i, 0.0) * _ROUNDING_MARGIN:
+            amount_in, min_amount_out = slices.get(i, 0.0), _DUST_FRACTION * target_slice / value_out
+            paying = [arc for arc in arcs if amount_in and amount_out_for_all(arc, amount_in) >= min_amount_out]
+            if len(paying) < len(arcs):
+                replacements[i, j] = (paying, graph.best_rate_out[i][j])
     return graph.with_arcs(replacements) if replacements else graph
 
 

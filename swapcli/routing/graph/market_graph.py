@@ -92,14 +92,20 @@ class MarketGraph:
         return changed
 
     def with_pairs_of(
-        self, other: MarketGraph, pairs: Iterable[TokenPair], is_included: Callable[[Arc], bool]
+        self,
+        other: MarketGraph,
+        pairs: Iterable[TokenPair],
+        select: Callable[[TokenPair, list[Arc]], tuple[list[Arc], float]],
     ) -> MarketGraph:
-        """Return the graph with the included arcs of `other`, which has the same tokens, for some pairs of tokens."""
+        """Return the graph with arcs of `other`, which has the same tokens, for some pairs of tokens.
+
+        `select` returns which arcs of a pair to take, in their order, and the pair's best rate.
+        """
         replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
         for i, j in pairs:
-            arcs = [arc for arc in other.arcs_by_pair[i].get(j, ()) if is_included(arc)]
+            arcs, best_rate = select((i, j), other.arcs_by_pair[i].get(j, []))
             if arcs or j in self.arcs_by_pair[i]:
-                replacements[i, j] = (arcs, arcs[0].rate if arcs else 0.0)
+                replacements[i, j] = (arcs, best_rate)
         graph, is_part = self._with_rows(replacements), self.has_core_of(other)
         graph._sort_rows({i for i, _ in replacements}, {j for _, j in replacements})
         if is_part or all((j in self.arcs_by_pair[i]) == bool(arcs) for (i, j), (arcs, _) in replacements.items()):

@@ -4,17 +4,17 @@ At spot prices no pool has a profitable trade, which makes them a feasible start
 relaxation from the output token finds them, one layer per hop.
 
 The rate of a pool's first unit says nothing about the pool's depth: anyone can create a pool worth a millionth of a
-cent at any price. Therefore a pool counts with what it pays for a slice of the order.
+cent at any price. Therefore the graph of an order has best rates for a slice of it; see `dust_filter`.
 """
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
 from itertools import pairwise
+from math import inf
 
 from swapcli.routing.graph.best_paths import relax_layers
-from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
 
 Slices = Mapping[int, float]
@@ -45,41 +45,42 @@ class SpotPrices:
         max_hops: int,
         slices: Slices | None = None,
         avoided_tokens: frozenset[int] = frozenset(),
-        known_rates: dict[TokenPair, float] | None = None,
     ) -> None:
         """Price the tokens from `target` backwards.
 
-        With `slices`, a pool counts with what it pays for a slice of its input token, and no path passes through tokens
-        without a slice. None stands for infinitely small slices: pools count with their spot rates. No path passes
-        through `avoided_tokens`. `known_rates` caches the rates for slices, and may be shared by prices with the same
-        graph and slices.
+        With `slices`, for which `graph` has the best rates, no path passes through tokens without a slice. None stands
+        for infinitely small slices. No path passes through `avoided_tokens`.
         """
         self._graph, self.target, self._max_hops, self._avoided_tokens = graph, target, max_hops, avoided_tokens
         self.slices = slices
-        self._known_rates = {} if known_rates is None else known_rates
-        path = graph.path_to_core(target)
-        self._path_to_core = frozenset(path)
+        self._path_to_core = frozenset(graph.path_to_core(target))
         self._excluded = avoided_tokens | {target}
         self.values: Prices = {target: 1.0}
         self._layers: list[dict[int, _Label]] = [{target: (1.0, target)}]
         for layer in relax_layers(self._layers[0], max_hops, self._extend):
             self._layers.append(layer)
-            self.values.update({t: value for t, (value, _) in layer.items()})
 
     def _extend(self, front: Mapping[int, _Label], _: int) -> dict[int, _Label]:
-        excluded, has_slices = self._excluded, self.slices is not None
+        """Return the better labels that one more hop gives, and record their values."""
+        excluded, values, slices = self._excluded, self.values, self.slices or {}
+        max_slice_value = _VERIFY_ABOVE * slices[self.target] if slices else inf
         improved: dict[int, _Label] = {}
-        best = dict(self.values)
         for j, (value_j, _) in front.items():
             for i, rate in self.rates_into(j).items():
                 value = value_j * rate
-                if value > best.get(i, 0.0) and i not in excluded:
-                    if has_slices:
-                        value = self._slice_value(i, j, value_j, best.get(i, 0.0))
-                    if value:
-                        improved[i] = (value, j)
-                        best[i] = value
+                if value > values.get(i, 0.0) and i not in excluded:
+                    if value * slices.get(i, inf) > max_slice_value:
+                        value = self._verified_value(i, j, value)
+                        if value <= values.get(i, 0.0):
+                            continue
+                    improved[i] = (value, j)
+                    values[i] = value
         return improved
+
+    def _verified_value(self, i: int, j: int, value: float) -> float:
+        """Return the value of a unit of i when a slice of it is sold along the path over j, at most `value`."""
+        slice_in = (self.slices or {}).get(i, 0.0)
+        return min(value, self.sell_along(slice_in, [i, *self.path(j)]) / slice_in) if slice_in else 0.0
 
     def rates_into(self, token: int) -> Mapping[int, float]:
         """Return the best rates into `token` from tokens that paths may pass through, and perhaps from others."""
@@ -87,19 +88,6 @@ class SpotPrices:
             return self._graph.core_rate_in[token]
         core, path = self._graph.two_core, self._path_to_core
         return {i: rate for i, rate in self._graph.best_rate_in[token].items() if i in core or i in path}
-
-    def _slice_value(self, i: int, j: int, value_j: float, threshold: float) -> float:
-        """Return the value of a unit of i when a slice of it is sold for j; 0.0 if that is at most `threshold`."""
-        rate = self._known_rates.get((i, j))
-        if rate is None:
-            rate = self._known_rates[i, j] = self.rate(i, j)
-        value = value_j * rate
-        if value <= threshold:
-            return 0.0
-        slices = self.slices or {}
-        if value * slices[i] > _VERIFY_ABOVE * slices[self.target]:
-            value = min(value, self.sell_along(slices[i], [i, *self.path(j)]) / slices[i])
-        return value if value > threshold else 0.0
 
     def sell_along(self, amount: float, path: list[int]) -> float:
         """Return what `amount` brings when the best pool of each hop on `path` sells all of it."""
@@ -110,17 +98,6 @@ class SpotPrices:
                     break
                 amount = max(amount, amount_out_for_all(arc, amount_in))
         return amount
-
-    def rate(self, token_in: int, token_out: int, min_rate: float = 0.0) -> float:
-        """Return the best rate of a single pool for a slice of `token_in`; `min_rate` if none is better."""
-        slice_in = self.slices.get(token_in, 0.0) if self.slices is not None else 0.0
-        if self.slices is not None and not slice_in:
-            return min_rate
-        for arc in self._graph.arcs_by_pair[token_in].get(token_out, ()):
-            if arc.rate <= min_rate:
-                break
-            min_rate = max(min_rate, _rate_for_slice(arc, slice_in))
-        return min_rate
 
     def is_dust(self, token: int, min_fraction: float) -> bool:
         """Return whether no path sells a slice of `token` for at least `min_fraction` of a slice of the target."""
@@ -181,8 +158,8 @@ class SpotPrices:
         if not path:
             return 0.0
         value = 1.0
-        for j, i in pairwise(path[::-1]):
-            value *= self.rate(i, j)
+        for i, j in pairwise(path):
+            value *= self._graph.best_rate_out[i][j] if self.slices is None or i in self.slices else 0.0
         return value
 
 
@@ -191,12 +168,18 @@ def amount_out_for_all(arc: Arc, amount_in: float) -> float:
     return arc.curve.amount_out(amount_in) if amount_in <= arc.curve.capacity else 0.0
 
 
-def _rate_for_slice(arc: Arc, amount_in: float) -> float:
-    """Return the rate of `arc` for `amount_in`; its spot rate if both are about the same."""
-    if not amount_in:
-        return arc.rate
-    rate = amount_out_for_all(arc, amount_in) / amount_in
-    return arc.rate if rate > arc.rate * (1.0 - _RATE_TOLERANCE) else rate
+def rate_for_slice(arcs: Iterable[Arc], amount_in: float) -> float:
+    """Return the best rate of a single arc for `amount_in`: its spot rate if both are about the same.
+
+    `arcs` come best spot rate first; 0.0 if none takes the whole amount.
+    """
+    best = 0.0
+    for arc in arcs:
+        if arc.rate <= best:
+            break
+        rate = amount_out_for_all(arc, amount_in) / amount_in
+        best = max(best, arc.rate if rate > arc.rate * (1.0 - _RATE_TOLERANCE) else rate)
+    return best
 
 
 def _remove_loops(walk: list[int]) -> list[int]:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import pytest
-from hypothesis import given
+from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.routing.graph.dust_filter import SLICE_FRACTION, DustFilter, PaidSlices, pays_for_slice
@@ -35,8 +35,7 @@ BRIDGE = (
 @given(seeds, st.floats(1, 1e6))
 def test_a_slice_pays_no_more_per_unit_than_the_spot_price(seed: int, order_value: float) -> None:
     market = graph_of(build_random_market(seed, every_family=True))
-    values = reference_values(market, usd_prices(market, {1: 1.0}))
-    sized = SpotPrices(market, 1, 6, {t: order_value * UNIT / value for t, value in values.items()})
+    sized = scales(market).filtered_market(0, 1, order_value * UNIT, 6).spot
     spot = SpotPrices(market, 1, 6)
     for t in range(len(market.addresses)):
         assert sized.value(t) <= spot.value(t) * (1 + 1e-12)
@@ -81,6 +80,35 @@ def test_tokens_without_usd_prices_get_relative_values() -> None:
     market = graph(build_constant_product(0, C, D, 10**3 * UNIT, 5 * 10**3 * UNIT))
     values = reference_values(market, usd_prices(market, {1: 1.0}))
     assert values[2] / values[3] == pytest.approx(5.0)
+
+
+@given(seeds, st.floats(-3, 4))
+def test_best_rates_are_those_for_a_slice(seed: int, digits: float) -> None:
+    market = graph_of(build_random_market(seed, every_family=True))
+    found = scales(market).filtered_market(0, 1, 10.0**digits * UNIT, 6)
+    slices = found.spot.slices
+    assume(slices is not None and not found.spot.is_dust(0, 0.1))
+    assert slices is not None
+    for arcs in (arcs for row in found.graph.arcs_by_pair for arcs in row.values()):
+        amount_in, rate = slices[arcs[0].token_in], found.graph.best_rate_out[arcs[0].token_in][arcs[0].token_out]
+        paid = max(arc.curve.amount_out(amount_in) for arc in arcs if amount_in <= arc.curve.capacity)
+        assert paid * (1 - 1e-12) <= rate * amount_in <= paid / (1 - 0.011)
+
+
+@given(seeds, st.lists(st.floats(-3, 12), min_size=2, max_size=6))
+def test_orders_of_other_sizes_change_no_market(seed: int, digits: list[float]) -> None:
+    pools = build_random_market(seed, every_family=True)
+    shared = scales(graph_of(pools))
+    for amount in (10.0**each * UNIT for each in digits):
+        found, alone = (each.filtered_market(0, 1, amount, 6) for each in (shared, scales(graph_of(pools))))
+        assert found.spot.values == alone.spot.values
+        assert found.graph.best_rate_out == alone.graph.best_rate_out
+        assert found.graph.best_rate_in == alone.graph.best_rate_in
+        keys = [
+            [[arc.pool.key for arc in arcs] for row in each.graph.arcs_by_pair for arcs in row.values()]
+            for each in (found, alone)
+        ]
+        assert keys[0] == keys[1]
 
 
 @given(seeds, st.lists(st.floats(-6, 9), max_size=5))
