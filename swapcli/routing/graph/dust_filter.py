@@ -18,7 +18,7 @@ from swapcli.model.pool import RateCurve
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.routing.graph.spot_prices import Slices, SpotPrices, amount_out_for_all, rate_for_slice
+from swapcli.routing.graph.spot_prices import Slices, SpotPrices, amount_out_for_all, is_at_spot_rate
 
 SLICE_FRACTION = 1e-3
 """A slice is this part of an order. Rounded down to a step, it is about the least flow of a detour that the search
@@ -234,35 +234,26 @@ class DustFilter:
 
 
 class PaidSlices:
-    """Knows for which slices arcs pay enough, from those tried: a pool that pays for one pays for any smaller one."""
+    """Knows for which slices arcs pay enough, from those tried: a pool that pays for one pays for any smaller one.
+
+    `well_paid` are the largest slices known to be taken whole for a good part of their value, by the id of an arc, and
+    `unpaid` the smallest ones that it pays next to nothing for.
+    """
 
     def __init__(self) -> None:
-        self._well_paid: dict[int, float] = {}
-        self._poorly_paid: dict[int, float] = {}
+        self.well_paid: dict[int, float] = {}
         self._paid: dict[int, float] = {}
-        self._unpaid: dict[int, float] = {}
+        self.unpaid: dict[int, float] = {}
 
     def pays(self, arc: Arc, slice_value: float, value_in: float, value_out: float) -> bool:
         """Return whether `arc` pays enough for a slice, as `pays_for_slice`, at the reference values of its tokens."""
         number = id(arc)
         if slice_value <= self._paid.get(number, 0.0):
             return True
-        if slice_value >= self._unpaid.get(number, inf):
+        if slice_value >= self.unpaid.get(number, inf):
             return False
         pays = pays_for_slice(arc.curve, max(slice_value / value_in, 1.0), value_in / value_out)
-        (self._paid if pays else self._unpaid)[number] = slice_value
-        return pays
-
-    def pays_well(self, arc: Arc, slice_value: float, value_in: float, value_out: float) -> bool:
-        """Return whether `arc` takes a whole slice and pays `_WELL_PAID_FRACTION` of its reference value."""
-        number = id(arc)
-        if slice_value <= self._well_paid.get(number, 0.0):
-            return True
-        if slice_value >= self._poorly_paid.get(number, inf):
-            return False
-        amount_in = max(slice_value / value_in, 1.0)
-        pays = amount_out_for_all(arc, amount_in) >= _WELL_PAID_FRACTION * amount_in * value_in / value_out
-        (self._well_paid if pays else self._poorly_paid)[number] = slice_value
+        (self._paid if pays else self.unpaid)[number] = slice_value
         return pays
 
 
@@ -284,16 +275,34 @@ class _SlicePairs:
         if not value_in or not value_out:
             self.weak[pair] = None
             return arcs, arcs[0].rate if arcs else 0.0
-        slice_value, paid_slices = self._slice_value, self._paid_slices
-        paying = []
+        slice_value, slice_in = self._slice_value, self._slices[pair[0]]
+        well_paid, unpaid = self._paid_slices.well_paid, self._paid_slices.unpaid
+        min_well_paid = _WELL_PAID_FRACTION * slice_in * value_in / value_out
+        paying, best_rate = [], 0.0
         for arc in arcs:
-            if paid_slices.pays_well(arc, slice_value, value_in, value_out):
+            number = id(arc)
+            if slice_value >= unpaid.get(number, inf):
+                continue
+            is_known = slice_value <= well_paid.get(number, 0.0)
+            if is_known and arc.rate <= best_rate:
                 paying.append(arc)
-            elif paid_slices.pays(arc, slice_value, value_in, value_out):
-                paying.append(arc)
-                self.weak[pair] = None
-        rate = rate_for_slice(paying, self._slices[pair[0]])
-        return (paying, rate) if rate else ([], 0.0)
+                continue
+            slice_out = amount_out_for_all(arc, slice_in)
+            if not is_known:
+                if slice_out >= min_well_paid:
+                    well_paid[number] = slice_value
+                elif self._paid_slices.pays(arc, slice_value, value_in, value_out):
+                    self.weak[pair] = None
+                else:
+                    continue
+            paying.append(arc)
+            best_rate = max(best_rate, _rate(arc, slice_in, slice_out))
+        return (paying, best_rate) if best_rate else ([], 0.0)
+
+
+def _rate(arc: Arc, amount_in: float, amount_out: float) -> float:
+    """Return the rate of a trade: the spot rate if both are about the same, which small orders of any size share."""
+    return arc.rate if is_at_spot_rate(arc, amount_in, amount_out) else amount_out / amount_in
 
 
 def _with_slice_rates(graph: MarketGraph, slices: Slices | None) -> MarketGraph:
@@ -303,7 +312,9 @@ def _with_slice_rates(graph: MarketGraph, slices: Slices | None) -> MarketGraph:
     replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
     for i, row in enumerate(graph.arcs_by_pair):
         for j, arcs in row.items():
-            rate = rate_for_slice(arcs, slices[i]) if i in slices else 0.0
+            rate = (
+                max(_rate(arc, slices[i], amount_out_for_all(arc, slices[i])) for arc in arcs) if i in slices else 0.0
+            )
             if rate != arcs[0].rate:
                 replacements[i, j] = (arcs if rate else [], rate)
     return graph.with_arcs(replacements) if replacements else graph

@@ -9,7 +9,7 @@ cent at any price. Therefore the graph of an order has best rates for a slice of
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from functools import cached_property
 from itertools import pairwise
 from math import inf
@@ -164,22 +164,17 @@ class SpotPrices:
 
 
 def amount_out_for_all(arc: Arc, amount_in: float) -> float:
-    """Return what `arc` pays for `amount_in`; 0.0 beyond its capacity, since a router must sell all of it."""
-    return arc.curve.amount_out(amount_in) if amount_in <= arc.curve.capacity else 0.0
+    """Return what `arc` pays for `amount_in`; 0.0 beyond its capacity, since a router must sell all of it.
 
-
-def rate_for_slice(arcs: Iterable[Arc], amount_in: float) -> float:
-    """Return the best rate of a single arc for `amount_in`: its spot rate if both are about the same.
-
-    `arcs` come best spot rate first; 0.0 if none takes the whole amount.
+    A pool whose rate hardly falls takes all: its capacity takes longer to find than what it pays.
     """
-    best = 0.0
-    for arc in arcs:
-        if arc.rate <= best:
-            break
-        rate = amount_out_for_all(arc, amount_in) / amount_in
-        best = max(best, arc.rate if rate > arc.rate * (1.0 - _RATE_TOLERANCE) else rate)
-    return best
+    amount_out = arc.curve.amount_out(amount_in)
+    return amount_out if is_at_spot_rate(arc, amount_in, amount_out) or amount_in <= arc.curve.capacity else 0.0
+
+
+def is_at_spot_rate(arc: Arc, amount_in: float, amount_out: float) -> bool:
+    """Return whether the rate of a trade of `arc` is about its spot rate."""
+    return amount_out > arc.rate * amount_in * (1.0 - _RATE_TOLERANCE)
 
 
 def _remove_loops(walk: list[int]) -> list[int]:
