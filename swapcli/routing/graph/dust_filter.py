@@ -35,7 +35,7 @@ _SLICE_STEP = 16.0  # slices are rounded to powers of it, so that orders of simi
 _ROUNDING_MARGIN = 1.0 + 1e-9  # a rate above spot prices by less is a rounding error
 _LARGE_SLICE_FRACTION = 0.1  # of an order: where small pools cannot pay, it leads over larger ones
 _DRAINED_FRACTION = 0.1  # of an order's value: where no path pays more, slices are parts of what is paid
-_MAX_CACHED_GRAPHS = 16  # one per size of slice: sixteen cover a factor of 16^16, from dust to the largest orders
+_MAX_CACHED_SLICES = 24  # sizes of slice, from dust to the largest orders; most share one graph
 _MAX_CACHED_PRICES = 128  # entries by target, hop limit and slice; bounds the memory of a long-running service
 
 _MAX_CHANGED_PAIRS_PER_TOKEN = 1.0  # beyond it, filtering the whole graph takes about as long. Empirical
@@ -92,7 +92,9 @@ class DustFilter:
         self._former = dict(former or {})
         self._spot_prices: dict[tuple[int, int, float], SpotPrices] = {}
         self._slice_markets: dict[float, SliceMarket] = {}
-        self._slices_at_spot_rates: dict[TokenPair, float] = {}  # up to which all arcs of a pair pay well
+        # Up to these slices all arcs of a pair, or of the graph, pay well, and the best rate is a spot rate.
+        self._slices_at_spot_rates: dict[TokenPair, float] = {}
+        self._max_slice_at_spot_rates = 0.0
         self._filtered_markets: dict[tuple[int, int, float, bool], FilteredMarket] = {}
 
     @property
@@ -152,7 +154,7 @@ class DustFilter:
             if is_filtered:
                 market = FilteredMarket(drop_dust(self._slice_market(slice_value), spot), spot)
             else:
-                rates = _with_slice_rates(self.graph, spot.slices)
+                rates = self._with_slice_rates(slice_value)
                 market = FilteredMarket(self.graph, SpotPrices(rates, target, max_hops, spot.slices))
             self._filtered_markets[key] = market
             drop_oldest(self._filtered_markets, _MAX_CACHED_PRICES)
@@ -176,7 +178,7 @@ class DustFilter:
             former = self._former.pop(slice_value, None)
             found = (self._update(former, slice_value, values) if former else None) or self._filter(slice_value, values)
         self._slice_markets[slice_value] = found  # last, as the one used last
-        drop_oldest(self._slice_markets, _MAX_CACHED_GRAPHS)
+        drop_oldest(self._slice_markets, _MAX_CACHED_SLICES)
         return found
 
     def _filter(self, slice_value: float, values: Mapping[int, float]) -> SliceMarket:
@@ -184,6 +186,8 @@ class DustFilter:
         slices = _slices(values, slice_value)
         if slices is None:
             return SliceMarket(self.graph, None, frozenset(), values)
+        if slice_value <= self._max_slice_at_spot_rates:
+            return SliceMarket(self.graph, slices, frozenset(), values)
         pairs = _SlicePairs(self.paid_slices, slice_value, slices, values)
         replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
         known = self._slices_at_spot_rates
@@ -193,12 +197,29 @@ class DustFilter:
                 if slice_value <= known.get(pair, 0.0):
                     continue
                 paying, rate = pairs.select(pair, arcs)
-                if rate != arcs[0].rate or len(paying) < len(arcs):
+                if rate != arcs[0].rate or paying is not arcs:
                     replacements[pair] = (paying, rate)
                 elif pair not in pairs.weak:
                     known[pair] = slice_value
+        if not replacements and not pairs.weak:
+            self._max_slice_at_spot_rates = slice_value
         graph = self.graph.with_arcs(replacements) if replacements else self.graph
         return SliceMarket(graph, slices, frozenset(pairs.weak), values)
+
+    def _with_slice_rates(self, slice_value: float) -> MarketGraph:
+        """Return the whole graph with best rates for slices, without pairs whose pools take no whole slice."""
+        slices = self._slice_market(slice_value).slices
+        if slices is None or slice_value <= self._max_slice_at_spot_rates:
+            return self.graph
+        replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
+        for i, row in enumerate(self.graph.arcs_by_pair):
+            slice_in = slices.get(i)
+            for j, arcs in row.items():
+                if slice_in and slice_value > self._slices_at_spot_rates.get((i, j), 0.0):
+                    rate = max(_rate(arc, slice_in, amount_out_for_all(arc, slice_in)) for arc in arcs)
+                    if rate != arcs[0].rate:
+                        replacements[i, j] = (arcs if rate else [], rate)
+        return self.graph.with_arcs(replacements) if replacements else self.graph
 
     def _update(self, former: FormerSliceMarket, slice_value: float, values: Mapping[int, float]) -> SliceMarket | None:
         """Return the market of former state as it is now; None if too much has changed.
@@ -297,27 +318,14 @@ class _SlicePairs:
                     continue
             paying.append(arc)
             best_rate = max(best_rate, _rate(arc, slice_in, slice_out))
+        if len(paying) == len(arcs) and best_rate:
+            return arcs, best_rate
         return (paying, best_rate) if best_rate else ([], 0.0)
 
 
 def _rate(arc: Arc, amount_in: float, amount_out: float) -> float:
     """Return the rate of a trade: the spot rate if both are about the same, which small orders of any size share."""
     return arc.rate if is_at_spot_rate(arc, amount_in, amount_out) else amount_out / amount_in
-
-
-def _with_slice_rates(graph: MarketGraph, slices: Slices | None) -> MarketGraph:
-    """Return `graph` with best rates for slices, without pairs whose pools take no whole slice."""
-    if slices is None:
-        return graph
-    replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
-    for i, row in enumerate(graph.arcs_by_pair):
-        for j, arcs in row.items():
-            rate = (
-                max(_rate(arc, slices[i], amount_out_for_all(arc, slices[i])) for arc in arcs) if i in slices else 0.0
-            )
-            if rate != arcs[0].rate:
-                replacements[i, j] = (arcs if rate else [], rate)
-    return graph.with_arcs(replacements) if replacements else graph
 
 
 def _slices(values: Mapping[int, float], slice_value: float) -> Slices | None:

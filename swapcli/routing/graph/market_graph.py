@@ -73,7 +73,7 @@ class MarketGraph:
         changed, removed, added = self._without_rows(tuple(addresses)), tuple(before), tuple(after)
         changed_pairs = changed.pairs_of(removed + added)
         rows = {i for i, _ in changed_pairs}
-        changed._copy_except(self, changed_pairs, rows)
+        changed._copy_except(self, changed_pairs, rows, rows)
         keys = {pool.key for pool in removed}
         for i, j in changed_pairs:
             changed.arcs_by_pair[i][j] = [arc for arc in changed.arcs_by_pair[i].get(j, ()) if arc.pool.key not in keys]
@@ -148,10 +148,11 @@ class MarketGraph:
         """Return the graph with other arcs and best rates for some pairs, as `with_arcs`, but without a core yet."""
         graph = self._without_rows(self.addresses)
         tokens_in, tokens_out = ({pair[k] for pair in replacements} for k in (0, 1))
-        graph._copy_except(self, replacements, tokens_in)
-        graph.best_rate_in = _copy_rows(self.best_rate_in, tokens_out, len(self.addresses))
+        pairs = [(i, j) for (i, j), (arcs, _) in replacements.items() if self.arcs_by_pair[i].get(j) is not arcs]
+        graph._copy_except(self, pairs, tokens_in, tokens_out)
+        for i, j in pairs:
+            graph.arcs_by_pair[i][j] = replacements[i, j][0]
         for (i, j), (arcs, best_rate) in replacements.items():
-            graph.arcs_by_pair[i][j] = arcs
             if arcs:
                 graph.best_rate_out[i][j] = graph.best_rate_in[j][i] = best_rate
             else:
@@ -180,13 +181,16 @@ class MarketGraph:
         return permutations([self.token_index[token] for token in pool.tokens], 2)
 
     def _copy_except(
-        self, other: MarketGraph, changed_pairs: Iterable[tuple[int, int]], changed_rows: Set[int]
+        self, other: MarketGraph, changed_pairs: Collection[TokenPair], tokens_in: Set[int], tokens_out: Set[int]
     ) -> None:
-        """Share the rows of `other`, copy those that will change, and drop cached values of the changed pairs."""
+        """Share the rows of `other`, copy those that will change, and drop cached values of the pairs with other arcs.
+
+        Best rates will change for pairs of `tokens_in` with `tokens_out`.
+        """
         size = len(self.addresses)
-        self.arcs_by_pair = _copy_rows(other.arcs_by_pair, changed_rows, size)
-        self.best_rate_out = _copy_rows(other.best_rate_out, changed_rows, size)
-        self.best_rate_in = _copy_rows(other.best_rate_in, changed_rows, size)
+        self.arcs_by_pair = _copy_rows(other.arcs_by_pair, {i for i, _ in changed_pairs}, size)
+        self.best_rate_out = _copy_rows(other.best_rate_out, tokens_in, size)
+        self.best_rate_in = _copy_rows(other.best_rate_in, tokens_out, size)
         # `dict()` copies atomically: other threads may be adding to these caches.
         self._pair_depths, self.mid_price_cache = dict(other._pair_depths), dict(other.mid_price_cache)
         for pair in changed_pairs:
