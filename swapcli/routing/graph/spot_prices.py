@@ -66,21 +66,23 @@ class SpotPrices:
         max_slice_value = _VERIFY_ABOVE * slices[self.target] if slices else inf
         improved: dict[int, _Label] = {}
         for j, (value_j, _) in front.items():
+            path_j: list[int] = []
             for i, rate in self.rates_into(j).items():
                 value = value_j * rate
                 if value > values.get(i, 0.0) and i not in excluded:
                     if value * slices.get(i, inf) > max_slice_value:
-                        value = self._verified_value(i, j, value)
+                        path_j = path_j or self.path(j)
+                        value = self._verified_value(i, path_j, value)
                         if value <= values.get(i, 0.0):
                             continue
                     improved[i] = (value, j)
                     values[i] = value
         return improved
 
-    def _verified_value(self, i: int, j: int, value: float) -> float:
-        """Return the value of a unit of i when a slice of it is sold along the path over j, at most `value`."""
+    def _verified_value(self, i: int, path: list[int], value: float) -> float:
+        """Return the value of a unit of i when a slice of it is sold for a token and along its `path`, or `value`."""
         slice_in = (self.slices or {}).get(i, 0.0)
-        return min(value, self.sell_along(slice_in, [i, *self.path(j)]) / slice_in) if slice_in else 0.0
+        return min(value, self.sell_along(slice_in, [i, *path]) / slice_in) if slice_in else 0.0
 
     def rates_into(self, token: int) -> Mapping[int, float]:
         """Return the best rates into `token` from tokens that paths may pass through, and perhaps from others."""
@@ -115,14 +117,15 @@ class SpotPrices:
         if not path or self._avoided_tokens.intersection(path[1:]):
             return []
         token = path.pop()
-        limit = min(len(self._layers) - 1, self._max_hops - len(path))
+        hops = min(len(self._layers) - 1, self._max_hops - len(path))
         while token != self.target:
-            layers = [k for k in range(limit, 0, -1) if token in self._layers[k]]
-            if not layers:
+            while hops > 0 and token not in self._layers[hops]:
+                hops -= 1
+            if hops <= 0:
                 return []
             path.append(token)
-            limit = layers[0] - 1
-            token = self._layers[layers[0]][token][1]
+            token = self._layers[hops][token][1]
+            hops -= 1
         path = _remove_loops([*path, token])
         return path if len(path) <= self._max_hops + 1 else []
 

@@ -52,24 +52,29 @@ class _PathExtender:
         self._token_values: dict[int, float] = {}
 
     def extend(
-        self, state: _PathState, arcs: Iterable[Arc], threshold: float, rejected_pools: Set[str] = frozenset()
+        self,
+        state: _PathState,
+        arcs: Iterable[Arc],
+        threshold: float,
+        rejected_pools: Set[str] = frozenset(),
+        min_amount: float = 0.0,
     ) -> _PathState | None:
         """Return the state after the best of `arcs` between two tokens, which come best spot rate first.
 
-        Amounts are whole units. None if no net amount exceeds `threshold`.
+        Amounts are whole units. None if no amount exceeds `min_amount`, or no net amount `threshold`.
         """
         best = None
+        min_amount = max(min_amount, threshold, 0.0)
         for arc in arcs:
-            if state.amount * arc.rate <= threshold:
+            if state.amount * arc.rate <= min_amount:
                 break
-            if state.amount > arc.curve.capacity or arc.pool.key in rejected_pools:
-                continue
             amount_out = float(int(arc.curve.amount_out(state.amount)))
-            if amount_out <= threshold:
+            if amount_out <= min_amount or state.amount > arc.curve.capacity or arc.pool.key in rejected_pools:
                 continue
             gas_cost, gas_in_token = self._gas_after(state.gas_cost, arc)
-            if amount_out - gas_in_token > threshold and amount_out > 0.0:
+            if amount_out - gas_in_token > threshold:
                 threshold = amount_out - gas_in_token
+                min_amount = max(min_amount, threshold)
                 best = _PathState(amount_out, gas_cost, threshold, (*state.path, arc))
         return best
 
@@ -168,7 +173,8 @@ def better_single_path(problem: RoutingProblem, min_net: float, rejected_pools: 
                 if ceiling - extender.min_hop_gas_cost - gas_left <= incumbent or state.has_sold(j):
                     continue
                 threshold = (improved.get(j) or best.get(j, _UNREACHED)).net
-                extended = extender.extend(state, graph.arcs_by_pair[token][j], threshold, rejected_pools)
+                min_amount = (incumbent + gas_left + state.gas_cost) / value
+                extended = extender.extend(state, graph.arcs_by_pair[token][j], threshold, rejected_pools, min_amount)
                 if extended and extended.amount * value - extended.gas_cost - gas_left > incumbent:
                     improved[j] = extended
         if target in improved:
