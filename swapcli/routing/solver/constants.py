@@ -80,14 +80,12 @@ of floats."""
 COORDINATE_TOL: Final = 3e-3
 """Part of the imbalance scale to which one coordinate step balances a token. Empirical."""
 
-FIRST_BRACKET_STEP: Final = 1e-3
-BRACKET_GROWTH: Final = 3.0
-MAX_BRACKET_STEP: Final = 40.0
-"""Steps of a logarithmic price while its root is bracketed: from a tenth of a percent, threefold each time, up to a
-factor of e^40, beyond the range of real prices."""
+FIRST_STEP: Final = 0.3
+STEP_OUT: Final = 4.0
+"""Largest step of a logarithmic price, and its growth until the zero is bracketed. Empirical."""
 
-ILLINOIS_ITERATIONS: Final = 24
-"""The Illinois rule converges with order 1.44; empirical: 24 evaluations suffice for poor brackets too."""
+LOG_ROOT_STEPS: Final = 24
+"""Four are typical; the rest is a reserve for jumps, which halve the bracket."""
 
 SECANT_ITERATIONS: Final = 8
 """The secant method converges with order 1.6: from a percent to the last of 27 digits in seven steps."""

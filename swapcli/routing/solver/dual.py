@@ -186,21 +186,25 @@ class Dual:
         inward, outward = self._incident[token]
         injected = self.amount if token == 0 else 0.0
 
-        def surplus(price: float) -> float:
-            balance = injected
+        def surplus(price: float) -> tuple[float, float]:
+            balance, slope = injected, 0.0
             for i, arcs in inward:
-                price_in = prices[i]
+                least_rate = prices[i] / price
                 for rate, trade_to_marginal_rate in arcs:
-                    if price * rate <= price_in:
+                    if rate <= least_rate:
                         break
-                    balance += trade_to_marginal_rate(price_in / price)[1]
+                    _, amount_out, arc_slope = trade_to_marginal_rate(least_rate)
+                    balance += amount_out
+                    slope += least_rate * arc_slope
             for j, arcs in outward:
-                price_out = prices[j]
+                least_rate = price / prices[j]
                 for rate, trade_to_marginal_rate in arcs:
-                    if price_out * rate <= price:
+                    if rate <= least_rate:
                         break
-                    balance -= trade_to_marginal_rate(price / price_out)[0]
-            return balance
+                    amount_in, _, arc_slope = trade_to_marginal_rate(least_rate)
+                    balance -= amount_in
+                    slope += arc_slope
+            return balance, slope
 
         return find_log_root(surplus, prices[token], tolerance)
 

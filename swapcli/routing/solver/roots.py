@@ -6,15 +6,15 @@ Each keeps an interval with a sign change, so that the kinks and jumps of pools 
 from __future__ import annotations
 
 from collections.abc import Callable
-from math import exp, log, sqrt
+from math import exp, inf, sqrt
 
 from swapcli.routing.solver.constants import (
-    BRACKET_GROWTH,
-    FIRST_BRACKET_STEP,
-    ILLINOIS_ITERATIONS,
+    FIRST_STEP,
     LINE_SEARCH_ITERATIONS,
-    MAX_BRACKET_STEP,
+    LOG_ROOT_STEPS,
+    MIN_SLOPE_PROGRESS,
     SECANT_ITERATIONS,
+    STEP_OUT,
     STEP_OUT_GROWTH,
 )
 
@@ -68,42 +68,28 @@ def _step_out(value_at: Callable[[int], int], required: int, bracket: tuple[int,
     return max(short, enough - step) if step > 0 else short, min(enough, short - step) if step < 0 else enough
 
 
-def find_log_root(rising: Callable[[float], float], start: float, tolerance: float) -> float:
-    """Return a zero of `rising` (an amount by price) on a logarithmic scale, searched from `start` outwards.
+def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, tolerance: float) -> float:
+    """Return a zero of `rising`, an amount and its slope by the logarithm of a price, searched from the price `start`.
 
+    Newton steps inside a growing bracket; where one leaves more than half of the amount, the next halves the bracket.
     `tolerance` bounds the value, price times amount, that may be left. Returns the last price tried where none in
     reach changes the sign.
     """
-    excess = rising(start)
-    step = FIRST_BRACKET_STEP
-    while abs(excess) * start > tolerance and step < MAX_BRACKET_STEP:
-        other = start * exp(-step if excess > 0.0 else step)
-        other_excess = rising(other)
-        if (other_excess > 0.0) != (excess > 0.0):
-            return _illinois(rising, (start, excess), (other, other_excess), tolerance)
-        start, excess, step = other, other_excess, step * BRACKET_GROWTH
-    return start
-
-
-def _illinois(
-    rising: Callable[[float], float], point: tuple[float, float], other: tuple[float, float], tolerance: float
-) -> float:
-    """Return the zero between two points of opposite sign, by false position with the Illinois rule.
-
-    Source: Dowell, Jarratt, A modified regula falsi method for computing the root of an equation, BIT 11 (1971).
-    """
-    (a, excess_a), (b, excess_b) = point, other
-    for _ in range(ILLINOIS_ITERATIONS):
-        middle = exp((log(a) * excess_b - log(b) * excess_a) / (excess_b - excess_a))
-        excess = rising(middle)
-        if abs(excess) * middle <= tolerance:
-            return middle
-        if (excess > 0.0) == (excess_b > 0.0):
-            excess_a *= 0.5
-        else:
-            a, excess_a = b, excess_b
-        b, excess_b = middle, excess
-    return b
+    low, high, price, max_step, last_excess = 0.0, inf, start, FIRST_STEP, inf
+    for _ in range(LOG_ROOT_STEPS):
+        excess, slope = rising(price)
+        if abs(excess) * price <= tolerance:
+            break
+        low, high = (low, price) if excess > 0.0 else (price, high)
+        is_bracketed = low > 0.0 and high < inf
+        step = -excess / slope if slope > 0.0 else -inf if excess > 0.0 else inf
+        guess = price * exp(max(-max_step, min(max_step, step)))
+        if is_bracketed and not (low < guess < high and abs(excess) <= MIN_SLOPE_PROGRESS * last_excess):
+            guess = sqrt(low) * sqrt(high)
+        elif not is_bracketed:
+            max_step *= STEP_OUT
+        price, last_excess = guess, abs(excess)
+    return price
 
 
 def find_slope_root(slope: Callable[[float], float], at_start: float, at_end: float, tolerance: float) -> float:
