@@ -39,6 +39,8 @@ _MIN_RATE: Final = 1e-280
 """Far below the rate of the deepest trade, and no product with it underflows."""
 _STEP_TOLERANCE: Final = 1e-8
 """Newton steps converge quadratically: after a step of 1e-8 the next is below the rounding of a float."""
+_NEAR: Final = 0.05
+"""After a step of that part, a trade is closer to the one that is searched than most pieces are long."""
 _CHORD_TILT: Final = 1e-7
 """Relative fall of the rate along a chord: far below any fee, far above the rounding of a float."""
 
@@ -202,14 +204,15 @@ class HullCurve(ABC):
                 slope, gain = chord.high[0] - chord.low[0], chord.high[1] - chord.low[1]
                 sold, bought, slope = chord.low[0] + part * slope, chord.low[1] + part * gain, slope / _CHORD_TILT
                 return sold * self._unit_in, bought * self._unit_out, slope * self._unit_in
-        sold, bought, slope, t = self._solve(rate, start, max_t)
-        piece = self._make_piece(t, start.t, max_t)
-        if piece is not None:
-            top = min(piece.high, high * self._unit_rate, self.start_rate)
-            piece = piece._replace(low=max(piece.low, low * self._unit_rate), high=top)
-            if piece.low <= base_rate <= piece.high:
-                self._pieces.add(piece)
-                return evaluate_piece(piece, base_rate)
+        for tolerance in (_NEAR, _STEP_TOLERANCE):  # mostly a trade nearby is in the same piece
+            sold, bought, slope, t = self._solve(rate, start, max_t, tolerance)
+            piece = self._make_piece(t, start.t, max_t)
+            if piece is not None:
+                top = min(piece.high, high * self._unit_rate, self.start_rate)
+                piece = piece._replace(low=max(piece.low, low * self._unit_rate), high=top)
+                if piece.low <= base_rate <= piece.high:
+                    self._pieces.add(piece)
+                    return evaluate_piece(piece, base_rate)
         return sold * self._unit_in, bought * self._unit_out, slope * self._unit_in
 
     def _make_piece(self, t: float, first_t: float, last_t: float) -> Piece | None:
@@ -263,8 +266,13 @@ class HullCurve(ABC):
             return chord.rate * exp(-part * _CHORD_TILT) * self._unit_rate
         return max(self._marginal(sold, *self._trade_by_input(sold))[0], 0.0) * self._unit_rate
 
-    def _solve(self, rate: float, start: _StartPoint, max_t: float) -> tuple[float, float, float, float]:
-        """Return (sold, bought, slope, t) of the trade from `start` to at most `max_t` that ends at the rate `rate`."""
+    def _solve(
+        self, rate: float, start: _StartPoint, max_t: float, tolerance: float = _STEP_TOLERANCE
+    ) -> tuple[float, float, float, float]:
+        """Return (sold, bought, slope, t) of the trade from `start` to at most `max_t` that ends at the rate `rate`.
+
+        It is exact with the least `tolerance`, which bounds the last step as a part of t.
+        """
         goal = self._linearize_rate(rate)[0]
         low, high = start.t, max_t
         t = start.t + (goal - start.linearized_rate) * start.step_scale
@@ -286,7 +294,8 @@ class HullCurve(ABC):
                 continue
             linearized_rate, linearized_slope = self._linearize_rate(reached)
             before, step = step, (goal - linearized_rate) * slope / (linearized_slope * sold_by_t)
-            if abs(step) <= _STEP_TOLERANCE * t:
+            if abs(step) <= tolerance * t:
+                t += step
                 break
             t = t + step if step * before >= -0.5 * before * before else inf  # the steps alternate: halve the bracket
         rest = miss * slope if abs(miss) < 1e-3 else 0.0  # the last step needs no evaluation

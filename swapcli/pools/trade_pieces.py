@@ -14,9 +14,9 @@ from typing import Final
 
 from swapcli.records import NamedTuple
 
-PIECE_LENGTH: Final = 0.125
-"""The longest piece, in the logarithm of the bought balance; pieces of most curves are a half or a quarter of it."""
-MAX_HALVINGS: Final = 10
+PIECE_LENGTH: Final = 0.03125
+"""The longest piece, in the logarithm of the bought balance. Empirical: most curves reject one twice as long."""
+MAX_HALVINGS: Final = 8
 """The shortest piece is 0.0001 long, below the range in which any curve of ours bends."""
 _MAX_PIECES: Final = 96
 """Of a curve, to bound its memory to some 40 kB; an order needs two to ten."""
