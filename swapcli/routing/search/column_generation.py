@@ -12,7 +12,7 @@ from swapcli.model.quote import WHOLE_PERCENTS
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.digraph import edge_distances
 from swapcli.routing.graph.market_graph import Prices
-from swapcli.routing.search.detours import MIN_DETOUR_FRACTION, Detours, HopBudget, find_detours
+from swapcli.routing.search.detours import MAX_OUTSIDE, MIN_DETOUR_FRACTION, Detours, DetourSearch, HopBudget
 from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import FINE, ROUGH, CandidateSolution, RoutingProblem
 from swapcli.routing.solver.newton import Solution
@@ -20,7 +20,6 @@ from swapcli.routing.solver.parallel_pools import Hop
 
 _MAX_ROUNDS = 10  # two to four are typical
 _FIRST_TOKENS, _MAX_TOKENS = 6, 48  # added in the first round, doubled in each further one, up to the limit. Empirical
-_MAX_OUTSIDE = 3  # outside tokens in a row on one detour. Empirical: longer ones gained nothing
 _FINE_MIN_DETOUR_FRACTION = 1e-4  # for shares finer than a percent: their finest step
 _MAX_ATTEMPTS = 2  # additions of one token: it may carry nothing alone, and later added together with others
 _INTERMEDIATES = 4  # deepest tokens between source and target that may carry the start path. Empirical
@@ -98,11 +97,9 @@ def _detours(problem: RoutingProblem, stage: CandidateSolution) -> Iterator[Deto
     prices, spec = stage.solution.prices, problem.spec
     budget, order_value = _hop_budget(problem, stage), problem.order_value(prices)
     min_fraction = _FINE_MIN_DETOUR_FRACTION if spec.share_step < WHOLE_PERCENTS else MIN_DETOUR_FRACTION
-    max_values = problem.spot.values
-    for outside in (1, _MAX_OUTSIDE):
-        yield find_detours(
-            problem.graph, prices, spec.endpoints, order_value, outside, budget, min_fraction, max_values
-        )
+    search = DetourSearch(problem.graph, prices, spec.endpoints, order_value, budget, min_fraction, problem.spot.values)
+    yield search.find(1)
+    yield search.find(MAX_OUTSIDE)
 
 
 def _hop_budget(problem: RoutingProblem, stage: CandidateSolution) -> HopBudget:

@@ -7,7 +7,7 @@ generation, 2005). How much a detour would carry is estimated from the depth of 
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Set
 from math import exp, inf, log, sqrt
 
 from swapcli.records import NamedTuple
@@ -18,6 +18,7 @@ _MIN_PRICE_GAP = 1e-7  # a thousandth of a basis point: below it, a gain is a ro
 MIN_DETOUR_FRACTION = 5e-4
 """Least flow of a detour, as a part of the order's value: half of the smallest share that rounding to percents keeps
 apart."""
+MAX_OUTSIDE = 3  # outside tokens in a row on one detour. Empirical: longer ones gained nothing
 _BISECTIONS = 12  # of the log price between buyers and sellers: to 1/4096 of the gap, enough to rank detours
 _UNREACHABLE = 1 << 30
 
@@ -60,40 +61,72 @@ class HopBudget(NamedTuple):
         return hops_in + outside_tokens + 1 + hops_out > self.max_hops
 
 
-def find_detours(
-    graph: MarketGraph,
-    prices: Prices,
-    endpoints: tuple[int, int],
-    order_value: float,
-    max_outside: int,
-    budget: HopBudget | None = None,
-    min_fraction: float = MIN_DETOUR_FRACTION,
-    max_values: Prices | None = None,
-) -> Detours:
-    """Return the outside tokens on detours that pay at `prices`, over at most `max_outside` such tokens.
+class DetourSearch:
+    """Finds detours that pay at the `prices` of the inside tokens: short ones first, on whose costs longer ones build.
 
-    `prices` are those of the inside tokens, `endpoints` (source, target), `order_value` the value of the input. Omits
-    detours whose estimated flow is less than `min_fraction` of the order, and those that make every path exceed
-    `budget`. No outside token can be sold for more than its entry in `max_values`, or at all without one; None for no
-    limits.
+    `endpoints` are (source, target), `order_value` the value of the input. Omits detours whose estimated flow is less
+    than `min_fraction` of the order, and those that make every path exceed `budget`. No outside token can be sold for
+    more than its entry in `max_values`, or at all without one; None for no limits.
+
+    Example: `DetourSearch(graph, prices, (source, target), order_value).find(1).by_token`.
     """
-    budget = budget if budget and budget.may_exceed(max_outside) else None
-    costs, values = _costs_and_values(graph, prices, endpoints, (max_outside, budget), max_values)
-    if not values:
-        return Detours({}, 0.0)
-    inside: _Offers = {t: (price, -1, 0) for t, price in prices.items()}
-    all_costs, all_values = inside | costs, inside | values
-    found: dict[int, Detour] = {}
-    max_gain = 0.0
-    for x, (cost, _, _) in costs.items():
-        if x in values and values[x][0] > cost * (1.0 + _MIN_PRICE_GAP):
-            max_gain = max(max_gain, values[x][0] / cost - 1.0)
-            selling, buying = _sellers_and_buyers(graph, x, all_costs, all_values, endpoints)
-            price, flow, gain, depth = _flow_through(selling, buying, order_value, min_fraction * order_value)
-            if flow > min_fraction * order_value:
-                path = _outside_path(x, costs, prices) + _outside_path(x, values, prices)
-                found[x] = Detour(price, gain, depth, path)
-    return Detours(found | _intermediate_detours(graph, found, costs, values, prices), max_gain)
+
+    def __init__(
+        self,
+        graph: MarketGraph,
+        prices: Prices,
+        endpoints: tuple[int, int],
+        order_value: float,
+        budget: HopBudget | None = None,
+        min_fraction: float = MIN_DETOUR_FRACTION,
+        max_values: Prices | None = None,
+    ) -> None:
+        self._graph, self._prices, self._endpoints = graph, prices, endpoints
+        self._order_value, self._min_flow = order_value, min_fraction * order_value
+        source, target = endpoints
+        from_source = self._to_target = None
+        if budget and budget.may_exceed(MAX_OUTSIDE):
+            near = dict.fromkeys(graph.best_rate_out[source], 1)
+            from_source = _HopLimit(budget.inside_from_source, budget.hops_to_target, _UNREACHABLE, budget.max_hops)
+            self._to_target = _HopLimit(budget.inside_to_target, near, 2, budget.max_hops)
+        self._costs = _LowestCosts(graph.core_rate_out, prices, target, from_source, max_values)
+        self._values: _Offers = {}  # when sold for inside tokens directly
+        self._valued: set[int] = set()
+
+    def find(self, max_outside: int) -> Detours:
+        """Return the detours over at most `max_outside` outside tokens from each end.
+
+        Costs lead over whole detours, so that the ends of a long one meet where it is sold for an inside token.
+        """
+        costs = self._costs.over(2 * max_outside - 1)
+        new = costs.keys() - self._valued
+        self._valued |= new
+        self._values |= self._highest_values(1, new)
+        values = self._values
+        if not any(values[x][0] > costs[x][0] * (1.0 + _MIN_PRICE_GAP) for x in values):
+            return Detours({}, 0.0)
+        return self._detours(costs, self._highest_values(max_outside, costs.keys()) if max_outside > 1 else values)
+
+    def _highest_values(self, max_outside: int, tokens: Set[int]) -> _Offers:
+        buying = {t: price for t, price in self._prices.items() if t != self._endpoints[0]}
+        return _highest_values(self._graph.core_rate_in, buying, self._prices, max_outside, self._to_target, tokens)
+
+    def _detours(self, costs: _Offers, values: _Offers) -> Detours:
+        """Return the detours over tokens that cost less than they are worth and carry enough."""
+        graph, prices, min_flow = self._graph, self._prices, self._min_flow
+        inside: _Offers = {t: (price, -1, 0) for t, price in prices.items()}
+        all_costs, all_values = inside | costs, inside | values
+        found: dict[int, Detour] = {}
+        max_gain = 0.0
+        for x, (cost, _, _) in costs.items():
+            if x in values and values[x][0] > cost * (1.0 + _MIN_PRICE_GAP):
+                max_gain = max(max_gain, values[x][0] / cost - 1.0)
+                selling, buying = _sellers_and_buyers(graph, x, all_costs, all_values, self._endpoints)
+                price, flow, gain, depth = _flow_through(selling, buying, self._order_value, min_flow)
+                if flow > min_flow:
+                    path = _outside_path(x, costs, prices) + _outside_path(x, values, prices)
+                    found[x] = Detour(price, gain, depth, path)
+        return Detours(found | _intermediate_detours(graph, found, costs, values, prices), max_gain)
 
 
 def _outside_path(x: int, offers: _Offers, prices: Prices) -> tuple[int, ...]:
@@ -222,51 +255,38 @@ def _demand(side: _Side, price: float) -> float:
     return sum([depth * (start - price) for start, depth in side if start > price])
 
 
-def _costs_and_values(
-    graph: MarketGraph,
-    prices: Prices,
-    endpoints: tuple[int, int],
-    limits: tuple[int, HopBudget | None],
-    max_values: Prices | None,
-) -> tuple[_Offers, _Offers]:
-    """Return the costs and the values of outside tokens, within `limits`: at most so many of them, and a hop budget.
-
-    Only tokens that cost less than they may be worth have a cost, and only those have a value. Costs therefore lead
-    over a whole detour, on which values may come over `max_outside` tokens too.
-    """
-    (max_outside, budget), (source, target) = limits, endpoints
-    max_to_cost = 2 * max_outside - 1
-    selling = {t: price for t, price in prices.items() if t != target}
-    buying = {t: price for t, price in prices.items() if t != source}
-    into, out = graph.core_rate_out, graph.core_rate_in
-    if budget is None:
-        costs = _lowest_costs(into, selling, prices, max_to_cost, None, max_values)
-        return costs, _highest_values(out, buying, prices, max_outside, None, costs) if costs else {}
-    near = dict.fromkeys(graph.best_rate_out[source], 1)
-    from_source = _HopLimit(budget.inside_from_source, budget.hops_to_target, _UNREACHABLE, budget.max_hops)
-    to_target = _HopLimit(budget.inside_to_target, near, 2, budget.max_hops)
-    costs = _lowest_costs(into, selling, prices, max_to_cost, from_source, max_values)
-    return costs, _highest_values(out, buying, prices, max_outside, to_target, costs) if costs else {}
-
-
-def _lowest_costs(
-    rates_out: list[dict[int, float]],
-    inside: Mapping[int, float],
-    prices: Prices,
-    max_outside: int,
-    limit: _HopLimit | None,
-    max_values: Prices | None,
-) -> _Offers:
-    """Return the lowest cost of buying each outside token with the `inside` ones, over at most `max_outside` tokens.
+class _LowestCosts:
+    """The lowest costs of buying outside tokens with inside ones, over a growing number of outside tokens.
 
     Omits tokens that cost at least what they may be worth: at a small order's prices, those are almost all.
     """
-    costs: _Offers = {}
-    # Per token: the cost that an offer must be below.
-    ceilings = dict(max_values) if max_values is not None else {}
-    default = inf if max_values is None else 0.0
 
-    def extend(front: Mapping[int, tuple[float, int]], _: int) -> dict[int, tuple[float, int]]:
+    def __init__(
+        self,
+        rates_out: list[dict[int, float]],
+        prices: Prices,
+        target: int,
+        limit: _HopLimit | None,
+        max_values: Prices | None,
+    ) -> None:
+        self._rates_out, self._prices, self._limit = rates_out, prices, limit
+        self._costs: _Offers = {}
+        # Per token: the cost that an offer must be below.
+        self._ceilings = dict(max_values) if max_values is not None else {}
+        self._default_ceiling = inf if max_values is None else 0.0
+        inside = {t: price for t, price in prices.items() if t != target}
+        self._layers = relax_layers(_front(inside, limit), _UNREACHABLE, self._extend)
+        self._outside = 0
+
+    def over(self, max_outside: int) -> _Offers:
+        """Return the costs over at most `max_outside` outside tokens; a later call changes them."""
+        while self._outside < max_outside and next(self._layers, None):
+            self._outside += 1
+        return self._costs
+
+    def _extend(self, front: Mapping[int, tuple[float, int]], _: int) -> dict[int, tuple[float, int]]:
+        costs, ceilings, default, limit = self._costs, self._ceilings, self._default_ceiling, self._limit
+        rates_out, prices = self._rates_out, self._prices
         improved: dict[int, tuple[float, int]] = {}
         for i, (price, hops) in front.items():
             before = costs.get(i, _NO_OFFER)[1]
@@ -281,10 +301,6 @@ def _lowest_costs(
                 improved[x] = (cost, hops + 1)
         return improved
 
-    for _ in relax_layers(_front(inside, limit), max_outside, extend):
-        pass  # `extend` records the costs as it finds them
-    return costs
-
 
 def _highest_values(
     rates_in: list[dict[int, float]],
@@ -292,7 +308,7 @@ def _highest_values(
     prices: Prices,
     max_outside: int,
     limit: _HopLimit | None,
-    tokens: _Offers,
+    tokens: Set[int],
 ) -> _Offers:
     """Return the highest value of selling each of `tokens` for the `inside` ones, over at most `max_outside` tokens."""
     values: _Offers = {}

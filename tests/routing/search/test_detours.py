@@ -14,7 +14,7 @@ from swapcli.model.token import Token
 from swapcli.routing.graph.digraph import edge_distances
 from swapcli.routing.graph.market_graph import MarketGraph, Prices
 from swapcli.routing.graph.spot_prices import SpotPrices
-from swapcli.routing.search.detours import HopBudget, find_detours
+from swapcli.routing.search.detours import DetourSearch, HopBudget
 from swapcli.routing.search.problem import RoutingProblem
 from tests.routing.build import graph_of, problem_of
 from tests.routing.random_routes import simple_paths
@@ -40,11 +40,11 @@ def test_a_token_that_gains_is_sold_for_more_than_it_costs(
     prices = inside(problem, {0, 1} | between)
     if prices is None:
         return
-    offers = find_detours(problem.graph, prices, (0, 1), problem.order_value(prices), outside).by_token
+    offers = DetourSearch(problem.graph, prices, (0, 1), problem.order_value(prices)).find(outside).by_token
     assert not offers.keys() & prices.keys()
     for x, offer in offers.items():
         if offer.gain > 0.0:
-            cost = min(cost_over(problem.graph, prices, t, x, outside) for t in prices if t != 1)
+            cost = min(cost_over(problem.graph, prices, t, x, 2 * outside - 1) for t in prices if t != 1)
             value = max(value_over(problem.graph, prices, x, t, outside) for t in prices if t != 0)
             assert value > cost
 
@@ -79,13 +79,13 @@ def chain(length: int) -> MarketGraph:
 def test_a_chain_of_outside_tokens_is_found_with_the_whole_way(length: int) -> None:
     """Over three outside tokens from each end, so that of a long way the ends meet in the middle."""
     graph = chain(length)
-    offers = find_detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3).by_token
+    offers = DetourSearch(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20).find(3).by_token
     assert set(offers) == set(range(2, 2 + length))
     for x, offer in offers.items():
         assert 0.9 < offer.price < 1.0
         if offer.gain > 0.0:
             assert {x, *offer.outside_path} == set(offers)
-    assert set(find_detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 1).by_token) == ({2} if length == 1 else set())
+    assert set(DetourSearch(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20).find(1).by_token) == ({2} if length == 1 else set())
 
 
 @pytest.mark.parametrize("length", [1, 2, 3, 4, 5])
@@ -93,7 +93,7 @@ def test_a_chain_of_outside_tokens_is_found_with_the_whole_way(length: int) -> N
 def test_a_chain_that_makes_every_path_too_long_is_not_offered(length: int, max_hops: int) -> None:
     graph = chain(length)
     reach = HopBudget({0: 0, 1: 1}, {1: 0, 0: 1}, max_hops, SpotPrices(graph, 1, max_hops).hops_to_target)
-    offers = find_detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3, reach).by_token
+    offers = DetourSearch(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, reach).find(3).by_token
     assert set(offers) == (set(range(2, 2 + length)) if length < max_hops else set())
 
 
@@ -112,7 +112,7 @@ def test_whatever_is_offered_lies_on_a_path_that_is_short_enough(
     )
     out = edge_distances([(i, j) for i, row in enumerate(problem.graph.best_rate_out) for j in row if j], 0)
     back = edge_distances([(j, i) for i, row in enumerate(problem.graph.best_rate_out) for j in row if i != 1], 1)
-    for x in find_detours(problem.graph, prices, (0, 1), problem.order_value(prices), 3, reach).by_token:
+    for x in DetourSearch(problem.graph, prices, (0, 1), problem.order_value(prices), reach).find(3).by_token:
         assert out[x] + back[x] <= max_hops
 
 
@@ -124,8 +124,8 @@ def test_a_detour_that_loses_or_carries_nothing_is_not_offered() -> None:
     ]
     tiny = [build_constant_product(3, A, D, 10**9, 10**9, 0), build_constant_product(4, D, B, 10**9, 10**9, 0)]
     graph = graph_of(build_market([direct, *dear, *tiny], [A, B, C, D]))
-    assert find_detours(graph, {0: 0.98, 1: 1.0}, (0, 1), float(UNIT), 1).by_token == {}
-    cheaper = find_detours(graph, {0: 0.95, 1: 1.0}, (0, 1), float(UNIT), 1).by_token
+    assert DetourSearch(graph, {0: 0.98, 1: 1.0}, (0, 1), float(UNIT)).find(1).by_token == {}
+    cheaper = DetourSearch(graph, {0: 0.95, 1: 1.0}, (0, 1), float(UNIT)).find(1).by_token
     assert set(cheaper) == {2}
     assert cheaper[2].price == pytest.approx(0.95**0.5, rel=1e-2)
     assert cheaper[2].outside_path == ()
@@ -147,18 +147,18 @@ def out_of_tune(*rates: tuple[Token, Token, float]) -> MarketGraph:
 )
 def test_arbitrage_within_a_pair_hides_no_detour_over_it(rates: list[tuple[Token, Token, float]]) -> None:
     """The source only sells and the target only buys, though their pools would have them do both."""
-    assert set(find_detours(out_of_tune(*rates), {0: 1.0, 1: 1.0}, (0, 1), 1e20, 1).by_token) == {2}
+    assert set(DetourSearch(out_of_tune(*rates), {0: 1.0, 1: 1.0}, (0, 1), 1e20).find(1).by_token) == {2}
 
 
 @pytest.mark.parametrize(("price", "is_offered"), [(0.95, True), (1.2, False)])
 def test_a_neighbour_with_arbitrage_uses_the_side_that_helps(price: float, is_offered: bool) -> None:
     """d is inside at a price; it would sell c at price / 1.05 and buy it at the price, and b pays 1 for c."""
     graph = out_of_tune((A, B, 0.9), (A, D, 0.9), (D, B, 0.9), (D, C, 1.05), (D, C, 1.0), (C, B, 1.0))
-    offers = find_detours(graph, {0: 1.0, 1: 1.0, 3: price}, (0, 1), 1e20, 1).by_token
+    offers = DetourSearch(graph, {0: 1.0, 1: 1.0, 3: price}, (0, 1), 1e20).find(1).by_token
     assert (2 in offers) == is_offered
 
 
 def test_ways_that_gain_back_and_forth_lead_on_all_the_same() -> None:
     """Between c and d there is arbitrage; the way to b is over both."""
     graph = out_of_tune((A, B, 0.9), (A, C, 1.0), (C, D, 1.0), (C, D, 1.02), (D, B, 1.0))
-    assert set(find_detours(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20, 3).by_token) == {2, 3}
+    assert set(DetourSearch(graph, {0: 0.9, 1: 1.0}, (0, 1), 1e20).find(3).by_token) == {2, 3}
