@@ -82,7 +82,9 @@ COORDINATE_TOL: Final = 3e-3
 
 FIRST_STEP: Final = 0.3
 STEP_OUT: Final = 4.0
-"""Largest step of a logarithmic price, and its growth until the zero is bracketed. Empirical."""
+MAX_LOG_STEP: Final = 40.0
+"""Largest first step of a logarithmic price, and its growth until the zero is bracketed. Empirical. It is given up at
+steps of a factor of e^40, beyond the range of real prices."""
 
 LOG_ROOT_STEPS: Final = 24
 """Four are typical; the rest is a reserve for jumps, which halve the bracket."""

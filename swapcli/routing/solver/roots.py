@@ -12,6 +12,7 @@ from swapcli.routing.solver.constants import (
     FIRST_STEP,
     LINE_SEARCH_ITERATIONS,
     LOG_ROOT_STEPS,
+    MAX_LOG_STEP,
     MIN_SLOPE_PROGRESS,
     SECANT_ITERATIONS,
     STEP_OUT,
@@ -86,8 +87,10 @@ def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, 
         guess = price * exp(max(-max_step, min(max_step, step)))
         if is_bracketed and not (low < guess < high and abs(excess) <= MIN_SLOPE_PROGRESS * last_excess):
             guess = sqrt(low) * sqrt(high)
-        elif not is_bracketed:
+        elif not is_bracketed and abs(step) >= max_step:
             max_step *= STEP_OUT
+            if max_step > MAX_LOG_STEP:
+                break
         price, last_excess = guess, abs(excess)
     return price
 

@@ -1,11 +1,14 @@
-"""The least integer that suffices is exact, and is found with few evaluations."""
+"""The least integer that suffices is exact, and is found with few evaluations; a price that balances is found too."""
 
 from __future__ import annotations
+
+from math import exp, log
 
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swapcli.routing.solver.roots import least_integer
+from swapcli.routing.solver.constants import MAX_LOG_STEP
+from swapcli.routing.solver.roots import find_log_root, least_integer
 
 sizes = st.floats(0, 27).map(lambda digits: int(10**digits))
 factors = st.floats(0.1, 8)
@@ -64,3 +67,25 @@ def test_a_smooth_pool_takes_few_evaluations(reserve: int, error: float, part: f
 def test_more_than_a_pool_holds_is_given_up(reserve: int, guess: int) -> None:
     pool = CountedPool(reserve, reserve)
     assert least_integer(pool.amount_out, reserve, guess, LIMIT) is None
+
+
+log_prices = st.floats(-20, 20)
+
+
+@given(log_prices, log_prices, st.floats(0.1, 100), st.floats(0, 10))
+def test_a_price_that_balances_is_found_across_jumps(zero: float, start: float, slope: float, jump: float) -> None:
+    """The amount rises in a line with a jump beside its zero."""
+
+    def rising(price: float) -> tuple[float, float]:
+        distance = log(price) - zero
+        return slope * distance + (jump if distance > 0.5 else 0.0), slope
+
+    tolerance = 1e-6
+    price = find_log_root(lambda price: (rising(price)[0] / price, rising(price)[1] / price), exp(start), tolerance)
+    assert abs(rising(price)[0]) <= tolerance
+
+
+@given(log_prices, st.sampled_from([-1.0, 1.0]), st.sampled_from([0.0, 1e-300, 1.0]))
+def test_without_a_zero_the_search_for_a_price_ends_in_reach(start: float, amount: float, slope: float) -> None:
+    price = find_log_root(lambda _: (amount, slope), exp(start), 1e-30)
+    assert abs(log(price) - start) <= 2 * MAX_LOG_STEP
