@@ -41,6 +41,7 @@ if TYPE_CHECKING:
     from swapcli.model.market import MarketState, ParsedMarket
     from swapcli.model.router_findings import RouterFindings
     from swapcli.networks.name_services import NameService
+    from swapcli.routing.search_memory import SearchMemory
     from swapcli.store import Store
 
     AnyNode = RpcNode | StarknetNode
@@ -79,7 +80,8 @@ class QuoteSources:
 
     `data_dir` holds the stores unless the settings name another folder. `rpc_url` replaces the nodes of the settings;
     `is_offline` forbids all connections. `warn` receives warnings as sentences. `read` returns the contents of a file
-    by its name, and `environ` names the HTTP proxies.
+    by its name, and `environ` names the HTTP proxies. With `reuses_searches`, which may be set, sources
+    that are opened later start searches from those of similar orders before; a service decides that itself.
     """
 
     def __init__(
@@ -100,6 +102,7 @@ class QuoteSources:
         self._warn = warn
         self._read = read
         self._environ = environ or {}
+        self.reuses_searches = False
 
     def api_key(self) -> Secret | None:
         """Return the API key from the settings or from the file that they name. Raises `InvalidInput`."""
@@ -308,12 +311,19 @@ class QuoteSources:
     def _store_source(self, store: Store) -> PoolSource:
         from swapcli.engine.sources.stored import StoreSource
 
-        return StoreSource(store, SYSTEM_CLOCK, route_ttl_s=self.settings.route_ttl_s)
+        return StoreSource(store, SYSTEM_CLOCK, route_ttl_s=self.settings.route_ttl_s, memory=self._new_memory())
 
     def _market_source(self, market: MarketState) -> PoolSource:
         from swapcli.engine.sources.in_memory import InMemorySource
 
-        return InMemorySource(market, SYSTEM_CLOCK, route_ttl_s=self.settings.route_ttl_s)
+        return InMemorySource(market, SYSTEM_CLOCK, route_ttl_s=self.settings.route_ttl_s, memory=self._new_memory())
+
+    def _new_memory(self) -> SearchMemory | None:
+        if not self.reuses_searches:
+            return None
+        from swapcli.routing.search_memory import SearchMemory
+
+        return SearchMemory()
 
     def service_networks(self, retries: int = REMOTE_RETRIES) -> tuple[str, ...] | None:
         """Return the names of the service's networks that are known here; None if there is no service, or it does not

@@ -50,6 +50,10 @@ class Market:
     All class methods take `settings`, by dotted key as in the settings file (`{"networks.base.router": "0x..."}`),
     which override the user's own, and `warn`, which receives warnings as sentences (by default the logger `swapcli`
     does). Methods may be called from any thread, one at a time; others wait. All errors are `SwapcliError`s.
+
+    Equal quotes on equal state are equal. With `reuse_searches=True`, quotes start from those of similar orders before:
+    the same pair within 25 percent of the amount, on later blocks too. Most are about twice as fast, and their amounts
+    may depend on the orders before, by less than 0.01 basis points.
     """
 
     def __init__(self, source: QuoteSource, sources: QuoteSources) -> None:
@@ -64,6 +68,7 @@ class Market:
         network: str,
         *,
         offline: bool = False,
+        reuse_searches: bool = False,
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
@@ -73,16 +78,23 @@ class Market:
         market, with the pools of an order read from the node if one is set and `offline` is false. Raises
         `UnknownNetwork`, `ConfigError`, `MarketError`.
         """
-        sources = _open_sources(settings or {}, offline=offline, warn=warn)
+        sources = _open_sources(settings or {}, offline=offline, warn=warn, reuse_searches=reuse_searches)
         return cls(sources.open(network), sources)
 
     @classmethod
-    def embedded(cls, network: str, *, settings: Mapping[str, object] | None = None, warn: Warn = None) -> Self:
+    def embedded(
+        cls,
+        network: str,
+        *,
+        reuse_searches: bool = False,
+        settings: Mapping[str, object] | None = None,
+        warn: Warn = None,
+    ) -> Self:
         """Open the market that is part of the program: modelled prices of a few hundred pools, without any connection.
 
         Raises `UnknownNetwork`, `MarketUnavailable` for a network without such a market.
         """
-        sources = _open_sources(settings or {}, warn=warn)
+        sources = _open_sources(settings or {}, warn=warn, reuse_searches=reuse_searches)
         return cls(sources.open_embedded(network), sources)
 
     @classmethod
@@ -91,6 +103,7 @@ class Market:
         path: str | PathLike[str],
         *,
         skip_bad_pools: bool = False,
+        reuse_searches: bool = False,
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
@@ -100,7 +113,9 @@ class Market:
         """
         import os
 
-        sources = _open_sources({**(settings or {}), "market": os.fspath(path)}, warn=warn)
+        sources = _open_sources(
+            {**(settings or {}), "market": os.fspath(path)}, warn=warn, reuse_searches=reuse_searches
+        )
         return cls(sources.open_file(skip_bad_pools=skip_bad_pools), sources)
 
     @classmethod
@@ -109,6 +124,7 @@ class Market:
         network: str,
         *,
         folder: str | PathLike[str] | None = None,
+        reuse_searches: bool = False,
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
@@ -119,7 +135,7 @@ class Market:
         import os
 
         overrides = {**(settings or {})} if folder is None else {**(settings or {}), "store_dir": os.fspath(folder)}
-        sources = _open_sources(overrides, warn=warn)
+        sources = _open_sources(overrides, warn=warn, reuse_searches=reuse_searches)
         return cls(sources.open_stored(network), sources)
 
     @classmethod
@@ -129,6 +145,7 @@ class Market:
         *,
         rpc_url: str | None = None,
         state: BlockTag | Literal["latest", "pending", "safe", "finalized"] = "latest",
+        reuse_searches: bool = False,
         settings: Mapping[str, object] | None = None,
         warn: Warn = None,
     ) -> Self:
@@ -142,7 +159,7 @@ class Market:
         from swapcli.config import node_url
 
         url = None if rpc_url is None else node_url("rpc_url", rpc_url)
-        sources = _open_sources(overrides, rpc_url=url, warn=warn)
+        sources = _open_sources(overrides, rpc_url=url, warn=warn, reuse_searches=reuse_searches)
         return cls(sources.open_live(network), sources)
 
     @classmethod
@@ -452,12 +469,19 @@ class Market:
 
 
 def _open_sources(
-    settings: Mapping[str, object], *, rpc_url: Secret | None = None, offline: bool = False, warn: Warn = None
+    settings: Mapping[str, object],
+    *,
+    rpc_url: Secret | None = None,
+    offline: bool = False,
+    warn: Warn = None,
+    reuse_searches: bool = False,
 ) -> QuoteSources:
     # Importing the settings takes longer than `swapcli` may take.
     from swapcli.library.user_settings import open_sources
 
-    return open_sources(settings, rpc_url=rpc_url, offline=offline, warn=warn)
+    sources = open_sources(settings, rpc_url=rpc_url, offline=offline, warn=warn)
+    sources.reuses_searches = reuse_searches
+    return sources
 
 
 def closed_market() -> MarketUnavailable:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from math import isqrt
+from typing import TYPE_CHECKING
 
 from swapcli.errors import PoolError
 from swapcli.model.quote import Route
@@ -14,6 +15,9 @@ from swapcli.routing.replay import FlatSwap, execute, flatten
 from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.routing.solver.roots import least_integer
+
+if TYPE_CHECKING:
+    from swapcli.routing.search.warm_search import FormerSearch
 
 _ROUNDS = 16  # searches for result order. Empirical: max_guess need three
 _MORE_ROUNDS = 6  # further searches once a sufficient input is known
@@ -64,6 +68,40 @@ def route_for_output(
     except SearchTimeUp:
         search.best = search.best._replace(is_complete=False) if search.best else None
     return search.best or Shortfall(search.short_output)
+
+
+def route_from(
+    search_for: Callable[[int], RouteSearch], amount_out: int, former: FormerSearch, first: int = 1
+) -> SearchResult | None:
+    """As `route_for_output`, from the search for a similar output, on a former state of the market perhaps.
+
+    The first input is the least one of the former route. None if a search from the start has to follow.
+    """
+    from swapcli.routing.search.warm_search import search_from
+
+    search = search_for(first)
+    state = _InputSearch(search.problem, amount_out)
+    if any(swap.pool not in search.pools for swap in flatten(former.route, search.execution)):
+        return None
+    try:
+        amount = least_input(search, former.route, amount_out, first, _LEAST_INPUT_TOLERANCE)
+        if amount is None:
+            return None
+        for _ in range(_MORE_ROUNDS):
+            search = search_for(amount)
+            result = search_from(search, former)
+            if result is None:
+                return None
+            finished = _with_least_input(search, result, amount_out, _LEAST_INPUT_TOLERANCE)
+            following = state.next_amount(amount, result, finished)
+            if not result.is_complete:
+                raise SearchTimeUp
+            if state.best is None or following is None:
+                break
+            amount = following
+        return _with_least_input(search, state.best, amount_out) if state.best else None
+    except SearchTimeUp:
+        return state.best and state.best._replace(is_complete=False)
 
 
 def _search_inputs(search_for: Callable[[int], RouteSearch], state: _InputSearch, amount: int) -> None:

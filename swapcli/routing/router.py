@@ -224,11 +224,10 @@ class Router:
                 _check_liquidity(order, graph, path, max_hops, check)
             return find_best(gas_value)
 
-        memory = None if order.reverse else self.memory
-        known = memory.search(order, search_for(order.amount)) if memory is not None else None
+        known = self.memory.search(order, search_for, first) if self.memory is not None else None
         answer = known or search_from_start()
-        if memory is not None and isinstance(answer, SearchResult) and not known:
-            memory.remember(order, answer)
+        if self.memory is not None and isinstance(answer, SearchResult) and not known:
+            self.memory.remember(order, answer)
         if known_routes:
             from swapcli.routing.competing_routes import best_of
 

@@ -5,6 +5,7 @@ Bounded in number and in distance. Results then depend on the orders before by l
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from threading import Lock
 
 from swapcli.model.order import Order
@@ -24,8 +25,8 @@ share step, and whether gas costs anything."""
 
 
 class _Entry(NamedTuple):
-    """A remembered search. `amount` and `gas_value` are those of the search from the start that it goes back to, over
-    `uses` searches."""
+    """A remembered search. `amount`, of the order, and `gas_value` are those of the search from the start that it goes
+    back to, over `uses` searches."""
 
     former: FormerSearch
     amount: int
@@ -50,17 +51,23 @@ class SearchMemory:
     def __len__(self) -> int:
         return len(self._entries)
 
-    def search(self, order: Order, search: RouteSearch) -> SearchResult | None:
-        """Return the result of `search` from that for a similar order; None if it has to search from the start.
+    def search(self, order: Order, search_for: Callable[[int], RouteSearch], first: int) -> SearchResult | None:
+        """Return the result for `order` from that for a similar order; None if it has to be searched from the start.
 
-        Raises `Cancelled`.
+        `search_for` returns the search for an input; `first` estimates the input of an exact output, and is that of
+        other orders. Raises `Cancelled`.
         """
-        spec = search.spec
-        key = _key(order, spec)
+        search = search_for(first)
+        key = _key(order, search.spec)
         entry = self._find(key)
-        if entry is None or not entry.is_similar(spec.amount, spec.gas_value):
+        if entry is None or not entry.is_similar(order.amount, search.spec.gas_value):
             return None
-        result = search_from(search, entry.former)
+        if order.reverse:
+            from swapcli.routing.exact_output import route_from
+
+            result = route_from(search_for, order.amount, entry.former, first)
+        else:
+            result = search_from(search, entry.former)
         former = summarize(result) if result else None
         if former:
             former = former._replace(loss=entry.former.loss)
@@ -71,7 +78,7 @@ class SearchMemory:
         """Remember the result of a search from the start, if later ones can start from it."""
         former, spec = summarize(result), result.problem.spec
         if former:
-            self._remember(_key(order, spec), _Entry(former, spec.amount, spec.gas_value, 0))
+            self._remember(_key(order, spec), _Entry(former, order.amount, spec.gas_value, 0))
 
     def _find(self, key: _Key) -> _Entry | None:
         """Return the entry, which becomes the newest."""

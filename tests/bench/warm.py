@@ -1,10 +1,11 @@
 """Measure searches that start from similar ones: CPU time and output against searches from the start, in one process.
 
-    python -m tests.bench.warm [--sizes 1000,10000] [--orders 300] [--seed 7] [--baselines DIR] [--work DIR]
+    python -m tests.bench.warm [--exact-output] [--sizes 1000,10000] [--orders 300] [--seed 7] [--baselines DIR]
+        [--work DIR]
 
 Each random order is quoted once, then a similar one: with another amount on the same state, or with the same amount on
 the next block, in which some pools have changed. A router with a memory quotes it in turn with a new router on the same
-state, whose data that all orders share is built before. Orders of exact output start from nothing, and are left out.
+state, whose data that all orders share is built before. Orders of exact input are measured, or those of exact output.
 """
 
 from __future__ import annotations
@@ -91,7 +92,7 @@ def measure(market: MarketState, orders: Sequence[RandomOrder], ratio: float, se
     gc.collect()
     gc.freeze()
     for number, order in enumerate(orders):
-        if order.reverse or _quote(router, order, 1.0)[1] is None:
+        if _quote(router, order, 1.0)[1] is None:
             continue
         if blocks:
             changed = chain.add_block()
@@ -104,7 +105,10 @@ def measure(market: MarketState, orders: Sequence[RandomOrder], ratio: float, se
         measured = {id(each): _quote(each, order, ratio) for each in turn}
         (warm_ms, warm), (cold_ms, cold) = measured[id(router)], measured[id(new)]
         if warm and cold:
-            lead = (warm.best.net - cold.best.net) / cold.best.replay.amount_out
+            if order.reverse:
+                lead = (cold.best.amount_in - warm.best.amount_in) / cold.best.amount_in
+            else:
+                lead = (warm.best.net - cold.best.net) / cold.best.replay.amount_out
             pairs.append(Pair(warm_ms, cold_ms, lead * 1e4))
     return pairs
 
@@ -115,6 +119,7 @@ def _quote(router: Router, row: RandomOrder, ratio: float) -> tuple[float, Searc
         tokens[row.token_in],
         tokens[row.token_out],
         max(1, int(row.amount * ratio)),
+        reverse=row.reverse,
         direct=row.direct,
         excluded_protocols=frozenset(row.excluded),
         max_hops=row.max_hops,
@@ -133,6 +138,7 @@ def main() -> int:
     parser = argparse.ArgumentParser(prog="python -m tests.bench.warm", description="Measures warm starts.")
     parser.add_argument("--sizes", default="1000,10000", help="pools in the markets, with commas  [1000,10000]")
     parser.add_argument("--orders", type=int, default=300)
+    parser.add_argument("--exact-output", action="store_true", help="measure the orders of exact output")
     parser.add_argument("--seed", type=int, default=7)
     parser.add_argument("--baselines", type=Path, help="folder of the baselines  [bench in a sibling folder]")
     parser.add_argument("--work", type=Path, help="folder of markets  [temporary]")
@@ -148,7 +154,8 @@ def main() -> int:
                     run([sys.executable, baselines / "gen_market.py", *sizes, "--out", folder])
                 document = case.market.read_bytes()
                 market = open_market(case.network, find_network, document=document).market
-                orders = random_orders(json.loads(document), options.orders, options.seed)
+                drawn = random_orders(json.loads(document), options.orders, options.seed)
+                orders = [order for order in drawn if order.reverse == options.exact_output]
                 for name, ratio in _AMOUNTS.items():
                     _print(pools, name, measure(market, orders, ratio, options.seed, blocks=False))
                 _print(pools, _NEXT_BLOCK, measure(market, orders, 1.0, options.seed, blocks=True))

@@ -33,11 +33,17 @@ from swapcli.errors import (
     UnknownToken,
 )
 from swapcli.model.market import Provenance
+from swapcli.model.order import Order
 from swapcli.model.token import Token
+from swapcli.routing.search.route_search import RouteSearch
+from swapcli.routing.search_memory import SearchMemory
 from swapcli.store import create_store
 from tests.support.command import run_swapcli
+from tests.support.pools import after_some_swaps
 from tests.support.testnet import build_market_document, write_market_file
 
+MAX_LOSS = 1e-6
+"""Part of an amount, 0.01 basis points, that a market may lose by starting from searches before."""
 RECIPIENT = "0x" + "11" * 20
 ETHER = 10**18
 TIMES = dict.fromkeys(("time", "meta", "expiresAt"))
@@ -263,3 +269,34 @@ def test_an_old_file_is_refused_where_the_settings_say_so(tmp_path: Path) -> Non
     assert Market.from_file(file).quote("WETH", "USDC", "1").state.timestamp == 1_700_000_000
     with pytest.raises(MarketUnavailable):
         Market.from_file(file, settings={"max_age_s": 30})
+
+
+def test_reused_searches_pay_as_much_on_later_blocks(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    starts: list[bool] = []
+    search = SearchMemory.search
+
+    def record(memory: SearchMemory, order: Order, search_for: Callable[[int], RouteSearch], first: int) -> Any:
+        result = search(memory, order, search_for, first)
+        starts.append(result is not None)
+        return result
+
+    monkeypatch.setattr(SearchMemory, "search", record)
+    with Market.embedded("base") as embedded:
+        known = embedded.source.known_market()
+    assert known is not None
+    state = known
+    orders = [("ETH", "USDC", 30 * ETHER, None), ("USDC", "ETH", None, 5 * ETHER)]
+    with (
+        create_store(str(tmp_path / "base.sqlite"), state.network, lambda _: state.network) as store,
+        Market.store("base", folder=tmp_path) as cold,
+        Market.store("base", folder=tmp_path, reuse_searches=True) as warm,
+    ):
+        for block in range(3):
+            state, _ = after_some_swaps(state, seed=block, count=20)
+            store.write_market(state._replace(block=block + 1))
+            for sold, bought, amount, amount_out in orders:
+                pair = [market.quote(sold, bought, amount, amount_out=amount_out) for market in (warm, cold)]
+                assert pair[0].state.block == pair[1].state.block == block + 1
+                assert pair[0].amount_out >= pair[1].amount_out * (1.0 - MAX_LOSS)
+                assert pair[0].amount_in <= pair[1].amount_in * (1.0 + MAX_LOSS)
+    assert starts == [False, False, *[True] * 4], "a market without the option has no memory"

@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-import random
+from collections.abc import Callable
 
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.errors import Cancelled, NoRoute, PoolError
+from swapcli.errors import Cancelled, NoRoute
 from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.quote import HUNDREDTHS, WHOLE_PERCENTS
@@ -17,6 +17,7 @@ from swapcli.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.routing.search_memory import SearchMemory
 from tests.support.pools import (
     UNIT,
+    after_some_swaps,
     build_constant_product,
     build_market,
     build_order,
@@ -40,26 +41,16 @@ def found(router: Router, order: Order, share_step: int, gas_price_wei: int = 0)
         return None
 
 
-def after_some_swaps(market: MarketState, seed: int) -> tuple[MarketState, frozenset[str]]:
-    """The market after small swaps in a few pools, and the keys of these."""
-    rng = random.Random(seed)
-    changed = {}
-    for key in rng.sample(sorted(market.pools), 3):
-        pool = market.pools[key]
-        sold, bought = rng.sample(list(pool.tokens), 2)
-        curve = pool.curve(sold, bought)
-        amount = int(curve.trade_to_marginal_rate(curve.start_rate * (1.0 - 10 ** rng.uniform(-6.0, -3.0)))[0])
-        try:
-            changed[key] = pool.swap(sold, bought, max(amount, 1))[1]
-        except PoolError:
-            continue
-    return market._replace(pools={**market.pools, **changed}), frozenset(changed)
-
-
 def assert_pays_as_much(result: SearchResult | None, cold: SearchResult | None) -> None:
     assert (result is None) == (cold is None)
     if result and cold:
         assert result.best.net >= cold.best.net - _MAX_LOSS * cold.best.replay.amount_out - 1
+
+
+def assert_costs_no_more(result: SearchResult | None, cold: SearchResult | None) -> None:
+    assert (result is None) == (cold is None)
+    if result and cold:
+        assert result.best.amount_in <= cold.best.amount_in * (1.0 + _MAX_LOSS) + 1
 
 
 @given(seeds, digits, ratios, share_steps, st.sampled_from([0, _GAS_PRICE_WEI]))
@@ -87,6 +78,23 @@ def test_the_next_states_pay_as_much(seed: int, power: int, ratio: float, share_
         )
 
 
+@given(seeds, digits, ratios, share_steps, st.sampled_from([0, _GAS_PRICE_WEI]))
+def test_exact_outputs_cost_no_more(seed: int, power: int, ratio: float, share_step: int, gas_price_wei: int) -> None:
+    market = build_random_market(seed, tokens=6, pools=24)
+    router = Router(market, memory=SearchMemory())
+    order = build_order(market, 0, 1, 10**power)._replace(reverse=True)
+    first = found(router, order, share_step, gas_price_wei)
+    if first:
+        assert first.best.replay.amount_out >= order.amount
+    market, changed = after_some_swaps(market, seed)
+    router = router.with_changes(market, changed)
+    order = order._replace(amount=int(10**power * ratio))
+    result = found(router, order, share_step, gas_price_wei)
+    if result:
+        assert result.best.replay.amount_out >= order.amount
+    assert_costs_no_more(result, found(Router(market), order, share_step, gas_price_wei))
+
+
 def deep_market(pairs: int) -> MarketState:
     tokens = [build_token(k) for k in range(pairs + 1)]
     pools = [
@@ -102,9 +110,9 @@ class CountingMemory(SearchMemory):
 
     reused = 0
 
-    def search(self, order: Order, search: RouteSearch) -> SearchResult | None:
+    def search(self, order: Order, search_for: Callable[[int], RouteSearch], first: int) -> SearchResult | None:
         """As `SearchMemory.search`."""
-        result = super().search(order, search)
+        result = super().search(order, search_for, first)
         self.reused += result is not None
         return result
 
@@ -121,26 +129,29 @@ def test_only_the_latest_searches_are_remembered() -> None:
     assert (len(memory), memory.reused) == (128, 1)
 
 
+@pytest.mark.parametrize("reverse", [False, True])
 @pytest.mark.parametrize(("percent", "reused"), [(70, 0), (81, 1), (100, 1), (124, 1), (130, 0)])
-def test_only_similar_amounts_start_from_another(percent: int, reused: int) -> None:
+def test_only_similar_amounts_start_from_another(percent: int, reused: int, reverse: bool) -> None:
     memory, market = CountingMemory(), deep_market(1)
     router = Router(market, memory=memory)
-    router.search(build_order(market, 0, 1, 1000 * UNIT))
-    order = build_order(market, 0, 1, 10 * percent * UNIT)
-    result = router.search(order)
+    router.search(build_order(market, 0, 1, 1000 * UNIT)._replace(reverse=reverse))
+    order = build_order(market, 0, 1, 10 * percent * UNIT)._replace(reverse=reverse)
+    best, cold = router.search(order).best, Router(market).search(order).best
     assert memory.reused == reused
-    assert result.best.replay.amount_out == Router(market).search(order).best.replay.amount_out
+    assert best.replay.amount_out == cold.replay.amount_out
+    assert best.amount_in == cold.amount_in
 
 
-def test_without_its_pools_an_order_is_searched_from_the_start() -> None:
+@pytest.mark.parametrize("reverse", [False, True])
+def test_without_its_pools_an_order_is_searched_from_the_start(reverse: bool) -> None:
     memory, market = CountingMemory(), deep_market(1)
     router = Router(market, memory=memory)
-    order = build_order(market, 0, 1, 1000 * UNIT)
+    order = build_order(market, 0, 1, 1000 * UNIT)._replace(reverse=reverse)
     router.search(order)
     keys = frozenset(sorted(market.pools)[:1])
     fewer = market._replace(pools={key: pool for key, pool in market.pools.items() if key not in keys})
     moved = router.with_changes(fewer, keys)
-    assert moved.search(order).best.replay.amount_out == Router(fewer).search(order).best.replay.amount_out
+    assert moved.search(order).best == Router(fewer).search(order).best
     empty = fewer._replace(pools={})
     with pytest.raises(NoRoute):
         moved.with_changes(empty, frozenset(fewer.pools)).search(order)

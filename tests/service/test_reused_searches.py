@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 
 from swapcli.model.api_version import ApiVersion
@@ -23,9 +25,9 @@ def test_searches_are_reused_on_later_blocks(
     class RecordedMemory(SearchMemory):
         """Records whether a search started from a remembered one."""
 
-        def search(self, order: Order, search: RouteSearch) -> SearchResult | None:
+        def search(self, order: Order, search_for: Callable[[int], RouteSearch], first: int) -> SearchResult | None:
             """As `SearchMemory.search`."""
-            result = super().search(order, search)
+            result = super().search(order, search_for, first)
             reused.append(result is not None)
             return result
 

@@ -8,6 +8,7 @@ from math import cbrt, exp, expm1, sqrt
 
 from hypothesis import strategies as st
 
+from swapcli.errors import PoolError
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Kind, Network
 from swapcli.model.order import ZERO_ADDRESS, Order
@@ -256,6 +257,22 @@ def build_order(market: MarketState, i: int, j: int, amount: int) -> Order:
     """Return an order that sells `amount` of token i for token j."""
     listed = list(market.tokens.values())
     return Order(listed[i], listed[j], amount)
+
+
+def after_some_swaps(market: MarketState, seed: int, count: int = 3) -> tuple[MarketState, frozenset[str]]:
+    """Return the market after small swaps in `count` of its pools, and the keys of these."""
+    rng = random.Random(seed)
+    changed = {}
+    for key in rng.sample(sorted(market.pools), count):
+        pool = market.pools[key]
+        sold, bought = rng.sample(list(pool.tokens), 2)
+        curve = pool.curve(sold, bought)
+        amount = int(curve.trade_to_marginal_rate(curve.start_rate * (1.0 - 10 ** rng.uniform(-6.0, -3.0)))[0])
+        try:
+            changed[key] = pool.swap(sold, bought, max(amount, 1))[1]
+        except PoolError:
+            continue
+    return market._replace(pools={**market.pools, **changed}), frozenset(changed)
 
 
 seeds = st.integers(0, 10**9)

@@ -93,6 +93,7 @@ def route(
             raise InvalidOption("--watch and --batch exclude each other")
         words = require_order(words)
         _check_watch_alone(words, sender, picture, session)
+        session.reuses_searches = True
         return _watch(open_quote_context(session, network, order, source), words, watch, picture, output)
     if batch.batch is None:
         words = require_order(words, hint=", or --batch")

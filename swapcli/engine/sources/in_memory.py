@@ -73,13 +73,18 @@ class InMemorySource:
         *,
         route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
         executable: MarketState | None = None,
+        memory: SearchMemory | None = None,
     ) -> None:
-        """`executable` is the market with the pools that the network's router can execute, if it is known."""
+        """`executable` is the market with the pools that the network's router can execute, if it is known.
+
+        With a `memory`, searches start from those of similar orders, on later states too; see `routing.search_memory`.
+        """
         self.market = market
         self._clock = clock
         self._route_ttl_s = route_ttl_s
         self._executable = executable_market(market) if executable is None else executable
         self._execution = execution_of(market.network)
+        self._memory = memory
         self._router = self._new_router()
 
     def warm(self) -> None:
@@ -87,15 +92,17 @@ class InMemorySource:
         self._router.warm()
 
     def use_memory(self, memory: SearchMemory) -> None:
-        """Start searches from those of similar orders, on later states too; see `routing.search_memory`."""
-        self._router.memory = memory
+        """Use another memory of searches from now on."""
+        self._memory = self._router.memory = memory
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> InMemorySource:
         """Return the source over `market`, which differs from this market only in the pools with the keys `changed`."""
         executable = None
         if market.network.router_dialect == self.network.router_dialect:
             executable = update_executable(self._executable, market, changed)
-        source = InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s, executable=executable)
+        source = InMemorySource(
+            market, self._clock, route_ttl_s=self._route_ttl_s, executable=executable, memory=self._memory
+        )
         if market.transfers == self.market.transfers:  # otherwise the set of routable pools may have changed
             source._router = self._router.with_changes(source._router.market, changed)
         return source
@@ -121,8 +128,8 @@ class InMemorySource:
         return self
 
     def with_market(self, market: MarketState) -> InMemorySource:
-        """Return a source over another market."""
-        return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
+        """Return a source over another market, with the same memory of searches."""
+        return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s, memory=self._memory)
 
     def record_transfers(self, behaviours: Mapping[str, TransferBehaviour], block: int) -> None:
         """As `PoolSource.record_transfers`: do nothing, since a market in memory ends with the process."""
@@ -419,7 +426,8 @@ class InMemorySource:
     def _new_router(self, end_tokens: Set[str] = frozenset()) -> Router:
         market = routable_market(self._executable, end_tokens)
         is_evm = self.network.kind is Kind.EVM
-        return Router(market, self._execution, partial(fits_calldata, network=self.network) if is_evm else None)
+        fits = partial(fits_calldata, network=self.network) if is_evm else None
+        return Router(market, self._execution, fits, self._memory)
 
     def _router_for(self, order: Order) -> Router:
         """Return the shared router; for an order with a token that other routes may not use, one that allows it."""

@@ -28,6 +28,7 @@ from swapcli.store import Store
 
 if TYPE_CHECKING:
     from swapcli.engine.pool_listing import PoolSelection
+    from swapcli.routing.search_memory import SearchMemory
 
 _HEALTH_POOLS = 200
 
@@ -35,10 +36,19 @@ _HEALTH_POOLS = 200
 class StoreSource:
     """Quotes over a store, which has to stay open; a `PoolSource`."""
 
-    def __init__(self, store: Store, clock: Clock, *, route_ttl_s: int = DEFAULT_ROUTE_TTL_S) -> None:
+    def __init__(
+        self,
+        store: Store,
+        clock: Clock,
+        *,
+        route_ttl_s: int = DEFAULT_ROUTE_TTL_S,
+        memory: SearchMemory | None = None,
+    ) -> None:
+        """With a `memory`, searches start from those of similar orders; see `routing.search_memory`."""
         self.store = store
         self._clock = clock
         self._route_ttl_s = route_ttl_s
+        self._memory = memory
 
     @property
     def network(self) -> Network:
@@ -136,7 +146,7 @@ class StoreSource:
         self.store.close()
 
     def _source(self, market: MarketState) -> InMemorySource:
-        return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s)
+        return InMemorySource(market, self._clock, route_ttl_s=self._route_ttl_s, memory=self._memory)
 
     def _tokens_with_symbol(self, name: str) -> dict[str, Token]:
         found = self.store.find_tokens(name)

@@ -169,8 +169,12 @@ def _connects(arcs: Iterable[Arc], endpoints: TokenPair) -> bool:
 
 
 def _loss(result: SearchResult) -> float:
-    """Return the part of the solution's output that the best route loses."""
-    return 1.0 - result.best.replay.amount_out / result.solution.value
+    """Return the part of the solution's output that the best route loses.
+
+    The rates are compared: a route for an exact output has its least input, which is not quite the solution's.
+    """
+    rate = result.best.replay.amount_out / result.solution.value
+    return 1.0 - rate * (result.problem.spec.amount / result.best.amount_in)
 
 
 def _key(arc: Arc, addresses: Sequence[str]) -> _ArcKey:
