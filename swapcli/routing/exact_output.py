@@ -77,7 +77,7 @@ def route_from(
 
     The first input is the least one of the former route. None if a search from the start has to follow.
     """
-    from swapcli.routing.search.warm_search import search_from
+    from swapcli.routing.search.warm_search import is_optimal, search_from
 
     search = search_for(first)
     state = _InputSearch(search.problem, amount_out)
@@ -99,6 +99,13 @@ def route_from(
             if state.best is None or following is None:
                 break
             amount = following
+        if state.best and not is_optimal(state.best):  # other shares may lose less by rounding
+            search = search_for(state.best.best.amount_in)
+            result = search.run(state.best.solution)
+            finished = _with_least_input(search, result, amount_out, _LEAST_INPUT_TOLERANCE) if result else None
+            state.best = _cheaper(state.best, finished)
+            if result and not result.is_complete:
+                raise SearchTimeUp
         return _with_least_input(search, state.best, amount_out) if state.best else None
     except SearchTimeUp:
         return state.best and state.best._replace(is_complete=False)

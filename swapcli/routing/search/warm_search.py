@@ -168,6 +168,11 @@ def _connects(arcs: Iterable[Arc], endpoints: TokenPair) -> bool:
     return target in edge_distances([(arc.token_in, arc.token_out) for arc in arcs], source)
 
 
+def is_optimal(result: SearchResult) -> bool:
+    """Return whether the best route loses no more than 0.01 basis points of its solution's output."""
+    return _loss(result) <= _LOSS_MARGIN
+
+
 def _loss(result: SearchResult) -> float:
     """Return the part of the solution's output that the best route loses.
 
