@@ -188,7 +188,7 @@ class DustFilter:
             return SliceMarket(self.graph, None, frozenset(), values)
         if slice_value <= self._max_slice_at_spot_rates:
             return SliceMarket(self.graph, slices, frozenset(), values)
-        pairs = _SlicePairs(self.paid_slices, slice_value, slices, values)
+        pairs = SlicePairs(self.paid_slices, slice_value, slices, values)
         replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
         known = self._slices_at_spot_rates
         for i, row in enumerate(self.graph.arcs_by_pair):
@@ -216,7 +216,7 @@ class DustFilter:
             slice_in = slices.get(i)
             for j, arcs in row.items():
                 if slice_in and slice_value > self._slices_at_spot_rates.get((i, j), 0.0):
-                    rate = max(_rate(arc, slice_in, amount_out_for_all(arc, slice_in)) for arc in arcs)
+                    rate = max(_rate(arc, slice_in, arc.curve.amount_out(slice_in)) for arc in arcs)
                     if rate != arcs[0].rate:
                         replacements[i, j] = (arcs if rate else [], rate)
         return self.graph.with_arcs(replacements) if replacements else self.graph
@@ -239,7 +239,7 @@ class DustFilter:
         slices = _slices(values, slice_value)
         if slices is None:
             return SliceMarket(graph, None, frozenset(), values)
-        changed = _SlicePairs(self.paid_slices, slice_value, slices, values)
+        changed = SlicePairs(self.paid_slices, slice_value, slices, values)
         updated = before.graph.with_pairs_of(graph, pairs, changed.select)
         return SliceMarket(updated, slices, (before.weak_pairs - pairs).union(changed.weak), values)
 
@@ -263,22 +263,10 @@ class PaidSlices:
 
     def __init__(self) -> None:
         self.well_paid: dict[int, float] = {}
-        self._paid: dict[int, float] = {}
         self.unpaid: dict[int, float] = {}
 
-    def pays(self, arc: Arc, slice_value: float, value_in: float, value_out: float) -> bool:
-        """Return whether `arc` pays enough for a slice, as `pays_for_slice`, at the reference values of its tokens."""
-        number = id(arc)
-        if slice_value <= self._paid.get(number, 0.0):
-            return True
-        if slice_value >= self.unpaid.get(number, inf):
-            return False
-        pays = pays_for_slice(arc.curve, max(slice_value / value_in, 1.0), value_in / value_out)
-        (self._paid if pays else self.unpaid)[number] = slice_value
-        return pays
 
-
-class _SlicePairs:
+class SlicePairs:
     """Selects arcs for slices of one reference value; `weak` are the pairs with an arc that does not pay well."""
 
     def __init__(
@@ -288,9 +276,10 @@ class _SlicePairs:
         self.weak: dict[TokenPair, None] = {}
 
     def select(self, pair: TokenPair, arcs: list[Arc]) -> tuple[list[Arc], float]:
-        """Return the arcs that pay enough for a slice, and the best rate for one; without any, there is no pair.
+        """Return the arcs that pay enough for a slice, as `pays_for_slice`, and the best rate for one.
 
-        Tokens without a value have no slices, and keep their arcs and spot rates.
+        Without an arc that takes a whole slice there is no pair. Tokens without a value have no slices, and keep their
+        arcs and spot rates.
         """
         value_in, value_out = self._values.get(pair[0]), self._values.get(pair[1])
         if not value_in or not value_out:
@@ -298,34 +287,43 @@ class _SlicePairs:
             return arcs, arcs[0].rate if arcs else 0.0
         slice_value, slice_in = self._slice_value, self._slices[pair[0]]
         well_paid, unpaid = self._paid_slices.well_paid, self._paid_slices.unpaid
-        min_well_paid = _WELL_PAID_FRACTION * slice_in * value_in / value_out
+        rate_of_values = value_in / value_out
+        min_paid = _DUST_FRACTION * slice_in * rate_of_values
+        min_well_paid = _WELL_PAID_FRACTION * slice_in * rate_of_values
         paying, best_rate = [], 0.0
         for arc in arcs:
             number = id(arc)
-            if slice_value >= unpaid.get(number, inf):
-                continue
-            is_known = slice_value <= well_paid.get(number, 0.0)
-            if is_known and arc.rate <= best_rate:
+            is_well_paid = slice_value <= well_paid.get(number, 0.0)
+            if is_well_paid and arc.rate <= best_rate:
                 paying.append(arc)
                 continue
-            slice_out = amount_out_for_all(arc, slice_in)
-            if not is_known:
-                if slice_out >= min_well_paid:
+            if slice_value >= unpaid.get(number, inf):
+                continue
+            amount_out = arc.curve.amount_out(slice_in)
+            rate = _rate(arc, slice_in, amount_out)
+            if not is_well_paid:
+                if rate and amount_out >= min_well_paid:
                     well_paid[number] = slice_value
-                elif self._paid_slices.pays(arc, slice_value, value_in, value_out):
+                elif _pays(arc.curve, slice_in, amount_out, min_paid):
                     self.weak[pair] = None
                 else:
+                    unpaid[number] = slice_value
                     continue
             paying.append(arc)
-            best_rate = max(best_rate, _rate(arc, slice_in, slice_out))
+            best_rate = max(best_rate, rate)
         if len(paying) == len(arcs) and best_rate:
             return arcs, best_rate
         return (paying, best_rate) if best_rate else ([], 0.0)
 
 
 def _rate(arc: Arc, amount_in: float, amount_out: float) -> float:
-    """Return the rate of a trade: the spot rate if both are about the same, which small orders of any size share."""
-    return arc.rate if is_at_spot_rate(arc, amount_in, amount_out) else amount_out / amount_in
+    """Return the rate of a trade; 0.0 beyond the capacity of `arc`, since a router must sell all of its input.
+
+    It is the spot rate if both are about the same, so that small orders of any size share prices.
+    """
+    if is_at_spot_rate(arc, amount_in, amount_out):
+        return arc.rate
+    return amount_out / amount_in if amount_in <= arc.curve.capacity else 0.0
 
 
 def _slices(values: Mapping[int, float], slice_value: float) -> Slices | None:
@@ -335,11 +333,12 @@ def _slices(values: Mapping[int, float], slice_value: float) -> Slices | None:
 
 def pays_for_slice(curve: RateCurve, amount_in: float, rate: float) -> bool:
     """Return whether a direction of a pool pays enough for a slice of an order; `rate` is that of reference values."""
-    min_amount_out = _DUST_FRACTION * amount_in * rate
+    return _pays(curve, amount_in, curve.amount_out(amount_in), _DUST_FRACTION * amount_in * rate)
+
+
+def _pays(curve: RateCurve, amount_in: float, amount_out: float, min_amount_out: float) -> bool:
     # A pool at a bad price that pays enough for the whole order may still have to take its rest.
-    return (
-        curve.amount_out(amount_in) >= min_amount_out or curve.amount_out(amount_in / SLICE_FRACTION) >= min_amount_out
-    )
+    return amount_out >= min_amount_out or curve.amount_out(amount_in / SLICE_FRACTION) >= min_amount_out
 
 
 def drop_dust(market: SliceMarket, spot: SpotPrices) -> MarketGraph:

@@ -193,17 +193,20 @@ def _sellers_and_buyers(
     A neighbour that would do both, which is an arbitrage in itself, stays on the side with the better price.
     """
     source, target = endpoints
-    selling: dict[int, tuple[float, float]] = {}
-    buying: dict[int, tuple[float, float]] = {}
-    no_offer = (0.0, x, 0)
-    for i, rate in graph.best_rate_in[x].items():
-        price, via, _ = costs.get(i, no_offer)
-        if via != x and i != target:
-            selling[i] = log(price / rate), price * graph.pair_depth(i, x)
-    for k, rate in graph.best_rate_out[x].items():
-        price, via, _ = values.get(k, no_offer)
-        if via != x and k != source:
-            buying[k] = log(price * rate), price * rate * graph.pair_depth(x, k)
+    sold_at = {
+        i: costs[i][0] / rate
+        for i, rate in graph.best_rate_in[x].items()
+        if i in costs and i != target and costs[i][1] != x
+    }
+    bought_at = {
+        k: values[k][0] * rate
+        for k, rate in graph.best_rate_out[x].items()
+        if k in values and k != source and values[k][1] != x
+    }
+    # Between the cheapest seller and the best buyer, no others trade.
+    lowest, highest = min(sold_at.values(), default=inf), max(bought_at.values(), default=0.0)
+    selling = {i: (log(price), costs[i][0] * graph.pair_depth(i, x)) for i, price in sold_at.items() if price < highest}
+    buying = {k: (log(price), price * graph.pair_depth(x, k)) for k, price in bought_at.items() if price > lowest}
     _resolve_two_sided(selling, buying, {t for t in selling.keys() & buying.keys() if costs[t][1] < 0})
     return list(selling.values()), list(buying.values())
 

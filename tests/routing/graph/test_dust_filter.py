@@ -6,9 +6,9 @@ import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
-from swapcli.routing.graph.dust_filter import SLICE_FRACTION, DustFilter, PaidSlices, pays_for_slice
+from swapcli.routing.graph.dust_filter import SLICE_FRACTION, DustFilter, PaidSlices, SlicePairs, pays_for_slice
 from swapcli.routing.graph.market_graph import MarketGraph
-from swapcli.routing.graph.spot_prices import SpotPrices
+from swapcli.routing.graph.spot_prices import SpotPrices, amount_out_for_all
 from swapcli.routing.graph.usd_prices import mid_rate, reference_values, usd_prices
 from tests.routing.build import graph_of
 from tests.support.pools import UNIT, build_constant_product, build_random_market, build_token, seeds
@@ -116,7 +116,10 @@ def test_what_other_slices_say_of_a_pool_changes_no_answer(seed: int, digits: li
     market = graph_of(build_random_market(seed, every_family=True))
     values, paid = reference_values(market, usd_prices(market, {1: 1.0})), PaidSlices()
     for slice_value in (10.0**each * UNIT for each in digits):
-        for arc in market.arcs():
-            value_in, value_out = values[arc.token_in], values[arc.token_out]
-            expected = pays_for_slice(arc.curve, max(slice_value / value_in, 1.0), value_in / value_out)
-            assert paid.pays(arc, slice_value, value_in, value_out) == expected
+        slices = {token: max(slice_value / value, 1.0) for token, value in values.items()}
+        pairs = SlicePairs(paid, slice_value, slices, values)
+        for i, row in enumerate(market.arcs_by_pair):
+            for j, arcs in row.items():
+                paying = [arc for arc in arcs if pays_for_slice(arc.curve, slices[i], values[i] / values[j])]
+                takes_all = any(amount_out_for_all(arc, slices[i]) for arc in paying)
+                assert pairs.select((i, j), arcs)[0] == (paying if takes_all else [])
