@@ -56,27 +56,33 @@ class SpotPrices:
         self._path_to_core = frozenset(graph.path_to_core(target))
         self._excluded = avoided_tokens | {target}
         self.values: Prices = {target: 1.0}
+        # The same in a list, which is faster: nothing is better for excluded tokens.
+        self._best_values = [0.0] * len(graph.addresses)
+        for t in self._excluded:
+            self._best_values[t] = inf
         self._layers: list[dict[int, _Label]] = [{target: (1.0, target)}]
         for layer in relax_layers(self._layers[0], max_hops, self._extend):
             self._layers.append(layer)
+        del self._best_values
 
     def _extend(self, front: Mapping[int, _Label], _: int) -> dict[int, _Label]:
         """Return the better labels that one more hop gives, and record their values."""
-        excluded, values, slices = self._excluded, self.values, self.slices or {}
+        values, best, slices = self.values, self._best_values, self.slices or {}
         max_slice_value = _VERIFY_ABOVE * slices[self.target] if slices else inf
+        path_to_core, core_rate_in = self._path_to_core, self._graph.core_rate_in
         improved: dict[int, _Label] = {}
         for j, (value_j, _) in front.items():
             path_j: list[int] = []
-            for i, rate in self.rates_into(j).items():
+            for i, rate in (self.rates_into(j) if j in path_to_core else core_rate_in[j]).items():
                 value = value_j * rate
-                if value > values.get(i, 0.0) and i not in excluded:
+                if value > best[i]:
                     if value * slices.get(i, inf) > max_slice_value:
                         path_j = path_j or self.path(j)
                         value = self._verified_value(i, path_j, value)
-                        if value <= values.get(i, 0.0):
+                        if value <= best[i]:
                             continue
                     improved[i] = (value, j)
-                    values[i] = value
+                    values[i] = best[i] = value
         return improved
 
     def _verified_value(self, i: int, path: list[int], value: float) -> float:
