@@ -96,26 +96,25 @@ class _PathExtender:
 def best_single_path(problem: RoutingProblem, arcs: Iterable[Arc]) -> list[Arc]:
     """Return the path over `arcs` with the best net output; empty if there is none.
 
-    A pool's output grows with its input, so that only the best amount per token matters. Amounts are whole units, which
-    charges tokens with few decimals for what they round away.
+    The arcs of a pair come best spot rate first. A pool's output grows with its input, so that only the best amount per
+    token matters. Amounts are whole units, which charges tokens with few decimals for what they round away.
     """
     source, target = problem.spec.endpoints
-    leaving: dict[int, list[Arc]] = {}
+    leaving: dict[int, dict[int, list[Arc]]] = {}
     for arc in arcs:
-        leaving.setdefault(arc.token_in, []).append(arc)
+        leaving.setdefault(arc.token_in, {}).setdefault(arc.token_out, []).append(arc)
+    leaving.pop(target, None)
     extender = _PathExtender(problem)
 
     def extend(front: Mapping[int, _PathState], best: Mapping[int, _PathState], _: int) -> dict[int, _PathState]:
         improved: dict[int, _PathState] = {}
         for token, state in front.items():
-            for arc in leaving.get(token, ()) if token != target else ():
-                j = arc.token_out
-                threshold = max(improved.get(j, _UNREACHED).net, best.get(j, _UNREACHED).net)
-                if state.amount * arc.rate <= threshold or state.has_sold(j):
-                    continue
-                extended = extender.extend(state, (arc,), threshold)
-                if extended:
-                    improved[j] = extended
+            for j, pair_arcs in leaving.get(token, {}).items():
+                threshold = (improved.get(j) or best.get(j, _UNREACHED)).net
+                if state.amount * pair_arcs[0].rate > threshold and not state.has_sold(j):
+                    extended = extender.extend(state, pair_arcs, threshold)
+                    if extended:
+                        improved[j] = extended
         return improved
 
     best = best_labels({source: extender.start}, problem.spec.max_hops, extend)
