@@ -75,8 +75,8 @@ class AccessLog:
         )
 
     def log_follower_state(self, network: str, error: Exception | None, now_s: float) -> None:
-        """Write that following a network's market fails, and why; without an error, that it works again."""
-        fields: dict[str, object] = {"keeping": "failing" if error else "well"}
+        """Write that updates of a network's market fail, and why; without an error, that they work again."""
+        fields: dict[str, object] = {"market_updates": "failing" if error else "recovered"}
         if error:
             fields |= {"message": error.message} if isinstance(error, SwapcliError) else _describe_defect(error)
         self._write_line({"time": format_iso_utc(int(now_s * 1000)), "network": network, **fields})
@@ -88,7 +88,7 @@ class AccessLog:
 
     def log_shared_state(self, error: SwapcliError | None, now_s: float) -> None:
         """Write that the server of shared state fails, and why; without an error, that it works again."""
-        fields = {"state": "failing", "message": error.message} if error else {"state": "well"}
+        fields = {"shared_state": "failing", "message": error.message} if error else {"shared_state": "recovered"}
         self._write_line({"time": format_iso_utc(int(now_s * 1000)), **fields})
 
     def log_reload(self, error: SwapcliError | None, now_s: float) -> None:

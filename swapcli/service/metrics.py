@@ -227,7 +227,7 @@ class _MarketsCollector(Collector):
             ),
         )
         failures = CounterMetricFamily(
-            "swapcli_keeping_failures", "Failed attempts to follow the market.", labels=_LABELS
+            "swapcli_market_update_failures", "Failed attempts to bring the market to the newest block.", labels=_LABELS
         )
         counters = {
             name: CounterMetricFamily(f"swapcli_feed_{name}", text, labels=_LABELS) for name, text in _FEED_COUNTERS

@@ -6,7 +6,7 @@ The parent creates a group before it forks the workers. Each member has a slot, 
 from __future__ import annotations
 
 import msgspec
-from prometheus_client.core import Metric
+from prometheus_client.core import GaugeMetricFamily, Metric
 
 from swapcli.records import NamedTuple
 from swapcli.service.issued_routes import SharedRouteTimes
@@ -14,8 +14,9 @@ from swapcli.service.metric_sums import add_up, decode_families, encode_families
 from swapcli.service.rate_limits import RequestClass, SharedBuckets
 from swapcli.service.shared_memory import SharedCounts, SharedDocument, SharedLock
 
-MAX_METRICS_BYTES = 2**20
-"""Metrics of a process: about 100 bytes a sample, with 15 samples an endpoint and status of a network."""
+MAX_METRICS_BYTES = 2**22
+"""Metrics of a process: about 100 bytes a sample, with 15 samples an endpoint and status of a network. Only what is
+written takes memory."""
 
 _STATUS_BYTES = 256
 
@@ -52,8 +53,12 @@ class WorkerGroup:
         self._status.write(msgspec.json.encode(GroupStatus(self.size, live, replaced)))
 
     def publish_metrics(self, slot: int, families: list[Metric]) -> None:
-        """Replace the metrics of a member."""
-        self._metrics[slot].write(encode_families(families))
+        """Replace the metrics of a member. This also shows that it works: see `heartbeat`."""
+        _write_metrics(self._metrics[slot], families)
+
+    def heartbeat(self, slot: int) -> int:
+        """Return a number that changes whenever a member publishes its metrics."""
+        return self._metrics[slot].version
 
     def sum_metrics(self) -> list[Metric]:
         """Return the sum of what all members published, and of what former members counted."""
@@ -69,8 +74,24 @@ class WorkerGroup:
             published = [each for each in (self._metrics[slot].read(), self._past_metrics.read()) if each]
             if published:
                 past = without_gauges(add_up(decode_families(each) for each in published))
-                self._past_metrics.write(encode_families(past))
+                _write_metrics(self._past_metrics, past)
                 self._metrics[slot].write(b"")
+
+
+def _write_metrics(document: SharedDocument, families: list[Metric]) -> None:
+    """Write metrics, without the largest families if they are too long together; a gauge then says how many."""
+    if document.write(encode_families(families)):
+        return
+    written = sorted(families, key=lambda family: len(encode_families([family])))
+    while written:
+        written.pop()
+        omitted = GaugeMetricFamily(
+            "swapcli_metrics_omitted",
+            "Metrics that are missing here, because those of a worker take more memory than it has for them.",
+            value=len(families) - len(written),
+        )
+        if document.write(encode_families([*written, omitted])):
+            return
 
 
 class GroupMember(NamedTuple):

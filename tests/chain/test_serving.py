@@ -250,9 +250,9 @@ def test_a_network_without_its_node_goes_stale_and_recovers(scene: Scene, client
     block, age = found.groups()
     assert scene.head() - MAX_AGE_S / TICK_S <= int(block) <= scene.head()
     assert 0 <= int(age) <= MAX_AGE_S
-    failures = client.figure("swapcli_keeping_failures_total", STORED)
+    failures = client.figure("swapcli_market_update_failures_total", STORED)
     scene.proxy.always = hangs_up
-    until(lambda: client.figure("swapcli_keeping_failures_total", STORED) > failures)
+    until(lambda: client.figure("swapcli_market_update_failures_total", STORED) > failures)
     until(lambda: client.health(STORED)[0] == 503)
     status, message = client.health(STORED)
     age_s = int(message.removeprefix(f"the state of the pools of {STORED} is ").partition(" ")[0])
@@ -266,7 +266,7 @@ def test_a_network_without_its_node_goes_stale_and_recovers(scene: Scene, client
         assert client.ask(path)[0] == 503
     assert client.health(TAKEN)[0] == 200
     assert client.figure("swapcli_market_age_seconds", STORED) > MAX_AGE_S
-    assert client.figure("swapcli_keeping_failures_total", TAKEN) == 0
+    assert client.figure("swapcli_market_update_failures_total", TAKEN) == 0
     assert client.ask(f"/{STORED}/tokens")[0] == 200
     scene.proxy.always = None
     until(lambda: client.health(STORED)[0] == 200)
@@ -283,8 +283,8 @@ def test_it_ends_well_and_told_what_failed_without_a_secret(
     assert time.monotonic() - started_s < 4
     scene.proxy.always = None
     lines = [json.loads(line) for line in service.stderr.splitlines()]
-    data = [(line["network"], line["keeping"]) for line in lines if "keeping" in line]
-    assert data[:2] == [(STORED, "failing"), (STORED, "well")]
+    data = [(line["network"], line["market_updates"]) for line in lines if "market_updates" in line]
+    assert data[:2] == [(STORED, "failing"), (STORED, "recovered")]
     assert SECRET not in service.stderr + "".join(client.responses)
     assert not any("defect" in line for line in lines)
 
@@ -313,7 +313,7 @@ def test_workers_read_the_stores_that_one_process_writes(scene: Scene) -> None:
         until(has_reached(client, scene.head() + 1))
         assert client.out(STORED, scene) == client.out(TAKEN, scene) == scene.out()
         assert service.stop() == 0
-    assert not [line for line in service.stderr.splitlines() if "keeping" in line]
+    assert not [line for line in service.stderr.splitlines() if "market_updates" in line]
 
 
 def test_one_request_waits_for_the_first_state(scene: Scene) -> None:
@@ -332,7 +332,7 @@ def test_a_node_of_another_chain_gives_no_quotes(scene: Scene, tmp_path: Path) -
         assert client.ask("/readyz") == (503, {"ready": False, "missing": ["base"]})
         assert client.ask("/base/tokens")[0] == 503
         assert service.wait() == 0
-    failed = next(json.loads(line) for line in service.stderr.splitlines() if "keeping" in line)
+    failed = next(json.loads(line) for line in service.stderr.splitlines() if "market_updates" in line)
     assert "is a node of chain 31337, not of chain 8453" in failed["message"]
     with run_service("--networks", "base", "--offline", "--once", env=env) as service:
         status, message = Client(service).health("base")

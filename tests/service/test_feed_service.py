@@ -107,7 +107,7 @@ def test_blocks_of_the_feed_are_quoted(redis_server: RedisServer, store: Store) 
         quotes.append(service.route())
         assert service.metric("feed_entries_total") == service.metric("feed_snapshots_total") == 1
         assert service.metric("market_block") == 6
-        assert service.metric("feed_gaps_total") == service.metric("keeping_failures_total") == 0
+        assert service.metric("feed_gaps_total") == service.metric("market_update_failures_total") == 0
     assert quotes[0] != quotes[1]
     assert quotes[1] == service.route_of_store()
     store.rewind_to(5)
@@ -123,7 +123,7 @@ def test_without_the_server_the_market_serves_until_too_old(store: Store) -> Non
         with service.threads:
             until(service.is_at(5))
             server.kill()
-            until(lambda: service.metric("keeping_failures_total"))
+            until(lambda: service.metric("market_update_failures_total"))
             assert service.route()[0] == 200
             service.fake_clock.advance(MAX_AGE_S + 1)
             assert service.route()[0] == 503
@@ -135,7 +135,10 @@ def test_without_the_server_the_market_serves_until_too_old(store: Store) -> Non
             assert service.route()[0] == 200
         service.close()
         assert "hunter2" not in service.log.getvalue()
-        assert [line["keeping"] for line in service.log_lines() if "keeping" in line] == ["failing", "well"]
+        assert [line["market_updates"] for line in service.log_lines() if "market_updates" in line] == [
+            "failing",
+            "recovered",
+        ]
 
 
 def test_pools_beyond_the_deepest_are_quoted_and_built(redis_server: RedisServer, store: Store) -> None:

@@ -78,7 +78,7 @@ class FollowingService(InProcessService):
 
     def reported(self) -> list[Json]:
         """The log lines about following."""
-        return [line for line in self.log_lines() if "keeping" in line]
+        return [line for line in self.log_lines() if "market_updates" in line]
 
 
 @contextmanager
@@ -114,7 +114,7 @@ def test_before_the_first_state_nothing_is_made_up(tmp_path: Path) -> None:
         assert world.get("/testnet/tokens").status_code == 503
         assert world.get("/readyz").json() == {"ready": False, "missing": ["testnet"]}
         assert world.get("/supported-chains").json()[0]["chain_name"] == "testnet"
-        assert 'swapcli_keeping_failures_total{network="testnet"} 0.0' in world.get("/metrics").text
+        assert 'swapcli_market_update_failures_total{network="testnet"} 0.0' in world.get("/metrics").text
         assert not world.threads.are_settled()
         world.registry.set_status("testnet", "the pools of testnet are being read: 7 of 9")
         assert world.health() == (503, "the pools of testnet are being read: 7 of 9")
@@ -174,17 +174,17 @@ def test_failure_and_recovery_are_logged_once_each(tmp_path: Path) -> None:
         assert world.threads.are_settled()
         assert world.health() == (503, "the pools of testnet could not be read yet")
         (line,) = world.reported()
-        assert (line["network"], line["keeping"]) == ("testnet", "failing")
+        assert (line["network"], line["market_updates"]) == ("testnet", "failing")
         assert line["message"] == f"there is no store {path}"
         world.write(at_block(8))
         until(world.is_at(8))
         until(lambda: len(world.reported()) == 2)
         assert {key: each for key, each in world.reported()[1].items() if key != "time"} == {
             "network": "testnet",
-            "keeping": "well",
+            "market_updates": "recovered",
         }
         count = world.threads.failures()["testnet"]
-        assert f'swapcli_keeping_failures_total{{network="testnet"}} {count}.0' in world.get("/metrics").text
+        assert f'swapcli_market_update_failures_total{{network="testnet"}} {count}.0' in world.get("/metrics").text
 
 
 def test_a_defect_is_logged_without_message_and_retried(tmp_path: Path) -> None:
@@ -202,7 +202,7 @@ def test_a_defect_is_logged_without_message_and_retried(tmp_path: Path) -> None:
     ):
         until(lambda: len(tries) >= 2)
         (line,) = world.reported()
-        assert (line["keeping"], line["defect"]) == ("failing", "RuntimeError")
+        assert (line["market_updates"], line["defect"]) == ("failing", "RuntimeError")
         assert any("test_market_followers" in where for where in line["where"])
         assert "a secret" not in world.log.getvalue()
 

@@ -95,7 +95,7 @@ def test_queue_and_market_age_are_read_on_render() -> None:
     assert value(metrics, "swapcli_market_age_seconds", network="base") == 6.5
     assert value(metrics, "swapcli_market_pools", network="base") == 220
     assert value(metrics, "swapcli_market_block", network="base") == 7_000_000
-    assert value(metrics, "swapcli_keeping_failures_total", network="base") == 3
+    assert value(metrics, "swapcli_market_update_failures_total", network="base") == 3
 
 
 def test_a_market_without_a_time_has_no_age() -> None:
@@ -103,9 +103,9 @@ def test_a_market_without_a_time_has_no_age() -> None:
     metrics.watch_markets(lambda: [MarketMetrics("base", 220), MarketMetrics("starknet", failures=2)])
     assert value(metrics, "swapcli_market_pools", network="base") == 220
     assert value(metrics, "swapcli_market_age_seconds", network="base") is None
-    assert value(metrics, "swapcli_keeping_failures_total", network="base") is None
+    assert value(metrics, "swapcli_market_update_failures_total", network="base") is None
     assert value(metrics, "swapcli_market_pools", network="starknet") is None
-    assert value(metrics, "swapcli_keeping_failures_total", network="starknet") == 2
+    assert value(metrics, "swapcli_market_update_failures_total", network="starknet") == 2
 
 
 def test_what_befalls_requests_is_counted() -> None:

@@ -364,6 +364,6 @@ def test_workers_go_on_without_the_server(own_redis: RedisServer) -> None:
         fallbacks = metrics.partition('swapcli_state_fallbacks_total{use="limits"} ')[2].partition("\r\n")[0]
         assert float(fallbacks.split()[0]) >= 1
         assert service.stop() == 0
-    problems = [line for line in service.stderr.splitlines() if '"state":"failing"' in line]
+    problems = [line for line in service.stderr.splitlines() if '"shared_state":"failing"' in line]
     assert 1 <= len(problems) <= 2
     assert "hunter2" not in service.stderr

@@ -352,7 +352,7 @@ def test_offline_contacts_no_node() -> None:
     with run_service("--max-requests", "1", "--networks", "base", "--offline", env=env) as service:
         assert health(service)[0] == 200
         assert service.wait() == 0
-        assert "keeping" not in service.stderr
+        assert "market_updates" not in service.stderr
 
 
 def test_a_network_with_a_silent_node_is_not_quoted() -> None:
@@ -365,6 +365,6 @@ def test_a_network_with_a_silent_node_is_not_quoted() -> None:
         assert get(service.url + "/readyz?network=monad") == (200, {"ready": True, "missing": []})
         assert get(service.url + "/readyz?network=nowhere")[0] == 404
         assert service.wait() == 0
-    (failing,) = [json.loads(line) for line in service.stderr.splitlines() if "keeping" in line]
-    assert (failing["network"], failing["keeping"]) == ("base", "failing")
+    (failing,) = [json.loads(line) for line in service.stderr.splitlines() if "market_updates" in line]
+    assert (failing["network"], failing["market_updates"]) == ("base", "failing")
     assert "secret" not in service.stderr
