@@ -23,7 +23,7 @@ from swapcli.service.app import get_metrics, get_policy
 from swapcli.service.log_writer import UnqueuedLog, log_stream
 from swapcli.service.market_followers import FollowerThreads
 from swapcli.service.parent_channel import ParentChannel
-from swapcli.service.server import BACKLOG, base_url, bind, serve_as_worker
+from swapcli.service.server import BACKLOG, allow_open_files, base_url, bind, serve_as_worker
 from swapcli.service.shared_stores import SharedStores
 from swapcli.service.supervisor import ProcessPlan, Supervisor
 from swapcli.service.worker_group import GroupMember, WorkerGroup, share_of
@@ -55,6 +55,7 @@ def serve_by_workers(
         unqueued_log.log_process(name, problem, sources.registry.clock.now_s())
 
     listener = bind(settings.host, settings.port)
+    _allow_pipes(settings.workers, len(sources.followed))
     stores = SharedStores(sources.followed, settings.workers)
 
     def run_writer(parent: ParentChannel) -> int:
@@ -67,6 +68,7 @@ def serve_by_workers(
 
     def run_worker(slot: int, parent: ParentChannel) -> int:
         enable_garbage_collection()
+        stores.announcements.close_others(slot)
         member = GroupMember(group, slot)
         with (
             log_stream(sys.stderr, is_shared=True) as stream,
@@ -106,6 +108,21 @@ def serve_by_workers(
         )
         supervisor.run()
     return 0
+
+
+def _allow_pipes(workers: int, networks: int) -> None:
+    """Allow the files that the parent opens: a pipe for each worker and followed network, and a socket for each worker.
+
+    Raises `InvalidOption` if the system does not allow as many.
+    """
+    needed = workers * (2 * networks + 1)
+    allowed = allow_open_files(needed)
+    if allowed < needed:
+        raise InvalidOption(
+            f"{workers} workers that follow {networks} networks need {needed:,} open files, but the system allows only"
+            f" {max(0, allowed):,} of them",
+            hint="run fewer workers, or raise the limit with ulimit -n",
+        )
 
 
 def _open_markets(sources: ServiceSources) -> None:

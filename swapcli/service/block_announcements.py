@@ -6,7 +6,6 @@ Everything is created before the processes are forked. An announcement only says
 from __future__ import annotations
 
 import os
-import select
 from collections.abc import Iterable
 from contextlib import suppress
 from threading import Event
@@ -15,6 +14,7 @@ import msgspec
 
 from swapcli.chain.head_source import FollowMode
 from swapcli.records import NamedTuple
+from swapcli.service.readiness import wait_until_readable
 from swapcli.service.shared_memory import SharedDocument
 
 _STATE_BYTES = 1_024
@@ -36,6 +36,11 @@ class BlockAnnouncements:
         names = list(networks)
         self._states = {name: SharedDocument(_STATE_BYTES) for name in names}
         self._pipes = {(name, slot): _Pipe() for name in names for slot in range(workers)}
+
+    def close_others(self, slot: int) -> None:
+        """Close the pipes of the other workers, in the process of a worker: it needs its files for connections."""
+        for key in [key for key in self._pipes if key[1] != slot]:
+            self._pipes.pop(key).close()
 
     def announce(self, network: str) -> None:
         """Announce a block to all workers."""
@@ -78,7 +83,7 @@ class AnnouncedHeads:
         if pause_s > self.poll_s:  # after a failure
             self._is_stopped.wait(self.poll_s)
             pause_s -= self.poll_s
-        select.select([self._pipe.read_end, self._wakeup.read_end], [], [], pause_s)
+        wait_until_readable([self._pipe.read_end, self._wakeup.read_end], pause_s)
         self._pipe.drain()
 
     def stop(self) -> None:
@@ -101,6 +106,10 @@ class _Pipe:
     def write(self) -> None:
         with suppress(BlockingIOError):  # it is readable already
             os.write(self._write_end, _ANNOUNCEMENT)
+
+    def close(self) -> None:
+        os.close(self.read_end)
+        os.close(self._write_end)
 
     def drain(self) -> None:
         with suppress(BlockingIOError):

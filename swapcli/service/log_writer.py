@@ -18,6 +18,8 @@ from contextlib import contextmanager, suppress
 from threading import Condition, Thread
 from typing import Protocol, TextIO
 
+from swapcli.service.readiness import wait_until_writable
+
 MAX_BYTES = 4 * 2**20
 """Maximum size of the queue: about 20,000 lines, several seconds of a busy service."""
 DRAIN_TIMEOUT_S = 1.0
@@ -163,7 +165,7 @@ class LogWriter:
         try:
             count = os.write(self._descriptor, chunk)
         except BlockingIOError:
-            select.select([], [self._descriptor], [])
+            wait_until_writable(self._descriptor)
             count = 0
         self._written += count
         return count

@@ -140,19 +140,26 @@ def _protocol(max_connections: int) -> Any:
 
 def _limit_to_open_files(max_connections: int) -> int:
     """Return the number of connections allowed: fewer if the system's limit of open files is lower."""
+    return max(1, allow_open_files(max_connections))
+
+
+def allow_open_files(count: int) -> int:
+    """Raise the limit of open files to `count` and some others, as far as the system allows; return how many of `count`
+    may be opened.
+    """
     try:
         import resource
     except ModuleNotFoundError:
-        return max_connections
+        return count
     soft, hard = resource.getrlimit(resource.RLIMIT_NOFILE)
-    required = max_connections + _OTHER_FILES
+    required = count + _OTHER_FILES
     if soft != resource.RLIM_INFINITY and soft < required:
         soft = required if hard == resource.RLIM_INFINITY else min(required, hard)
         with suppress(ValueError, OSError):
             resource.setrlimit(resource.RLIMIT_NOFILE, (soft, hard))
         soft = resource.getrlimit(resource.RLIMIT_NOFILE)[0]
-        return max(1, min(max_connections, soft - _OTHER_FILES))
-    return max_connections
+        return min(count, soft - _OTHER_FILES)
+    return count
 
 
 def bind(host: str, port: int) -> socket.socket:

@@ -5,7 +5,6 @@ The parent opens them, without a thread or a connection, before it forks the oth
 
 from __future__ import annotations
 
-import select
 import signal
 from collections.abc import Callable, Iterable
 from contextlib import ExitStack
@@ -24,6 +23,7 @@ from swapcli.service.block_announcements import BlockAnnouncements
 from swapcli.service.market_followers import WriterThreads
 from swapcli.service.metrics import MarketMetrics, Metrics
 from swapcli.service.parent_channel import ParentChannel, ParentMessage
+from swapcli.service.readiness import wait_until_readable
 from swapcli.service.worker_group import GroupMember
 
 _PUBLISH_S = 0.5
@@ -108,7 +108,7 @@ def _run_until_stopped(parent: ParentChannel, publish: Callable[[], None]) -> No
     signal.signal(signal.SIGTERM, lambda *_: is_stopped.set())
     parent.report_ready()
     while not is_stopped.is_set():
-        readable, _, _ = select.select([parent], [], [], _PUBLISH_S)
+        readable = wait_until_readable([parent.fileno()], _PUBLISH_S)
         if readable and any(message is not ParentMessage.RELOAD for message in parent.receive()):
             is_stopped.set()
         publish()

@@ -2,13 +2,12 @@
 
 A worker that ends is replaced after a pause that doubles while its replacements end early. If that goes on, the service
 finishes open requests and ends with an error: a manager of services should see it. A worker that drains and ends with 0
-is replaced at once.
+is replaced at once. A worker that hangs is killed, and then replaced.
 """
 
 from __future__ import annotations
 
 import os
-import select
 import signal
 import sys
 import time
@@ -21,6 +20,7 @@ from swapcli.backoff import backoff_s
 from swapcli.errors import UnhealthyError
 from swapcli.records import NamedTuple
 from swapcli.service.parent_channel import ParentChannel, ParentMessage, WorkerChannel, open_channel
+from swapcli.service.readiness import wait_until_readable
 from swapcli.service.server import GRACE_S
 from swapcli.service.worker_group import WorkerGroup
 
@@ -36,6 +36,9 @@ MAX_EARLY_ENDS = 8
 more."""
 KILL_AFTER_S = GRACE_S + 3.0
 """Time from the signal to stop until processes that are still there are killed: they take `GRACE_S` at most."""
+
+HUNG_AFTER_S = 2.0 * GRACE_S
+"""Time without a heartbeat after which a process is killed: one that drains has none for `GRACE_S` or a little more."""
 
 _DEFECT = 70
 """`EX_SOFTWARE` of sysexits.h: the status of a worker that failed because of a defect."""
@@ -76,6 +79,7 @@ class Supervisor:
         self._stop_s: float | None = None
         self._stops = 0
         self._failure: UnhealthyError | None = None
+        self._checked_s = 0.0
 
     def run(self) -> None:
         """Run until SIGTERM or SIGINT, and until all processes have ended.
@@ -96,6 +100,7 @@ class Supervisor:
             self._act_on_signals()
             self._reap()
             now_s = time.monotonic()
+            self._kill_hung_processes(now_s)
             if self._stop_s is not None and not any(child.is_running for child in self._children):
                 return
             for child in self._children:
@@ -118,7 +123,7 @@ class Supervisor:
         waiting = [child for child in self._children if not child.is_running] if self._stop_s is None else []
         pauses_s = [child.start_at_s - now_s for child in waiting]
         running = {child.channel.fileno(): child for child in self._children if child.channel is not None}
-        readable, _, _ = select.select([wakeup, *running], [], [], max(0.0, min([_POLL_S, *pauses_s])))
+        readable = wait_until_readable([wakeup, *running], min([_POLL_S, *pauses_s]))
         if wakeup in readable:
             with suppress(BlockingIOError):
                 os.read(wakeup, 1_024)
@@ -157,6 +162,17 @@ class Supervisor:
             if child.channel is not None:
                 child.channel.send(message)
 
+    def _kill_hung_processes(self, now_s: float) -> None:
+        """Kill processes without a heartbeat for `HUNG_AFTER_S` in which this one ran."""
+        paused_s = max(0.0, now_s - self._checked_s - 2.0 * _POLL_S)
+        self._checked_s = now_s
+        for child in self._children:
+            if not child.is_ready:
+                continue
+            child.record_heartbeat(self._group.heartbeat(child.slot), now_s, paused_s)
+            if now_s - child.last_heartbeat_s > HUNG_AFTER_S:
+                child.kill_hung()
+
     def _reap(self) -> None:
         """Plan the replacement of processes that have ended."""
         for child in self._children:
@@ -167,7 +183,7 @@ class Supervisor:
             if self._stop_s is None:
                 self._replaced += child.slot < self._group.size
                 child.plan_replacement(is_early=status != 0 and child.is_young)
-                self._report(child, f"ended with {_describe_status(status)}")
+                self._report(child, child.hang or _describe_end(status))
         self._set_status()
 
     def _report(self, child: _Child, problem: str) -> None:
@@ -213,6 +229,9 @@ class _Child:
         self.is_ready = False
         self.early_ends = 0
         self.start_at_s = 0.0
+        self.last_heartbeat_s = 0.0
+        self.hang = ""
+        self._heartbeat: int | None = None
         self._pid: int | None = None
         self._started_s = 0.0
 
@@ -239,6 +258,7 @@ class _Child:
             _run_child(self.plan, theirs, [ours, *(each.channel for each in children if each.channel is not None)])
         theirs.close()
         self._pid, self.channel, self.is_ready, self._started_s = pid, ours, False, time.monotonic()
+        self._heartbeat, self.hang = None, ""
 
     def read_channel(self) -> None:
         """Read whether the process is ready; at the end of the channel, stop looking at it."""
@@ -248,6 +268,20 @@ class _Child:
         else:
             self.channel.close()
             self.channel = None
+
+    def record_heartbeat(self, heartbeat: int, now_s: float, paused_s: float) -> None:
+        """Record the present heartbeat; `paused_s` since the last call do not count, as all processes were paused."""
+        if heartbeat == self._heartbeat:
+            self.last_heartbeat_s += paused_s
+        else:
+            self._heartbeat, self.last_heartbeat_s = heartbeat, now_s
+
+    def kill_hung(self) -> None:
+        """Kill a process that hangs; `poll` then returns its status."""
+        if self._pid is not None and not self.hang:
+            self.hang = f"did not respond for {HUNG_AFTER_S:g} seconds and was killed"
+            with suppress(ProcessLookupError):
+                os.kill(self._pid, signal.SIGKILL)
 
     def poll(self) -> int | None:
         """Return the status of a process that has ended since the last call, as `waitpid` does."""
@@ -300,11 +334,14 @@ def _run_child(plan: ProcessPlan, parent: ParentChannel, inherited: Sequence[Wor
         os._exit(status)
 
 
-def _describe_status(status: int) -> str:
+def _describe_end(status: int) -> str:
+    """Return how a process has ended, to follow its name in a sentence."""
     code = os.waitstatus_to_exitcode(status)
-    if code >= 0:
-        return f"status {code}"
+    if code == 0:
+        return "shut down cleanly"
+    if code > 0:
+        return f"failed with exit status {code}"
     try:
-        return signal.Signals(-code).name
+        return f"was killed by {signal.Signals(-code).name}"
     except ValueError:
-        return f"signal {-code}"
+        return f"was killed by signal {-code}"

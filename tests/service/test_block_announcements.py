@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import gc
 import os
+import resource
 import time
 from threading import Timer
 
@@ -59,3 +61,27 @@ def test_other_processes_see_announcements_and_states() -> None:
     os.waitpid(child, 0)
     assert announcements.state("base") == WriterState(FollowMode.SUBSCRIPTION, "reading", is_failing=True)
     assert announcements.heads("base", 0, LONG_S).mode is FollowMode.SUBSCRIPTION
+
+
+def test_many_workers_follow_many_networks() -> None:
+    """128 workers on 5 networks have more pipes than the 1,024 files that `select.select` takes."""
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2_048, limits[1]))
+    try:
+        networks = [f"network-{number}" for number in range(5)]
+        gc.collect()  # closes files of other tests
+        before = len(os.listdir("/proc/self/fd"))
+        announcements = BlockAnnouncements(networks, workers=128)
+        announcements.close_others(127)
+        assert len(os.listdir("/proc/self/fd")) == before + 2 * len(networks)
+        files = [os.dup(0) for _ in range(1_100)]
+        heads = announcements.heads(networks[-1], 127, poll_s=LONG_S)
+        for file in files:
+            os.close(file)
+        announcements.announce(networks[-1])
+        started_s = time.monotonic()
+        heads.wait(LONG_S)
+        assert time.monotonic() - started_s < LONG_S / 2
+    finally:
+        announcements.close_others(-1)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)

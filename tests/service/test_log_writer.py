@@ -62,13 +62,13 @@ def test_a_log_without_a_thread_drops_rather_than_blocks(pipe: tuple[int, int]) 
         log = AccessLog(UnqueuedLog(file))
         count = 0
         while not log.dropped:
-            log.log_process(f"worker {count}", "ended with SIGKILL", 0.0)
+            log.log_process(f"worker {count}", "was killed by SIGKILL", 0.0)
             count += 1
         os.set_blocking(reading, False)
         lines = [json.loads(line) for line in os.read(reading, 2**20).splitlines()]
         assert [line["process"] for line in lines] == [f"worker {number}" for number in range(count - 1)]
-        log.log_process("the last", "ended with status 1", 0.0)
-        assert json.loads(os.read(reading, 2**20))["message"] == "ended with status 1"
+        log.log_process("the last", "failed with exit status 1", 0.0)
+        assert json.loads(os.read(reading, 2**20))["message"] == "failed with exit status 1"
 
 
 def test_a_reader_who_comes_back_reads_on(pipe: tuple[int, int]) -> None:

@@ -5,10 +5,10 @@ from __future__ import annotations
 import gc
 import os
 import resource
-import select
 import signal
 import time
 from collections.abc import Callable, Iterator
+from functools import partial
 from pathlib import Path
 from threading import Timer
 
@@ -17,6 +17,7 @@ import pytest
 from swapcli.errors import UnhealthyError
 from swapcli.service import supervisor
 from swapcli.service.parent_channel import ParentChannel
+from swapcli.service.readiness import wait_until_readable
 from swapcli.service.supervisor import ProcessPlan, Supervisor
 from swapcli.service.worker_group import WorkerGroup
 
@@ -28,20 +29,22 @@ def stop_after(pause_s: float) -> Callable[[ParentChannel], int]:
 
     def run(parent: ParentChannel) -> int:
         parent.report_ready()
-        select.select([parent], [], [])
+        wait_until_readable([parent.fileno()], None)
         time.sleep(pause_s)
         return 0
 
     return run
 
 
-def run_supervisor(*runs: Callable[[ParentChannel], int], on_ready: Callable[[], None]) -> list[tuple[str, str]]:
+def run_supervisor(
+    *runs: Callable[[ParentChannel], int], on_ready: Callable[[], None], group: WorkerGroup | None = None
+) -> list[tuple[str, str]]:
     """Run processes until they are stopped; return the problems that there were."""
     plans = [ProcessPlan(f"worker {slot}", run) for slot, run in enumerate(runs)]
     problems: list[tuple[str, str]] = []
     Supervisor(
         plans,
-        WorkerGroup(len(plans)),
+        group or WorkerGroup(len(plans)),
         on_ready=on_ready,
         on_reload=lambda: None,
         on_problem=lambda *problem: problems.append(problem),
@@ -129,6 +132,63 @@ def test_a_worker_that_always_ends_lets_the_others_drain(monkeypatch: pytest.Mon
         drained.touch()
         return 0
 
-    with pytest.raises(UnhealthyError, match=r"worker 1 ended 8 times .* the last time it ended with status 3"):
+    with pytest.raises(UnhealthyError, match=r"worker 1 ended 8 times .* the last time it failed with exit status 3"):
         run_supervisor(drain, lambda _: 3, on_ready=lambda: None)
     assert drained.exists()
+
+
+@pytest.mark.usefixtures("deadline")
+def test_a_worker_that_hangs_is_killed_and_replaced(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
+    monkeypatch.setattr(supervisor, "HUNG_AFTER_S", 0.5)
+    monkeypatch.setattr(supervisor, "_POLL_S", 0.05)
+    group, stopped = WorkerGroup(2), tmp_path / "stopped"
+
+    def work(slot: int, parent: ParentChannel) -> int:
+        parent.report_ready()
+        if slot == 0 and stopped.exists():
+            os.kill(os.getppid(), signal.SIGTERM)
+        while not wait_until_readable([parent.fileno()], 0.02):
+            group.publish_metrics(slot, [])
+            if slot == 0 and not stopped.exists():
+                stopped.touch()
+                os.kill(os.getpid(), signal.SIGSTOP)
+        return 0
+
+    problems = run_supervisor(partial(work, 0), partial(work, 1), on_ready=lambda: None, group=group)
+    assert problems == [("worker 0", "did not respond for 0.5 seconds and was killed")]
+
+
+@pytest.mark.usefixtures("deadline")
+def test_a_pause_of_all_processes_is_no_hang(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(supervisor, "HUNG_AFTER_S", 0.5)
+    monkeypatch.setattr(supervisor, "_POLL_S", 0.05)
+    group = WorkerGroup(1)
+
+    def work(parent: ParentChannel) -> int:
+        parent.report_ready()
+        is_stopping = False
+        while not is_stopping:
+            group.publish_metrics(0, [])
+            is_stopping = bool(wait_until_readable([parent.fileno()], 0.2))
+        return 0
+
+    def pause_then_stop() -> None:
+        time.sleep(0.3)
+        monkeypatch.setattr(time, "monotonic", lambda: real() + 100.0)  # as after a suspended machine
+        Timer(0.8, stop_this_process).start()
+
+    real = time.monotonic
+    assert run_supervisor(work, on_ready=pause_then_stop, group=group) == []
+
+
+@pytest.mark.usefixtures("deadline")
+def test_the_parent_may_have_many_open_files() -> None:
+    limits = resource.getrlimit(resource.RLIMIT_NOFILE)
+    resource.setrlimit(resource.RLIMIT_NOFILE, (2_048, limits[1]))
+    files = [os.dup(0) for _ in range(1_100)]
+    try:
+        assert run_supervisor(stop_after(0.0), on_ready=stop_this_process) == []
+    finally:
+        for file in files:
+            os.close(file)
+        resource.setrlimit(resource.RLIMIT_NOFILE, limits)

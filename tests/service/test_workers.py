@@ -15,6 +15,7 @@ from contextlib import contextmanager
 
 import pytest
 
+from swapcli.service.supervisor import HUNG_AFTER_S
 from tests.support.service import build_order_query, build_swap_terms
 from tests.support.service_process import ServiceProcess, build_get_request, child_ids, run_service
 
@@ -108,8 +109,8 @@ def is_ready_with(service: ServiceProcess, replaced: int) -> bool:
     return bool(workers == {"configured": 2, "live": 2, "replaced": replaced})
 
 
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline_s = time.monotonic() + TIMEOUT_S
+def wait_until(condition: Callable[[], bool], timeout_s: float = TIMEOUT_S) -> None:
+    deadline_s = time.monotonic() + timeout_s
     while not condition():
         assert time.monotonic() < deadline_s
         time.sleep(0.02)
@@ -219,7 +220,7 @@ def test_a_killed_worker_loses_only_requests_in_flight(running: ServiceProcess) 
     assert 0 < load.lost <= 6
     assert killed not in worker_ids(running)
     ended = [line for line in running.log_lines() if "process" in line]
-    assert [(line["process"].split()[0], line["message"]) for line in ended] == [("worker", "ended with SIGKILL")]
+    assert [(line["process"].split()[0], line["message"]) for line in ended] == [("worker", "was killed by SIGKILL")]
     with connected(running, 1) as [connection]:
         assert counter(connection, "swapcli_workers_replaced_total") == 1
         wait_until(lambda: counter(connection, SOLVES) > before)
@@ -259,3 +260,15 @@ def test_a_signal_to_stop_drains_all_workers(running: ServiceProcess) -> None:
     assert running.wait() == 0
     with pytest.raises(ConnectionRefusedError), socket.create_connection(running.address):
         pass
+
+
+@pytest.mark.slow  # the time after which a process counts as hung
+def test_a_stopped_worker_is_replaced() -> None:
+    with run_service(*SERVE, env=SETTINGS) as service:
+        stopped = worker_ids(service)[0]
+        os.kill(stopped, signal.SIGSTOP)
+        wait_until(lambda: stopped not in worker_ids(service), HUNG_AFTER_S + TIMEOUT_S)
+        wait_until(lambda: is_ready_with(service, replaced=1))
+        (line,) = [line for line in service.log_lines() if "process" in line]
+        assert line["message"] == f"did not respond for {HUNG_AFTER_S:g} seconds and was killed"
+        assert service.stop() == 0
