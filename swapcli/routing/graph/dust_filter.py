@@ -9,7 +9,7 @@ only their order of magnitude matters.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from itertools import chain, pairwise
 from math import floor, inf, log
 from typing import TypeVar
@@ -54,14 +54,16 @@ class FilteredMarket(NamedTuple):
 class SliceMarket(NamedTuple):
     """What all orders with slices of one reference value share.
 
-    The best rates of the graph are those for a slice, and it has no arcs that pay next to nothing for one. `weak_pairs`
-    have an arc that does not pay well. `values` are the reference values. Slices of None are infinitely small.
+    The best rates of the graph are those for a slice, and it has no arcs that pay next to nothing for one; `is_whole`
+    says that it is the whole graph with spot rates. `weak_pairs` have an arc that does not pay well. `values` are the
+    reference values. Slices of None are infinitely small.
     """
 
     graph: MarketGraph
     slices: Slices | None
     weak_pairs: frozenset[TokenPair]
     values: Mapping[int, float]
+    is_whole: bool
 
 
 class FormerSliceMarket(NamedTuple):
@@ -184,10 +186,8 @@ class DustFilter:
     def _filter(self, slice_value: float, values: Mapping[int, float]) -> SliceMarket:
         """Return the market of slices of that reference value."""
         slices = _slices(values, slice_value)
-        if slices is None:
-            return SliceMarket(self.graph, None, frozenset(), values)
-        if slice_value <= self._max_slice_at_spot_rates:
-            return SliceMarket(self.graph, slices, frozenset(), values)
+        if slices is None or slice_value <= self._max_slice_at_spot_rates:
+            return SliceMarket(self.graph, slices, frozenset(), values, is_whole=True)
         pairs = SlicePairs(self.paid_slices, slice_value, slices, values)
         replacements: dict[TokenPair, tuple[list[Arc], float]] = {}
         known = self._slices_at_spot_rates
@@ -203,8 +203,9 @@ class DustFilter:
                     known[pair] = slice_value
         if not replacements and not pairs.weak:
             self._max_slice_at_spot_rates = slice_value
+            return SliceMarket(self.graph, slices, frozenset(), values, is_whole=True)
         graph = self.graph.with_arcs(replacements) if replacements else self.graph
-        return SliceMarket(graph, slices, frozenset(pairs.weak), values)
+        return SliceMarket(graph, slices, frozenset(pairs.weak), values, is_whole=False)
 
     def _with_slice_rates(self, slice_value: float) -> MarketGraph:
         """Return the whole graph with best rates for slices, without pairs whose pools take no whole slice."""
@@ -238,10 +239,13 @@ class DustFilter:
             return None
         slices = _slices(values, slice_value)
         if slices is None:
-            return SliceMarket(graph, None, frozenset(), values)
+            return SliceMarket(graph, None, frozenset(), values, is_whole=True)
         changed = SlicePairs(self.paid_slices, slice_value, slices, values)
+        if before.is_whole and changed.are_at_spot_rates(graph, pairs):
+            self._max_slice_at_spot_rates = max(self._max_slice_at_spot_rates, slice_value)
+            return SliceMarket(graph, slices, frozenset(), values, is_whole=True)
         updated = before.graph.with_pairs_of(graph, pairs, changed.select)
-        return SliceMarket(updated, slices, (before.weak_pairs - pairs).union(changed.weak), values)
+        return SliceMarket(updated, slices, (before.weak_pairs - pairs).union(changed.weak), values, is_whole=False)
 
     def _best_output_along(self, path: list[int], amount: float) -> float:
         """Return what the best pool of each hop on `path` pays in turn; a pool takes no more than its capacity."""
@@ -314,6 +318,14 @@ class SlicePairs:
         if len(paying) == len(arcs) and best_rate:
             return arcs, best_rate
         return (paying, best_rate) if best_rate else ([], 0.0)
+
+    def are_at_spot_rates(self, graph: MarketGraph, pairs: Iterable[TokenPair]) -> bool:
+        """Return whether all arcs of `pairs` pay well, and the best rates for slices are spot rates."""
+        rows = graph.arcs_by_pair
+        at_spot_rates = all(
+            self.select((i, j), rows[i][j]) == (rows[i][j], rows[i][j][0].rate) for i, j in pairs if j in rows[i]
+        )
+        return at_spot_rates and not self.weak
 
 
 def _rate(arc: Arc, amount_in: float, amount_out: float) -> float:
