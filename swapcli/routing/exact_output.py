@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping
 from math import isqrt
 from typing import TYPE_CHECKING
 
@@ -11,7 +11,7 @@ from swapcli.model.quote import Route
 from swapcli.records import NamedTuple
 from swapcli.routing.cancellation import SearchTimeUp
 from swapcli.routing.market_capacity import max_input
-from swapcli.routing.replay import FlatSwap, execute, flatten
+from swapcli.routing.replay import Replay, execute, flatten
 from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.search.route_search import RouteSearch, SearchResult
 from swapcli.routing.solver.roots import least_integer
@@ -236,12 +236,14 @@ def _with_least_input(
     search: RouteSearch, result: SearchResult, amount_out: int, tolerance: float = 0.0
 ) -> SearchResult | None:
     """Return `result` with the least input of its route for `amount_out`; None if the route cannot reach it."""
-    amount = least_input(search, result.best.route, amount_out, result.best.amount_in, tolerance)
-    found = search.score_route(result.best.route, amount) if amount is not None else None
-    if amount is None or found is None:
+    best, single = result.best, result.best_single_path
+    replays = _Replays(search, best.route, {best.amount_in: best.replay})
+    amount = least_integer(replays.amount_out, amount_out, best.amount_in, _AMOUNT_LIMIT, tolerance)
+    done = replays.done.get(amount) if amount is not None else None
+    if amount is None or done is None:
         return None
-    single = search.score_route(result.best_single_path.route, amount) if result.best_single_path else None
-    return result._replace(best=found, best_single_path=single)
+    single = search.score_route(single.route, amount) if single else None
+    return result._replace(best=search.score_replay(best.route, amount, done), best_single_path=single)
 
 
 def least_input(
@@ -252,20 +254,29 @@ def least_input(
     `search` has the pools and executes the route; the amounts start around `first_guess`. None if there is none. Calls
     the check of the search once per replay.
     """
-    swaps = flatten(route, search.execution)
-
-    def delivered(amount_in: int) -> int:
-        search.spec.check()
-        return _delivered(search, swaps, amount_in)
-
-    return least_integer(delivered, amount_out, first_guess, _AMOUNT_LIMIT, tolerance)
+    replays = _Replays(search, route, {})
+    return least_integer(replays.amount_out, amount_out, first_guess, _AMOUNT_LIMIT, tolerance)
 
 
-def _delivered(search: RouteSearch, swaps: Sequence[FlatSwap], amount_in: int) -> int:
-    """Return the output of the replay; 0 if it reverts."""
-    if amount_in <= 0:
-        return 0
-    try:
-        return execute(search.pools, swaps, amount_in, search.execution).amount_out
-    except PoolError:
-        return 0
+class _Replays:
+    """The replays of one route, by input: None where it reverts."""
+
+    def __init__(self, search: RouteSearch, route: Route, done: Mapping[int, Replay]) -> None:
+        self._search, self._swaps = search, flatten(route, search.execution)
+        self.done: dict[int, Replay | None] = dict(done)
+
+    def amount_out(self, amount_in: int) -> int:
+        """Return the output of the route for `amount_in`; 0 if it reverts."""
+        if amount_in not in self.done:
+            self._search.spec.check()
+            self.done[amount_in] = self._execute(amount_in)
+        replay = self.done[amount_in]
+        return replay.amount_out if replay else 0
+
+    def _execute(self, amount_in: int) -> Replay | None:
+        if amount_in <= 0:
+            return None
+        try:
+            return execute(self._search.pools, self._swaps, amount_in, self._search.execution)
+        except PoolError:
+            return None

@@ -155,7 +155,10 @@ class RouteSearch:
             return result
         from swapcli.routing.search.share_reallocation import reallocate_shares
 
-        better = self.score_route(reallocate_shares(result.problem, found.route, solution), found.amount_in)
+        route = reallocate_shares(result.problem, found.route, found.replay.amount_out, solution)
+        if route is found.route:
+            return result
+        better = self.score_route(route, found.amount_in)
         return result._replace(best=better) if better and better.net > found.net else result
 
     def _search_avoiding(self, problem: RoutingProblem) -> SearchResult | None:
@@ -337,11 +340,14 @@ class RouteSearch:
         """Return `route` with its exact amounts. Raises `PoolError` if a pool rejects its amount."""
         scored = self._scored.get((route, amount_in))
         if scored is None:
-            done = replay(self.pools, route, amount_in, self.execution)
-            gas = route_gas(self.pools, done, self.spec.router_gas)
-            scored = ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
+            scored = self.score_replay(route, amount_in, replay(self.pools, route, amount_in, self.execution))
             self._scored[route, amount_in] = scored  # several candidates often round to one route
         return scored
+
+    def score_replay(self, route: Route, amount_in: int, done: Replay) -> ScoredRoute:
+        """Return `route` with `done`, its replay for `amount_in`, and the gas."""
+        gas = route_gas(self.pools, done, self.spec.router_gas)
+        return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
 
 
 def low_precision_tokens(result: SearchResult) -> frozenset[int]:

@@ -8,9 +8,9 @@ nothing. Here the resulting flow through every hop decides on each move.
 from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
-from heapq import nlargest
+from heapq import nlargest, nsmallest
 from itertools import groupby
-from math import inf, prod
+from math import inf
 
 from swapcli.model.quote import SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.graph.digraph import TokenPair, feedback_arcs, topological_order, unreachable_within
@@ -23,8 +23,8 @@ from swapcli.routing.solver.parallel_pools import Hop
 _MOVE_SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
 _MAX_PATHS = 200  # candidates beside the route's own. Bounds the work; the shortest come first
 _MAX_WORK = 20_000  # hops evaluated and, counted twice, pools filled: some 3 microseconds each, 60 ms in all
-_TAKERS = 40  # paths with the best marginal rates that are tried with more. Empirical
-_FEW_TAKERS = 8  # the same while no move has paid yet
+_TRIED = 40  # paths with the best, and with the worst, marginal output that are tried with more, and less. Empirical
+_FEW_TRIED = 8  # the same while no move has paid yet
 _DRAINED = 0.8  # of the output at spot prices: below it, moves usually pay. Empirical
 _MAX_MOVES = 32  # moves tried before all are ranked again. Empirical
 _MIN_GAIN = 1e-9  # relative: smaller gains are rounding errors, which could make moves cycle
@@ -35,8 +35,8 @@ Path = tuple[int, ...]
 """Numbers of consecutive hops."""
 
 
-def reallocate_shares(problem: RoutingProblem, route: Route, solution: Solution) -> Route:
-    """Return `route`, which follows `solution`, with its shares moved to where they bring most.
+def reallocate_shares(problem: RoutingProblem, route: Route, amount_out: int, solution: Solution) -> Route:
+    """Return `route`, which follows `solution` and pays `amount_out`, with its shares moved to where they bring most.
 
     With free gas, candidates are all paths and pools that the solution trades on; otherwise those of the route. Returns
     a route that uses a pool twice unchanged. Calls the problem's check regularly.
@@ -44,7 +44,7 @@ def reallocate_shares(problem: RoutingProblem, route: Route, solution: Solution)
     uses = {(swap.pool, swap.token_in, swap.token_out) for swap in _swaps(route)}
     if len({pool for pool, _, _ in uses}) < len(uses):
         return route
-    return _Reallocation(problem, route, solution).best_route()
+    return _Reallocation(problem, route, solution).best_route(amount_out) or route
 
 
 class _Reallocation:
@@ -74,17 +74,20 @@ class _Reallocation:
         for path, share in self._shares.items():
             _add(self._carried, path, share)
         self._work, self._is_rounded = 0, False
-        self._output_cache: list[dict[float, float]] = [{} for _ in self._hops]
+        self._rates_and_outputs: list[dict[float, tuple[float, float]]] = [{} for _ in self._hops]
+        self._rounded_outputs: list[dict[float, float]] = [{} for _ in self._hops]
         self._best = self._output(self._carried)
 
-    def best_route(self) -> Route:
-        """Return the route after all moves that pay."""
+    def best_route(self, amount_out: int) -> Route | None:
+        """Return the route after all moves that pay; None if none does for a route that pays `amount_out`."""
         start_shares, start_carried = self._shares.copy(), self._carried.copy()
         is_drained = self._best < _DRAINED * self._problem.spot_output()
-        if is_drained or self._move_shares(self._sizes[-1], self._best_takers(_FEW_TAKERS)):
+        if is_drained or self._move_shares(self._sizes[-1], _FEW_TRIED):
             self._improve(self._sizes)
+        elif amount_out >= self._best * (1.0 - _MAX_ROUNDING_LOSS):
+            return None
         unrounded_output = self._best
-        self._is_rounded, self._output_cache = True, [{} for _ in self._hops]
+        self._is_rounded = True
         self._best = self._output(self._carried)
         if abs(self._best - unrounded_output) > _MAX_ROUNDING_LOSS * abs(unrounded_output):
             start_output = self._output(start_carried)
@@ -101,17 +104,29 @@ class _Reallocation:
     def _improve(self, sizes: Sequence[int]) -> None:
         for size in sizes:
             while self._work < _MAX_WORK and (
-                self._move_shares(size, self._best_takers()) or self._move_shares(size, list(self._shares))
+                self._move_shares(size, _TRIED) or self._move_shares(size, len(self._shares))
             ):
                 self._problem.spec.check()
 
-    def _move_shares(self, size: int, takers: Sequence[Path]) -> bool:
-        """Move a share of `size` between the most promising pairs of paths; return whether any move paid."""
-        givers = [(self._delivered_after(path, -size), path) for path, share in self._shares.items() if share >= size]
-        gains = [(self._delivered_after(path, size), path) for path in takers]
-        pairs = ((lost + gained, giver, taker) for lost, giver in givers for gained, taker in gains if giver != taker)
+    def _move_shares(self, size: int, count: int) -> bool:
+        """Move a share of `size` between the most promising pairs of paths; return whether any move paid.
+
+        The `count` paths whose output rises least with their share may give, and the `count` where it rises most may
+        take. A pair is promising only if it gains at the marginal rates: any larger move gains less than these say.
+        """
+        slopes = self._slopes()
+        last = nsmallest(count, (path for path, share in self._shares.items() if share >= size), key=slopes.__getitem__)
+        first = nlargest(count, self._shares, key=slopes.__getitem__)
+        givers = [(self._delivered_after(path, -size), path) for path in last]
+        takers = [(self._delivered_after(path, size), path) for path in first]
+        pairs = (
+            (lost + gained, giver, taker)
+            for lost, giver in givers
+            for gained, taker in takers
+            if slopes[giver] < slopes[taker]
+        )
         has_paid = False
-        for _, giver, taker in nlargest(_MAX_MOVES, pairs):
+        for _, giver, taker in nlargest(min(count, _MAX_MOVES), pairs):
             if self._shares[giver] < size:
                 continue
             carried = self._carried.copy()
@@ -124,13 +139,36 @@ class _Reallocation:
                 self._shares[taker] += size
         return has_paid
 
-    def _best_takers(self, count: int = _TAKERS) -> list[Path]:
-        """Return the `count` paths with the best marginal rates."""
-        if len(self._shares) <= count:
-            return list(self._shares)
+    def _slopes(self) -> dict[Path, float]:
+        """Return for each path how the output changes with its share, per hundredth of a percent, up to a constant.
+
+        A path that gets more takes its token's balance from the other hops there: the token's balance per share,
+        valued at the hop's rate, replaces that valued at the average of the hops.
+        """
         amounts, _ = self._amounts(self._carried)
-        rates = [hop.rate(amount) for hop, amount in zip(self._hops, amounts, strict=True)]
-        return nlargest(count, self._shares, key=lambda path: prod([rates[k] for k in path]))
+        taken = [min(amount, limit) for amount, limit in zip(amounts, self._limits, strict=True)]
+        rates = [self._rate_and_output(k, amount)[0] for k, amount in enumerate(taken)]
+        values = [0.0] * len(self._leaving) + [1.0]
+        per_share = [0.0] * len(self._leaving)
+        tokens = [(0, 0)] * len(self._hops)
+        for token, leaving in reversed(self._leaving):
+            for k, onward in leaving:
+                tokens[k] = (token, onward)
+            total = sum([self._carried[k] for k, _ in leaving])
+            if total:
+                per_share[token] = sum([amounts[k] for k, _ in leaving]) / total
+                values[token] = sum([self._carried[k] * rates[k] * values[onward] for k, onward in leaving]) / total
+        slopes: dict[Path, float] = {}
+        for path in self._shares:
+            slope, value = 0.0, 1.0
+            for k in reversed(path):
+                token, _ = tokens[k]
+                value *= rates[k]
+                if per_share[token]:  # otherwise nothing arrives but on this path
+                    slope += per_share[token] * (value - values[token])
+                    value = values[token]
+            slopes[path] = slope
+        return slopes
 
     def _delivered_after(self, path: Path, change: int) -> float:
         """Return the output with `change` more share on one path."""
@@ -160,14 +198,24 @@ class _Reallocation:
 
     def _hop_output(self, k: int, amount: float) -> float:
         """Return the output of hop `k` for `amount`."""
-        known = self._output_cache[k]
+        if not self._is_rounded:
+            return self._rate_and_output(k, amount)[1]
+        known = self._rounded_outputs[k]
         paid = known.get(amount)
         if paid is None:
+            self._work += 2 * len(self._hops[k].arcs)
+            paid = known[amount] = split_in_shares(self._hops[k], amount, _CAPACITY_MARGIN)[1]
+        return paid
+
+    def _rate_and_output(self, k: int, amount: float) -> tuple[float, float]:
+        """Return the marginal rate and the output of hop `k` for `amount`, split without rounding."""
+        found = self._rates_and_outputs[k].get(amount)
+        if found is None:
             hop = self._hops[k]
             self._work += 2 * len(hop.arcs)
-            paid = split_in_shares(hop, amount, _CAPACITY_MARGIN)[1] if self._is_rounded else hop.amount_out(amount)
-            known[amount] = paid
-        return paid
+            found = hop.rate_and_output(amount) if amount else (max([arc.rate for arc in hop.arcs]), 0.0)
+            self._rates_and_outputs[k][amount] = found
+        return found
 
     def _paths(self) -> Iterator[Path]:
         """Yield paths within the hop limit, the shortest first, up to about `_MAX_PATHS`.
@@ -200,7 +248,8 @@ def _hops(problem: RoutingProblem, route: Route, solution: Solution) -> list[Hop
     pairs = set(uses.values()) - feedback_arcs(flow)
     pairs -= unreachable_within(pairs, problem.spec.endpoints, problem.spec.max_hops)
     arcs = {(i, j): [arc for arc in arcs_by_pair[i][j] if uses.get(arc.pool.key) == (i, j)] for i, j in pairs}
-    return [Hop(arcs[pair]) for pair in sorted(pairs)]
+    prices = solution.prices
+    return [Hop(arcs[i, j], prices.get(i, 0.0) / (prices.get(j) or inf)) for i, j in sorted(pairs)]
 
 
 def _swaps(route: Route) -> Iterator[Swap]:

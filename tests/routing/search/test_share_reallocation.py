@@ -60,7 +60,7 @@ def test_an_exchanged_route_is_one_that_pays_no_less(seed: int, size: float, gas
     search, before = searched(market, int(10**size), gas_part)
     if before is None:
         return
-    route = reallocate_shares(before.problem, before.best.route, before.solution)
+    route = reallocate_shares(before.problem, before.best.route, before.best.replay.amount_out, before.solution)
     assert sum(segment.share for segment in route.segments) == 10_000
     assert all(sum(swap.share for swap in hop) == SHARES_PER_HOP for s in route.segments for hop in s.hops)
     assert max(len(segment.hops) for segment in route.segments) <= search.spec.max_hops
@@ -75,7 +75,7 @@ def test_with_gas_no_pool_is_added(seed: int, size: float) -> None:
     _, before = searched(drained(seed), int(10**size), 1e-6)
     if before is None:
         return
-    route = reallocate_shares(before.problem, before.best.route, before.solution)
+    route = reallocate_shares(before.problem, before.best.route, before.best.replay.amount_out, before.solution)
     assert pools_of(route) <= pools_of(before.best.route)
 
 
@@ -119,4 +119,4 @@ def test_a_route_that_uses_a_pool_twice_stays_as_it_is() -> None:
     first = segment.hops[0][0]
     again = first._replace(token_in=first.token_out, token_out=first.token_in)
     twice = Route((segment._replace(share=10_000, hops=(*segment.hops, (again,))),))
-    assert reallocate_shares(before.problem, twice, before.solution) is twice
+    assert reallocate_shares(before.problem, twice, before.best.replay.amount_out, before.solution) is twice
