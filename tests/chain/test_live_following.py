@@ -6,7 +6,7 @@ import json
 import signal
 import subprocess
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from random import Random
@@ -31,17 +31,11 @@ from tests.support.chain import connected
 from tests.support.command import clean_environment
 from tests.support.service_process import SWAPCLI_COMMAND, ServiceProcess, run_service
 from tests.support.tcp_proxy import ProxyState, TcpProxy, open_tcp_proxy
+from tests.support.waiting import until
 
 PATIENCE_S = 30.0
 POLL_S = 1.0
 NAME = "anvil"
-
-
-def until(is_so: Callable[[], object]) -> None:
-    end_s = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < end_s, "it did not happen"
-        time.sleep(0.01)
 
 
 class LiveService:

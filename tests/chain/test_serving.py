@@ -42,10 +42,10 @@ from tests.examples import examples
 from tests.store.build import only
 from tests.support.chain import connected
 from tests.support.service_process import ServiceProcess, child_ids, run_service
+from tests.support.waiting import until
 
 TICK_S = 1.0
 MAX_AGE_S = 8
-PATIENCE_S = 40.0
 TRADES = examples(3, full=5)
 MUCH = 1_000 * 10**18
 STORED, TAKEN = "anvil", "twin"
@@ -186,15 +186,6 @@ def has_reached(client: Client, block: int) -> Callable[[], bool]:
     return lambda: all(client.figure("swapcli_market_block", name) >= block for name in (STORED, TAKEN))
 
 
-def until(is_so: Callable[[], object]) -> float:
-    """Waits; how long it took."""
-    started_s = time.monotonic()
-    while not is_so():
-        assert time.monotonic() - started_s < PATIENCE_S
-        time.sleep(0.05)
-    return time.monotonic() - started_s
-
-
 @pytest.fixture(scope="module")
 def scene(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Scene]:
     with running_anvil() as chain, open_proxy(chain.node.port) as proxy:
@@ -223,7 +214,7 @@ def test_quotes_are_paid_and_the_next_quotes_reflect_it(scene: Scene, client: Cl
         call, bought = client.call(scene, rng, recipient)
         scene.swap(call)
         assert world.balance(bought, recipient) == int(call["route"]["outputAmount"])
-        assert until(has_reached(client, scene.head())) < MAX_AGE_S
+        until(has_reached(client, scene.head()), timeout_s=MAX_AGE_S)
         assert client.out(STORED, scene) == client.out(TAKEN, scene) == scene.out()
 
 

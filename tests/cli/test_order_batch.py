@@ -7,7 +7,6 @@ import os
 import signal
 import subprocess
 import sys
-import time
 from collections.abc import Callable
 from pathlib import Path
 from typing import Any
@@ -18,6 +17,7 @@ from swapcli.cli import exit_codes
 from swapcli.cli.order_batch import KEYS
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.testnet import DAI, LONELY, USDC, WETH
+from tests.support.waiting import until
 
 Order = dict[str, Any]
 
@@ -231,7 +231,7 @@ def test_a_worker_that_is_killed_is_said_so(market_file: str, tmp_path: Path) ->
         assert process.stderr
         process.stdin.write(f"{json.dumps(order(1))}\n".encode())
         process.stdin.flush()
-        wait_until(lambda: results.exists() and results.read_bytes().endswith(b"\n"))
+        until(lambda: results.exists() and results.read_bytes().endswith(b"\n"))
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         assert len(children) == 2
         os.kill(int(children[0]), signal.SIGKILL)
@@ -239,7 +239,7 @@ def test_a_worker_that_is_killed_is_said_so(market_file: str, tmp_path: Path) ->
         process.stdin.close()
         error = json.loads(process.stderr.read())
         assert (error["code"], process.wait()) == ("IO_ERROR", exit_codes.IO_ERROR)
-    wait_until(lambda: not Path(f"/proc/{children[1]}").exists())
+    until(lambda: not Path(f"/proc/{children[1]}").exists())
 
 
 def test_workers_end_with_a_killed_parent(market_file: str) -> None:
@@ -255,14 +255,7 @@ def test_workers_end_with_a_killed_parent(market_file: str) -> None:
         children = Path(f"/proc/{process.pid}/task/{process.pid}/children").read_text().split()
         process.kill()
     assert len(children) == 2
-    wait_until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
-
-
-def wait_until(condition: Callable[[], bool]) -> None:
-    deadline = time.monotonic() + 20
-    while not condition():
-        assert time.monotonic() < deadline
-        time.sleep(0.02)
+    until(lambda: not any(Path(f"/proc/{child}").exists() for child in children))
 
 
 @pytest.mark.parametrize(
@@ -367,7 +360,7 @@ def test_two_processes_do_not_write_to_one_file(market_file: str, tmp_path: Path
         assert process.stdin
         process.stdin.write(f"{json.dumps(order(1))}\n".encode())
         process.stdin.flush()
-        wait_until(lambda: results.exists() and results.read_bytes().endswith(b"\n"))
+        until(lambda: results.exists() and results.read_bytes().endswith(b"\n"))
         ran = run_swapcli("route", "testnet", "--market", market_file, "--batch", os.devnull, *options)
         assert ran.exit_code == 2
         assert "another process is writing" in ran.error["message"]

@@ -30,8 +30,8 @@ from swapcli.store import create_store
 from tests.store.build import only
 from tests.support.service import InProcessService, Json, build_order_query, open_testnet_market
 from tests.support.testnet import NOW_S
+from tests.support.waiting import until
 
-PATIENCE_S = 10.0
 TTL_S, MAX_AGE_S = 60, 20
 
 
@@ -88,13 +88,6 @@ def following_service(path: Path, **options: Any) -> Iterator[FollowingService]:
         yield world
     finally:
         world.close()
-
-
-def until(is_so: Callable[[], object]) -> None:
-    end_s = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < end_s
-        time.sleep(0.01)
 
 
 @given(st.none() | st.floats(0.0, 1e4))

@@ -9,7 +9,7 @@ import signal
 import socket
 import threading
 import time
-from collections.abc import Callable, Iterator
+from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 
@@ -18,6 +18,7 @@ import pytest
 from swapcli.service.supervisor import HUNG_AFTER_S
 from tests.support.service import build_order_query, build_swap_terms
 from tests.support.service_process import ServiceProcess, build_get_request, child_ids, run_service
+from tests.support.waiting import until
 
 
 def route_path(amount: int) -> str:
@@ -109,13 +110,6 @@ def is_ready_with(service: ServiceProcess, replaced: int) -> bool:
     return bool(workers == {"configured": 2, "live": 2, "replaced": replaced})
 
 
-def wait_until(condition: Callable[[], bool], timeout_s: float = TIMEOUT_S) -> None:
-    deadline_s = time.monotonic() + timeout_s
-    while not condition():
-        assert time.monotonic() < deadline_s
-        time.sleep(0.02)
-
-
 class Load:
     """Clients that send one order after the other, each until it has to end; a lost connection is opened again."""
 
@@ -128,7 +122,7 @@ class Load:
     def __enter__(self) -> Load:
         for thread in self._threads:
             thread.start()
-        wait_until(lambda: self.good > 6)
+        until(lambda: self.good > 6)
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -213,9 +207,9 @@ def test_a_killed_worker_loses_only_requests_in_flight(running: ServiceProcess) 
     with Load(running) as load:
         killed = worker_ids(running)[0]
         os.kill(killed, signal.SIGKILL)
-        wait_until(lambda: is_ready_with(running, replaced=1))
+        until(lambda: is_ready_with(running, replaced=1))
         good = load.good
-        wait_until(lambda: load.good > good + 12)
+        until(lambda: load.good > good + 12)
     assert load.bad == 0
     assert 0 < load.lost <= 6
     assert killed not in worker_ids(running)
@@ -223,16 +217,16 @@ def test_a_killed_worker_loses_only_requests_in_flight(running: ServiceProcess) 
     assert [(line["process"].split()[0], line["message"]) for line in ended] == [("worker", "was killed by SIGKILL")]
     with connected(running, 1) as [connection]:
         assert counter(connection, "swapcli_workers_replaced_total") == 1
-        wait_until(lambda: counter(connection, SOLVES) > before)
+        until(lambda: counter(connection, SOLVES) > before)
 
 
 def test_a_reload_under_load_loses_nothing(running: ServiceProcess) -> None:
     lines = sum("reload" in line for line in running.log_lines())
     with Load(running) as load:
         running.send_signal(signal.SIGHUP)
-        wait_until(lambda: sum("reload" in line for line in running.log_lines()) == lines + 2)
+        until(lambda: sum("reload" in line for line in running.log_lines()) == lines + 2)
         good = load.good
-        wait_until(lambda: load.good > good + 6)
+        until(lambda: load.good > good + 6)
     assert (load.lost, load.bad) == (0, 0)
     assert all(line["reload"] == "done" for line in running.log_lines() if "reload" in line)
 
@@ -267,8 +261,8 @@ def test_a_stopped_worker_is_replaced() -> None:
     with run_service(*SERVE, env=SETTINGS) as service:
         stopped = worker_ids(service)[0]
         os.kill(stopped, signal.SIGSTOP)
-        wait_until(lambda: stopped not in worker_ids(service), HUNG_AFTER_S + TIMEOUT_S)
-        wait_until(lambda: is_ready_with(service, replaced=1))
+        until(lambda: stopped not in worker_ids(service), HUNG_AFTER_S + TIMEOUT_S)
+        until(lambda: is_ready_with(service, replaced=1))
         (line,) = [line for line in service.log_lines() if "process" in line]
         assert line["message"] == f"did not respond for {HUNG_AFTER_S:g} seconds and was killed"
         assert service.stop() == 0

@@ -6,11 +6,13 @@ import time
 from collections.abc import Callable
 
 _PAUSE_S = 0.005
+_TIMEOUT_S = 40.0
+"""For machines that are loaded so much that a process takes seconds to start."""
 
 
-def until(is_so: Callable[[], object], timeout_s: float = 10.0) -> None:
+def until(is_so: Callable[[], object], timeout_s: float = _TIMEOUT_S) -> None:
     """Return as soon as `is_so` returns something true; fail after `timeout_s`."""
     deadline_s = time.monotonic() + timeout_s
     while not is_so():
-        assert time.monotonic() < deadline_s
+        assert time.monotonic() < deadline_s, "it did not happen"
         time.sleep(_PAUSE_S)

@@ -30,9 +30,9 @@ from tests.chain.settings import websocket_url
 from tests.contracts.evm import DEPLOYER
 from tests.support.chain import connected
 from tests.support.tcp_proxy import ProxyState, open_tcp_proxy
+from tests.support.waiting import until
 
 TIMEOUT_S = 2.0
-PATIENCE_S = 20.0
 CUTS = 10
 CHAIN_ID_REQUEST = b'{"jsonrpc":"2.0","id":0,"method":"eth_chainId","params":[]}'
 
@@ -93,13 +93,6 @@ def websocket_server(respond: Respond, **options: Any) -> Iterator[str]:
 
 def answer(client: ServerConnection, request: Any, result: object) -> None:
     client.send(json.dumps({"jsonrpc": "2.0", "id": request["id"], "result": result}))
-
-
-def until(is_so: Callable[[], object]) -> None:
-    end_s = time.monotonic() + PATIENCE_S
-    while not is_so():
-        assert time.monotonic() < end_s
-        time.sleep(0.005)
 
 
 def mine_until_subscribed(chain: AnvilChain, heads: SubscribedHeads) -> None:

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import subprocess
-import time
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from pathlib import Path
@@ -77,11 +76,3 @@ def started(*arguments: str, env: Mapping[str, str], **more: Any) -> Iterator[su
 
 def by_address(market: dict[str, Any]) -> dict[str, Any]:
     return {pool.get("pool_id") or pool["address"]: pool for pool in market["pools"]}
-
-
-def wait_for(happened: Any) -> None:
-    """Wait until `happened` returns true. Fails after `TIMEOUT_S`."""
-    until_s = time.monotonic() + TIMEOUT_S
-    while not happened():
-        assert time.monotonic() < until_s, "it did not happen"
-        time.sleep(0.01)

@@ -13,10 +13,11 @@ import pytest
 
 from swapcli.cli import exit_codes
 from swapcli.encoding.redis_url import RedisUrl
-from tests.cli.commands.sync.scene import Scene, wait_for
+from tests.cli.commands.sync.scene import Scene
 from tests.support.command import run_swapcli
 from tests.support.redis_server import RedisServer
 from tests.support.service_process import TIMEOUT_S, run_service
+from tests.support.waiting import until
 
 
 @pytest.mark.parametrize("is_reorganized", [False, pytest.param(True, marks=pytest.mark.slow)])
@@ -39,11 +40,11 @@ def test_a_replica_follows_the_published_chain(
             values = [line.split()[-1] for line in lines if line.startswith(f'swapcli_{name}{{network="anvil"}}')]
             return float(values[0]) if values else -1.0
 
-        wait_for(lambda: metric("market_block") == steps[-1]["block"])
+        until(lambda: metric("market_block") == steps[-1]["block"])
         if is_reorganized:
             turn = scene.small_chain.prepare_reorg(Random(7))
             steps.append(json.loads(process.stdout.readline()))
-            wait_for(lambda: metric("market_block") >= steps[-1]["block"])
+            until(lambda: metric("market_block") >= steps[-1]["block"])
             turn()
             scene.small_chain.chain.node.ask("anvil_mine", hex(60))
             while steps[-1].get("rewoundTo") is None:
@@ -51,7 +52,7 @@ def test_a_replica_follows_the_published_chain(
         else:
             scene.small_chain.run_random_activity(Random(7))
             steps.append(json.loads(process.stdout.readline()))
-        wait_for(lambda: metric("market_block") >= steps[-1]["block"])
+        until(lambda: metric("market_block") >= steps[-1]["block"])
         assert metric("feed_entries_total") >= 1
         assert metric("feed_gaps_total") == metric("feed_mismatches_total") == metric("feed_rejected_total") == 0
         assert metric("market_pools") == len(scene.stored_market()["pools"])

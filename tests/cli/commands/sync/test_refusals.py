@@ -14,10 +14,11 @@ from tests.chain import proxy as failures
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import SECRET, Failure, hangs_up
 from tests.chain.settings import write_settings
-from tests.cli.commands.sync.scene import Scene, wait_for
+from tests.cli.commands.sync.scene import Scene
 from tests.support.command import run_swapcli
 from tests.support.service_process import TIMEOUT_S
 from tests.support.testnet import build_market_document, raise_unknown_network
+from tests.support.waiting import until
 
 
 def test_a_network_without_a_node_is_refused(tmp_path: Path, scene: Scene) -> None:
@@ -145,7 +146,7 @@ def test_an_interrupted_sync_reports_progress_and_continues(scene: Scene, number
     scene.proxy.always = failures.late(1.5)
     count = len(scene.proxy.methods)
     with scene.running(form) as process:
-        wait_for(lambda: not scene.proxy.failures and len(scene.proxy.methods) > count)
+        until(lambda: not scene.proxy.failures and len(scene.proxy.methods) > count)
         process.send_signal(number)
         out, err = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, out) == (130, "")

@@ -8,8 +8,9 @@ from random import Random
 
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import hangs_up
-from tests.cli.commands.sync.scene import Scene, wait_for
+from tests.cli.commands.sync.scene import Scene
 from tests.support.service_process import TIMEOUT_S
+from tests.support.waiting import until
 
 
 def test_watch_prints_one_json_line_per_block_until_stopped(scene: Scene) -> None:
@@ -21,7 +22,7 @@ def test_watch_prints_one_json_line_per_block_until_stopped(scene: Scene) -> Non
         for seed in range(3):
             scene.small_chain.run_random_activity(Random(seed))
             blocks.append(json.loads(process.stdout.readline())["block"])
-        wait_for(lambda: scene.stored_market()["block"] == int(scene.small_chain.chain.node.ask("eth_blockNumber"), 16))
+        until(lambda: scene.stored_market()["block"] == int(scene.small_chain.chain.node.ask("eth_blockNumber"), 16))
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=TIMEOUT_S)
     assert (process.returncode, err) == (0, "")
