@@ -234,7 +234,12 @@ def test_a_silent_helper_gives_up_after_one_timeout(proxies: list[Proxy], tmp_pa
         helper = node.helpers(head)[1]
         helper.read_block(1)
         received: list[Handler] = []
-        proxies[1].always = lambda handler: not received.append(handler) and stays_silent(handler)
+
+        def silent(handler: Handler) -> bool:
+            received.append(handler)
+            return stays_silent(handler)
+
+        proxies[1].always = silent
         with pytest.raises(UpstreamTimeout):
             helper.call("0x" + "11" * 20, b"", head)
         assert len(received) == 1
