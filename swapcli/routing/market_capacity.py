@@ -25,6 +25,7 @@ from swapcli.routing.solver.constants import (
 )
 from swapcli.routing.solver.roots import bisect, next_rate
 
+_NEAR_HOPS = 2  # the first, cheap bound: most orders within the liquidity fit into paths this short
 _ALMOST_ALL = 0.9  # of all that the pools of a token pay: once so much reaches it, all of it is the bound
 _SPLIT_TOLERANCE = 1e-4  # of an output: how far the bound on a split may be above the best one
 _MIN_GROWTH = 1e-5  # of what a pair pays: smaller growth is not passed on, and each hop adds it as a margin instead
@@ -93,6 +94,20 @@ def max_output(
 
 
 def _propagate(
+    graph: MarketGraph, rows: _Rows, endpoints: TokenPair, max_hops: int, edge_bound: _EdgeBound, limits: _Limits
+) -> float:
+    """Return how much can reach the last of `endpoints` from the first; infinity once that suffices.
+
+    Short paths come first, unless all the liquidity at the last token does not suffice. Otherwise as `_propagate_over`.
+    """
+    if max_hops > _NEAR_HOPS and limits.sufficient < inf and limits.all_liquidity == inf:
+        near = _propagate_over(graph, rows, endpoints, _NEAR_HOPS, edge_bound, limits)
+        if near >= limits.sufficient:
+            return inf
+    return _propagate_over(graph, rows, endpoints, max_hops, edge_bound, limits)
+
+
+def _propagate_over(
     graph: MarketGraph, rows: _Rows, endpoints: TokenPair, max_hops: int, edge_bound: _EdgeBound, limits: _Limits
 ) -> float:
     """Return how much can reach the last of `endpoints` from the first, which has any amount.

@@ -13,7 +13,6 @@ from swapcli.routing.graph.market_graph import MarketGraph
 from swapcli.routing.market_capacity import max_input, max_output
 
 _FEW_UNITS = 1_000_000  # smaller amounts may round to nothing in a hop through a token of few decimals
-_NEAR_HOPS = 2  # the first, cheap bound: most orders within the liquidity fit into paths this short
 _DIGITS = 6  # significant digits of a bound in messages
 _OUT_OF_LIQUIDITY = "every path runs out of liquidity"
 
@@ -28,10 +27,9 @@ def exceeds_liquidity(
     `endpoints` are the numbers of the order's tokens in `graph`.
     """
     bound = max_output if order.reverse else max_input
-    for hops in (min(_NEAR_HOPS, max_hops), max_hops):
-        most = bound(graph, endpoints, hops, float(order.amount), check)
-        if most >= order.amount:
-            return None
+    most = bound(graph, endpoints, max_hops, float(order.amount), check)
+    if most >= order.amount:
+        return None
     token, done, name = (order.token_out, "bought", "out") if order.reverse else (order.token_in, "sold", "in")
     shown = _round_up(most)
     can_be = f"at most {in_tokens(shown, token)} can be {done}" if shown else f"nothing can be {done}"
