@@ -22,7 +22,7 @@ _STATUSES = range(100, 600)
 _LABELS = ("network",)
 _FEED_COUNTERS = (
     ("entries", "Entries of the feed that were applied."),
-    ("gaps", "Entries of the feed that did not follow on the market, so that it had to be loaded again."),
+    ("gaps", "Entries of the feed that do not continue the market, which then had to be loaded again."),
     ("mismatches", "Entries and snapshots of the feed whose hash of the market is wrong."),
     ("rejected", "Entries, snapshots and pools of the feed that are malformed."),
     ("reorganizations", "Entries of the feed that undo blocks, because the chain was reorganized."),

@@ -192,3 +192,24 @@ def test_the_parent_may_have_many_open_files() -> None:
         for file in files:
             os.close(file)
         resource.setrlimit(resource.RLIMIT_NOFILE, limits)
+
+
+@pytest.mark.usefixtures("deadline")
+@pytest.mark.parametrize(
+    ("end", "words"),
+    [
+        (lambda: 0, "shut down cleanly"),
+        (lambda: 3, "failed with exit status 3"),
+        (lambda: os.kill(os.getpid(), signal.SIGKILL), "was killed by SIGKILL"),
+    ],
+)
+def test_the_log_says_how_a_process_ended(end: Callable[[], int], words: str, tmp_path: Path) -> None:
+    ended = tmp_path / "ended"
+
+    def work(parent: ParentChannel) -> int:
+        if not ended.exists():
+            ended.touch()
+            return end()
+        return stop_after(0.0)(parent)
+
+    assert run_supervisor(work, on_ready=stop_this_process) == [("worker 0", words)]
