@@ -373,7 +373,7 @@ class QuoteSources:
         from swapcli.store import open_store
 
         store = open_store(str(file), self.network, name)
-        if store.inventory.head() is not None or store.inventory.count_pools_and_tokens()[0]:
+        if store.inventory.head() is not None or store.inventory.has_pools():
             return store
         store.close()
         return None

@@ -58,6 +58,10 @@ class Inventory:
         ((pools, tokens),) = self._rows("SELECT (SELECT count(*) FROM pools), (SELECT count(*) FROM tokens)")
         return pools, tokens
 
+    def has_pools(self) -> bool:
+        """Return whether there is any pool, without counting them."""
+        return bool(self._rows("SELECT 1 FROM pools LIMIT 1"))
+
     def families_by_protocol(self) -> dict[str, frozenset[str]]:
         """Return the families of the pools of each protocol that has any."""
         families: dict[str, set[str]] = {}

@@ -30,6 +30,7 @@ def test_batches_of_any_size_list_every_pool_once(tmp_path: Path) -> None:
             keys = list(store.inventory.pool_keys_after(0, 500, protocol).values())
             assert keys == [key for key, each in market.pools.items() if each.protocol == protocol]
         assert store.inventory.count_pools_and_tokens() == (120, len(market.tokens))
+        assert store.inventory.has_pools()
         families = {each.protocol: frozenset({each.family}) for each in market.pools.values()}
         assert store.inventory.families_by_protocol() == families
 

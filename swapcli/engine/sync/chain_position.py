@@ -47,7 +47,7 @@ def locate(store: Store, node: Node, head: BlockHeader) -> ChainPosition:
     """
     blocks = store.read_blocks()
     if not blocks:
-        return ChainPosition(store.inventory.head(), is_fork_unknown=store.inventory.count_pools_and_tokens()[0] > 0)
+        return ChainPosition(store.inventory.head(), is_fork_unknown=store.inventory.has_pools())
     newest = blocks[0]
     if head.number < newest.number:
         _check_same_chain(blocks, node, head)

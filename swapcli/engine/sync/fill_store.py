@@ -74,7 +74,7 @@ def import_pools(store: Store, node: Node, market: MarketState, *, batch_size: i
     another way.
     """
     cursor = read_cursor(store)
-    if store.inventory.count_pools_and_tokens()[0] if cursor is None else cursor.sync_filter != NO_PROTOCOLS:
+    if store.inventory.has_pools() if cursor is None else cursor.sync_filter != NO_PROTOCOLS:
         raise ConfigError(
             f"the store {store.path} holds another market already",
             hint="name another file",

@@ -23,7 +23,7 @@ def follow(store: Store, node: Node) -> Advance | None:
     new block. Raises `UpstreamError` (`StaleNode` if the node is behind on another chain), `ConfigError` if another
     process is writing to the store, and `MarketUnavailable` if the store is empty.
     """
-    if read_cursor(store) is None and not store.inventory.count_pools_and_tokens()[0]:
+    if read_cursor(store) is None and not store.inventory.has_pools():
         raise MarketUnavailable(
             f"the store {store.path} holds no market yet",
             hint="fill it with `swapcli sync`",

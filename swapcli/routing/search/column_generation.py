@@ -23,6 +23,7 @@ _FIRST_TOKENS, _MAX_TOKENS = 6, 48  # added in the first round, doubled in each 
 _FINE_MIN_DETOUR_FRACTION = 1e-4  # for shares finer than a percent: their finest step
 _MAX_ATTEMPTS = 2  # additions of one token: it may carry nothing alone, and later added together with others
 _INTERMEDIATES = 4  # deepest tokens between source and target that may carry the start path. Empirical
+_START_TOLERANCE = 1e-3  # of a hop's input: start prices are less accurate than that for other reasons
 _NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zero
 _MIN_RATE_RATIO = 1e-6  # of a spot rate: keeps start prices positive where pools are almost drained
 
@@ -155,7 +156,7 @@ def _path_prices(problem: RoutingProblem, path: list[int]) -> tuple[float, Price
     amount = float(problem.spec.amount)
     rates = []
     for i, j in pairwise(path):
-        hop = Hop(problem.graph.arcs_by_pair[i][j])
+        hop = Hop(problem.graph.arcs_by_pair[i][j], tolerance=_START_TOLERANCE)
         rate, amount = hop.rate_and_output(min(amount, hop.capacity * _NEARLY_FULL))
         rates.append(max(rate, problem.graph.best_rate_out[i][j] * _MIN_RATE_RATIO))
     prices = {path[-1]: 1.0}

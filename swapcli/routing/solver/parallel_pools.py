@@ -41,10 +41,14 @@ class Hop:
     Example: `Hop(graph.arcs_by_pair[i][j]).amount_out(1e18)`.
     """
 
-    __slots__ = ("_last", "arcs", "capacity", "initial_rate", "token_in", "token_out")
+    __slots__ = ("_last", "_tolerance", "arcs", "capacity", "initial_rate", "token_in", "token_out")
 
-    def __init__(self, arcs: Sequence[Arc], initial_rate: float = 0.0) -> None:
-        """`initial_rate` is a marginal rate to start the search of a split from; 0.0 for none."""
+    def __init__(self, arcs: Sequence[Arc], initial_rate: float = 0.0, tolerance: float = HOP_TOL) -> None:
+        """`initial_rate` is a marginal rate to start the search of a split from; 0.0 for none.
+
+        `tolerance` is the part of the input that a split may leave over; it trades at the marginal rate.
+        """
+        self._tolerance = tolerance
         self.arcs = tuple(arcs)
         self.token_in, self.token_out = arcs[0].token_in, arcs[0].token_out
         self.initial_rate = initial_rate
@@ -109,7 +113,7 @@ class Hop:
             amounts, amounts_out, slopes = zip(*trades, strict=True)
             missing = amount_in - sum(amounts)
             slope = sum(slopes)
-            if abs(missing) <= HOP_TOL * amount_in:
+            if abs(missing) <= self._tolerance * amount_in:
                 self._last = _Solved(rate, amount_in - missing, slope)
                 scaled = _scale_to_total(amounts, amount_in)
                 limits = [arc.curve.capacity * NEARLY_FULL for arc in arcs]
@@ -132,7 +136,8 @@ class Hop:
     def _first_guess(self, amount_in: float, high: float) -> tuple[float, float]:
         """Return a rate below `high` to begin with, and the input that a step from a known rate had missed.
 
-        It is a Newton step from the last rate found, the initial rate, or the rate that the first arc would end at.
+        It is a Newton step from the last rate found, the initial rate, or the rate that the first arc would end at if
+        all took the same.
         """
         if self._last is not None and self._last.slope > 0.0:
             rate, amount, slope = self._last
@@ -140,7 +145,7 @@ class Hop:
             return next_rate(rate, missing, slope, 0.0 if missing >= 0.0 else rate, high), abs(missing) or inf
         if 0.0 < self.initial_rate < high:
             return self.initial_rate, inf
-        guess = self.arcs[0].curve.rate(amount_in)
+        guess = self.arcs[0].curve.rate(amount_in / len(self.arcs))
         return guess if 0.0 < guess < high else high * 0.999, inf
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import random
+from functools import partial
 from itertools import permutations
 from math import exp, inf, log
 
@@ -13,7 +14,7 @@ from hypothesis import strategies as st
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools import family
-from swapcli.routing.graph.market_graph import MarketGraph
+from swapcli.routing.graph.market_graph import Arc, MarketGraph
 from swapcli.routing.solver.parallel_pools import Hop
 from tests.routing.build import graph_of
 from tests.support.pools import (
@@ -22,6 +23,7 @@ from tests.support.pools import (
     build_constant_product,
     build_market,
     build_random_market,
+    build_stableswap,
     build_token,
     seeds,
 )
@@ -69,6 +71,30 @@ def test_the_parts_sum_to_the_amount_and_none_exceeds_its_pool(hop: Hop, part: f
     assert sum(split) == pytest.approx(amount, rel=1e-12)
     for arc, x in zip(hop.arcs, split, strict=True):
         assert 0.0 <= x <= arc.curve.capacity * (1 + 1e-9)
+
+
+def test_many_equal_pools_are_split_in_few_evaluations() -> None:
+    """At a rate for all of the amount, a StableSwap pool would be empty, far from where each of a hundred ends."""
+    evaluations = 0
+
+    def counted(arc: Arc, rate: float) -> tuple[float, float, float]:
+        nonlocal evaluations
+        evaluations += 1
+        return arc.curve.trade_to_marginal_rate(rate)
+
+    hop = hop_of(*(build_stableswap(k, (A, B), (1.0, 1.0), 1e6, 100, 400) for k in range(100)))
+    for arc in hop.arcs:
+        arc.trade_to_marginal_rate = partial(counted, arc)
+    assert hop.split(20 * 10**24) == pytest.approx([2 * 10**23] * 100)
+    assert evaluations <= 3 * 100
+
+
+@given(hops(), parts, st.floats(1e-6, 1e-2))
+def test_a_tolerance_leaves_as_much_less(hop: Hop, part: float, tolerance: float) -> None:
+    amount = amount_for(hop, part)
+    rough = Hop(hop.arcs, tolerance=tolerance)
+    assert sum(rough.split(amount)) == pytest.approx(amount, rel=1e-12)
+    assert rough.amount_out(amount) == pytest.approx(hop.amount_out(amount), rel=2 * tolerance)
 
 
 @given(hops(), parts)
