@@ -208,8 +208,10 @@ class HullCurve(ABC):
             sold, bought, slope, t = self._solve(rate, start, max_t, tolerance)
             piece = self._make_piece(t, start.t, max_t)
             if piece is not None:
+                bottom = max(piece.low, low * self._unit_rate)
                 top = min(piece.high, high * self._unit_rate, self.start_rate)
-                piece = piece._replace(low=max(piece.low, low * self._unit_rate), high=top)
+                if bottom > piece.low or top < piece.high:
+                    piece = piece._replace(low=bottom, high=top)
                 if piece.low <= base_rate <= piece.high:
                     self._pieces.add(piece)
                     return evaluate_piece(piece, base_rate)

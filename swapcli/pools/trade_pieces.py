@@ -135,6 +135,6 @@ class PieceTable:
 
     def add(self, piece: Piece) -> None:
         """Add a piece; too many replace all before."""
-        pieces = self._tables[1] if len(self._tables[1]) < _MAX_PIECES else []
-        pieces = sorted([*pieces, piece], key=lambda each: -each.high)
-        self._tables = [-each.high for each in pieces], pieces
+        tops, pieces = self._tables if len(self._tables[1]) < _MAX_PIECES else ([], [])
+        k = bisect_right(tops, -piece.high)
+        self._tables = [*tops[:k], -piece.high, *tops[k:]], [*pieces[:k], piece, *pieces[k:]]
