@@ -35,7 +35,7 @@ from swapcli.routing.search.single_path import (
 from swapcli.routing.solver.newton import Solution
 
 _MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
-_MAX_ROUNDED_POOLS = 300  # of a solution that is rounded as well as its pruned ones; of larger ones only the best is
+_MAX_ROUNDED_POOLS = 300  # above it, only the best of a solution and its pruned ones is rounded. Bounds the work
 _MAX_DETOUR_ROUNDS = 3  # searches around low-precision tokens; a second each rarely helps
 _MAX_REJECTED_POOLS = 8  # pools of the best path that reject its amount, before the search for a single path ends
 _LOW_PRECISION_UNITS = 30_000  # a balance of fewer units loses more than `_ROUNDING_LOSS` by rounding down
