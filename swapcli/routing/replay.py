@@ -242,6 +242,7 @@ def execute(
     """Execute the flat list of a valid route. Raises `PoolError` as `replay` does."""
     scale = execution.rate_scale
     token_in = swaps[0].token_in
+    is_absolute = {swap.token_in: execution.is_absolute(sells_input=swap.token_in == token_in) for swap in swaps}
     balances = {token_in: amount_in}
     before_first_swap: dict[str, int] = {}
     touched: dict[str, Pool] = {}
@@ -249,30 +250,34 @@ def execute(
     sampled = _SampledFlow()
     steps: list[Step] = []
     for swap in swaps:
-        pool = _with_shared_state(touched.get(swap.pool) or pools[swap.pool], shared)
-        if swap.pool in touched and pool.is_single_use:
-            problem = f"pool {swap.pool}: only one swap of a transaction can be predicted"
-            raise SwapReverts(problem, details={"pool": swap.pool})
-        if swap.input_weight:
-            spend = amount_in * swap.input_weight // _ROUTE_WEIGHT
-        elif execution.is_absolute(sells_input=swap.token_in == token_in):
-            spend = before_first_swap.setdefault(swap.token_in, balances[swap.token_in]) * swap.rate // scale
+        key, sold, bought, rate, input_weight = swap
+        pool = touched.get(key) or pools[key]
+        if shared:
+            pool = _with_shared_state(pool, shared)
+        if key in touched and pool.is_single_use:
+            problem = f"pool {key}: only one swap of a transaction can be predicted"
+            raise SwapReverts(problem, details={"pool": key})
+        balance = balances[sold]
+        if input_weight:
+            spend = amount_in * input_weight // _ROUTE_WEIGHT
+        elif is_absolute[sold]:
+            spend = before_first_swap.setdefault(sold, balance) * rate // scale
         else:
-            spend = balances[swap.token_in] * swap.rate // scale
+            spend = balance * rate // scale
         if spend <= 0:
-            raise SwapReverts("the share is too small to spend anything", details={"pool": swap.pool})
-        amount_out, touched[swap.pool] = _swap(pool, swap, spend)
-        _record_shared_state(touched[swap.pool], shared)
+            raise SwapReverts("the share is too small to spend anything", details={"pool": key})
+        amount_out, touched[key] = _swap(pool, swap, spend)
+        _record_shared_state(touched[key], shared)
         sampled.add(pool, swap, spend, amount_out)
-        balances[swap.token_in] -= spend
-        balances[swap.token_out] = balances.get(swap.token_out, 0) + amount_out
-        steps.append(Step(swap.pool, swap.token_in, swap.token_out, swap.rate, spend, amount_out))
+        balances[sold] = balance - spend
+        balances[bought] = balances.get(bought, 0) + amount_out
+        steps.append(Step(key, sold, bought, rate, spend, amount_out))
     return Replay(tuple(steps), balances[swaps[-1].token_out], touched)
 
 
 def _with_shared_state(pool: Pool, shared: Mapping[str, SharedState]) -> Pool:
     """Return the pool after earlier swaps, in others too, that changed a contract which it swaps through."""
-    known = pool.shared_state if shared else None
+    known = pool.shared_state
     changed = shared.get(known.address) if known is not None else None
     return pool if changed is None else pool.with_shared_state(changed)
 

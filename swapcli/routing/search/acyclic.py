@@ -32,9 +32,14 @@ def acyclic_candidates(problem: RoutingProblem, candidate: CandidateSolution) ->
     return sorted(candidates, key=lambda each: -each.solution.value)
 
 
+def has_long_paths(problem: RoutingProblem, candidate: CandidateSolution) -> bool:
+    """Return whether the flow has a path of more hops than allowed."""
+    return len(longest_path(notable_flow(problem, candidate.solution))) > problem.spec.max_hops
+
+
 def shorten_paths(problem: RoutingProblem, candidate: CandidateSolution) -> CandidateSolution | None:
     """Return the solution without the weakest hop of each path that is too long; None if there is no such path."""
-    if len(longest_path(notable_flow(problem, candidate.solution))) <= problem.spec.max_hops:
+    if not has_long_paths(problem, candidate):
         return None
     for _ in range(_MAX_ROUNDS):
         pairs = _weakest_hops_of_long_paths(notable_flow(problem, candidate.solution), problem.spec.max_hops)

@@ -358,12 +358,13 @@ def _pool_shares(hop: Hop, amount_in: float, capacity_margin: float) -> list[tup
     for k, limit in enumerate(limits):
         spill += max(0, whole[k] - limit)
         whole[k] = min(whole[k], limit)
-    by_rate = sorted(range(len(whole)), key=lambda k: -hop.arcs[k].curve.rate(unit * whole[k]))
-    for k in by_rate:
-        step = min(spill, limits[k] - whole[k])
-        whole[k] += step
-        spill -= step
-    whole[by_rate[0]] += spill
+    if spill:
+        by_rate = sorted(range(len(whole)), key=lambda k: -hop.arcs[k].curve.rate(unit * whole[k]))
+        for k in by_rate:
+            step = min(spill, limits[k] - whole[k])
+            whole[k] += step
+            spill -= step
+        whole[by_rate[0]] += spill
     used = sorted((k for k, n in enumerate(whole) if n > 0), key=lambda k: -whole[k])
     roomy = max(used, key=lambda k: hop.arcs[k].curve.capacity - unit * whole[k])
     used.remove(roomy)

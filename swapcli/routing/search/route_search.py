@@ -20,7 +20,7 @@ from swapcli.routing.graph.best_paths import extend_prices
 from swapcli.routing.graph.market_graph import Arc, Prices
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import Replay, replay
-from swapcli.routing.search.acyclic import acyclic_candidates, shorten_paths
+from swapcli.routing.search.acyclic import acyclic_candidates, has_long_paths, shorten_paths
 from swapcli.routing.search.candidate_rounding import CAPACITY_MARGINS, CandidateRounding
 from swapcli.routing.search.column_generation import ActiveSet, expand_active_set, start_prices
 from swapcli.routing.search.gas_pruning import estimated_net_output, prune_for_gas
@@ -242,18 +242,22 @@ class RouteSearch:
         return self.score_route(single_route(self.problem.graph, path), self.spec.amount) if path else None
 
     def routes(self, candidate: CandidateSolution) -> Iterator[ScoredRoute | None]:
-        """Yield routes that follow a solution, and cheaper ones over fewer of its pools."""
-        has_gas = self.spec.gas_value > 0.0
+        """Yield routes that follow a solution, and cheaper ones over fewer of its pools.
+
+        Where gas has a price, the solution itself mostly costs too much: it is rounded only if that may pay.
+        """
+        has_gas, rounded = self.spec.gas_value > 0.0, None
         if has_gas and len(candidate.solution.trades) > _MAX_ROUNDED_POOLS:
             candidate, has_gas = self._pruned(candidate), False
-        rounded = self._round_and_replay(candidate)
-        yield rounded
-        shorter = shorten_paths(self.problem, candidate) if rounded is None or rounded.rerouted else None
-        if shorter:
-            rounded = self._round_and_replay(shorter)
+        if not has_gas or has_long_paths(self.problem, candidate):
+            rounded = self._round_and_replay(candidate)
             yield rounded
+            shorter = shorten_paths(self.problem, candidate) if rounded is None or rounded.rerouted else None
+            if shorter:
+                candidate, rounded = shorter, self._round_and_replay(shorter)
+                yield rounded
         if has_gas:
-            yield from self._cheaper_routes(shorter or candidate, rounded)
+            yield from self._cheaper_routes(candidate, rounded)
 
     def _pruned(self, candidate: CandidateSolution) -> CandidateSolution:
         """Return the solution with the best estimated net output over the candidate's pools or fewer."""
@@ -261,9 +265,13 @@ class RouteSearch:
         return max([candidate, *pruned], key=lambda each: estimated_net_output(self.problem, each))
 
     def _cheaper_routes(self, candidate: CandidateSolution, best: ScoredRoute | None) -> Iterator[ScoredRoute]:
-        """Yield routes over fewer pools while they may beat `best`."""
-        for stage in prune_for_gas(self.problem, candidate, _MAX_PRUNED_CANDIDATES):
-            if best and estimated_net_output(self.problem, stage) <= best.net:
+        """Yield routes over fewer pools while they may beat `best`; without it, over all of them too."""
+        stages = prune_for_gas(self.problem, candidate, _MAX_PRUNED_CANDIDATES)
+        if best is None:
+            stages.append(candidate)
+        estimates = [estimated_net_output(self.problem, stage) for stage in stages]
+        for estimate, stage in sorted(zip(estimates, stages, strict=True), key=lambda each: -each[0]):
+            if best and estimate <= best.net:
                 break
             found = self._round_and_replay(stage)
             if found:

@@ -78,7 +78,9 @@ of floats."""
 # --- coordinate descent
 
 COORDINATE_TOL: Final = 3e-3
-"""Part of the imbalance scale to which one coordinate step balances a token. Empirical."""
+COORDINATE_PART: Final = 0.1
+"""Parts of the imbalance scale and of a token's own imbalance, of which one coordinate step may leave the larger: the
+other tokens' steps disturb its balance again. Empirical."""
 
 FIRST_STEP: Final = 0.3
 STEP_OUT: Final = 4.0

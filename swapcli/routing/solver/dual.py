@@ -22,7 +22,14 @@ from operator import attrgetter
 
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc
-from swapcli.routing.solver.constants import COORDINATE_TOL, EXHAUSTED_RATIO, MAX_PRICE, MIN_PRICE, TURNOVER_WEIGHT
+from swapcli.routing.solver.constants import (
+    COORDINATE_PART,
+    COORDINATE_TOL,
+    EXHAUSTED_RATIO,
+    MAX_PRICE,
+    MIN_PRICE,
+    TURNOVER_WEIGHT,
+)
 from swapcli.routing.solver.roots import find_log_root
 
 PriceCeiling = Callable[[int], float]
@@ -216,6 +223,8 @@ class Dual:
         prices = point.prices.copy()
         tolerance = COORDINATE_TOL * point.imbalance_scale
         for token in sorted(range(len(prices)), key=lambda t: -abs(point.gradient[t])):
-            if token != 1 and abs(point.gradient[token]) > tolerance:
-                prices[token] = self.clamp_one(token, self._balanced_price(token, prices, tolerance))
+            imbalance = abs(point.gradient[token])
+            if token != 1 and imbalance > tolerance:
+                left = max(tolerance, COORDINATE_PART * imbalance)
+                prices[token] = self.clamp_one(token, self._balanced_price(token, prices, left))
         return DualPoint(self, prices)

@@ -77,7 +77,7 @@ def minimize_dual(
         next_point = _newton_step(problem, point, max_step, is_slow)
         has_step = next_point is not None
         max_step *= 1.0 if has_step else STEP_SHRINKAGE
-        if next_point is None or next_point.residual > SLOW_RATIO * point.residual:
+        if next_point is None or next_point.residual > max(tolerance, SLOW_RATIO * point.residual):
             next_point = problem.coordinate_descent_step(next_point or point)
         if next_point.value >= point.value and next_point.residual >= point.residual:
             return _build_solution(problem, point, iteration)

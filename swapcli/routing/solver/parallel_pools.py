@@ -109,17 +109,21 @@ class Hop:
         amounts_above: Sequence[float] | None = None
         rate, last_missing = self._first_guess(amount_in, high)
         for _ in range(HOP_ITERATIONS):
-            trades = [arc.trade_to_marginal_rate(rate) if rate < arc.rate else _NO_TRADE for arc in arcs]
-            amounts, amounts_out, slopes = zip(*trades, strict=True)
-            missing = amount_in - sum(amounts)
-            slope = sum(slopes)
+            amounts: list[float] = []
+            missing, amount_out, slope = amount_in, 0.0, 0.0
+            for arc in arcs:
+                if rate < arc.rate:
+                    arc_in, arc_out, arc_slope = arc.trade_to_marginal_rate(rate)
+                    amounts.append(arc_in)
+                    missing -= arc_in
+                    amount_out += arc_out
+                    slope += arc_slope
+                else:
+                    amounts.append(0.0)
             if abs(missing) <= self._tolerance * amount_in:
                 self._last = _Solved(rate, amount_in - missing, slope)
-                scaled = _scale_to_total(amounts, amount_in)
-                limits = [arc.curve.capacity * NEARLY_FULL for arc in arcs]
-                may_take_more = any(x < limit and s > 0.0 for x, limit, s in zip(scaled, limits, slopes, strict=True))
                 # What is missing trades at the common rate.
-                return _Split(scaled, sum(amounts_out) + rate * missing, rate if may_take_more else None)
+                return _Split(_scale_to_total(amounts, amount_in), amount_out + rate * missing, rate if slope > 0.0 else None)
             if missing > 0.0:
                 high, amounts_below = rate, amounts
             else:

@@ -28,45 +28,75 @@ def bisect(is_low: Callable[[float], bool], low: float, high: float, iterations:
     return low, high
 
 
+_Sample = tuple[int, int]
+"""An integer and the value there."""
+
+
 def least_integer(
     value_at: Callable[[int], int], required: int, guess: int, limit: int, tolerance: float = 0.0
 ) -> int | None:
     """Return the least integer > 0 at which the rising `value_at` reaches `required` > 0, searched around `guess` > 0.
 
     It is above the least one by at most the part `tolerance`. None when none below `limit` suffices, or none below 256
-    times `guess`. The secant method comes close, growing steps bracket the result, and bisection ends the search.
+    times `guess`. The secant method comes close, growing steps bracket the result, and interpolation that falls back to
+    bisection ends the search.
     """
     limit = min(limit, guess << 8)
-    short, enough = 0, limit
-    x, value, step = guess, value_at(guess), max(1, guess >> 30)
-    before, value_before = 0, 0
+    short: _Sample = (0, 0)
+    enough: _Sample = (limit, required)
+    now, before, step = (guess, value_at(guess)), short, max(1, guess >> 30)
     for _ in range(SECANT_ITERATIONS):
-        short, enough = (short, x) if value >= required else (x, enough)
-        if value == value_before:
+        short, enough = (short, now) if now[1] >= required else (now, enough)
+        if now[1] == before[1]:
             break
-        change = (required - value) * (x - before) // (value - value_before)
-        following = min(max(x + change, short + 1), enough - 1)
-        step = max(1, abs(following - x))
-        if following in (x, short, enough) or step <= tolerance * x:
+        change = (required - now[1]) * (now[0] - before[0]) // (now[1] - before[1])
+        following = min(max(now[0] + change, short[0] + 1), enough[0] - 1)
+        step = max(1, abs(following - now[0]))
+        if following in (now[0], short[0], enough[0]) or step <= tolerance * now[0]:
             break
-        before, value_before = x, value
-        x, value = following, value_at(following)
-    short, enough = (short, x) if value >= required else (x, enough)
-    short, enough = _step_out(value_at, required, (short, enough), step if x == enough else -step)
-    while enough - short > max(1, int(tolerance * enough)):
-        middle = (short + enough) // 2
-        short, enough = (short, middle) if value_at(middle) >= required else (middle, enough)
-    return enough if enough < limit else None
+        now, before = (following, value_at(following)), now
+    short, enough = (short, now) if now[1] >= required else (now, enough)
+    # No less than the input of one unit of the value: below it, the value may not change.
+    step = max(step, int(tolerance * now[0]), now[0] // max(1, now[1]))
+    short, enough = _step_out(value_at, required, (short, enough), step if now == enough else -step)
+    found = _narrow(value_at, required, (short, enough), tolerance)
+    return found if found < limit else None
 
 
-def _step_out(value_at: Callable[[int], int], required: int, bracket: tuple[int, int], step: int) -> tuple[int, int]:
+def _step_out(
+    value_at: Callable[[int], int], required: int, bracket: tuple[_Sample, _Sample], step: int
+) -> tuple[_Sample, _Sample]:
     """Narrow `bracket` by growing steps: down from its upper end, or for a negative `step` up from its lower end."""
     short, enough = bracket
-    while step > 0 and enough - step > short and value_at(enough - step) >= required:
-        enough, step = enough - step, step * STEP_OUT_GROWTH
-    while step < 0 and short - step < enough and value_at(short - step) < required:
-        short, step = short - step, step * STEP_OUT_GROWTH
-    return max(short, enough - step) if step > 0 else short, min(enough, short - step) if step < 0 else enough
+    while short[0] < (x := (enough if step > 0 else short)[0] - step) < enough[0]:
+        sample = x, value_at(x)
+        is_enough = sample[1] >= required
+        short, enough = (short, sample) if is_enough else (sample, enough)
+        if is_enough != (step > 0):
+            break
+        step *= STEP_OUT_GROWTH
+    return short, enough
+
+
+def _narrow(value_at: Callable[[int], int], required: int, bracket: tuple[_Sample, _Sample], tolerance: float) -> int:
+    """Return the upper end of `bracket` once it is narrower than 2, or than the part `tolerance` of it.
+
+    False position that halves the missing value of an end which stays; after steps that leave too much of the bracket,
+    bisection.
+    """
+    (low, missing), (high, surplus) = bracket
+    missing, surplus = required - missing, surplus - required
+    due = (high - low) << 2  # a few steps are free
+    while (width := high - low) > max(1, int(tolerance * high)):
+        x = (low + high) // 2 if width > due else low + width * missing // (missing + surplus)
+        x = max(low + 1, min(high - 1, x))
+        value = value_at(x)
+        if value >= required:
+            high, surplus, missing = x, value - required, (missing + 1) // 2
+        else:
+            low, missing, surplus = x, required - value, surplus // 2
+        due = due // 2 + 1
+    return high
 
 
 def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, tolerance: float) -> float:
