@@ -223,36 +223,39 @@ def decompose_into_paths(
     Omits paths narrower than `min_width`, and flow that only longer paths could carry.
     """
     left = dict(amounts)
+    leaving: dict[int, list[TokenPair]] = {}
+    for pair in left:
+        leaving.setdefault(pair[0], []).append(pair)
     paths: list[WeightedPath] = []
     while True:
-        path = _widest_path(left, endpoints, max_hops)
-        width = min((left[pair] for pair in path), default=0.0)
+        width, path = _widest_path(left, leaving, endpoints, max_hops)
         if width <= min_width:
             return paths
-        paths.append((path, width))
+        paths.append((list(path), width))
         for pair in path:
             left[pair] -= width
 
 
-def _widest_path(left: Mapping[TokenPair, float], endpoints: TokenPair, max_hops: int) -> list[TokenPair]:
-    """Return the path between `endpoints` whose narrowest hop is widest; empty if there is none."""
+def _widest_path(
+    left: Mapping[TokenPair, float], leaving: Mapping[int, list[TokenPair]], endpoints: TokenPair, max_hops: int
+) -> _PathLabel:
+    """Return the path between `endpoints` whose narrowest hop is widest. `leaving` are the hops out of each token."""
     source, target = endpoints
-    leaving: dict[int, list[tuple[TokenPair, float]]] = {}
-    for pair, amount in left.items():
-        if amount > 0:
-            leaving.setdefault(pair[0], []).append((pair, amount))
 
     def extend(front: Mapping[int, _PathLabel], best: Mapping[int, _PathLabel], _: int) -> dict[int, _PathLabel]:
         improved: dict[int, _PathLabel] = {}
+        found = best.get(target, _NO_WIDTH)[0]  # no narrower path is of use
         for token, (width, path) in front.items():
-            for pair, amount in leaving.get(token, ()):
-                wide = min(width, amount)
-                if wide > (improved.get(pair[1]) or best.get(pair[1], _NO_WIDTH))[0]:
+            for pair in leaving.get(token, ()):
+                wide = left[pair]
+                if wide > width:
+                    wide = width
+                if wide > found and wide > (improved.get(pair[1]) or best.get(pair[1], _NO_WIDTH))[0]:
                     improved[pair[1]] = (wide, (*path, pair))
         return improved
 
     start: dict[int, _PathLabel] = {source: (inf, ())}
-    return list(best_labels(start, max_hops, extend).get(target, _NO_WIDTH)[1])
+    return best_labels(start, max_hops, extend).get(target, _NO_WIDTH)
 
 
 def _reroute(
@@ -330,29 +333,29 @@ def _split_hops(
         total = sum(shares[pair] for pair in leaving)
         for pair in leaving:
             hop, amount_in = hops[pair], balances[token] * shares[pair] / total
-            pool_shares, amount_out = split_in_shares(hop, amount_in, capacity_margin)
+            amounts, amount_out = hop.split_and_output(amount_in)
             filled[pair] = tuple(
                 Swap(hop.arcs[k].pool.key, graph.addresses[pair[0]], graph.addresses[pair[1]], share)
-                for k, share in pool_shares
+                for k, share in _pool_shares(hop, amounts, amount_in, capacity_margin)
             )
             balances[pair[1]] = balances.get(pair[1], 0.0) + amount_out
     return filled
 
 
-def split_in_shares(hop: Hop, amount_in: float, capacity_margin: float) -> tuple[list[tuple[int, int]], float]:
-    """Return the (arc, share) of the hop's pools for `amount_in`, shares as in `Swap`, and their total output."""
-    shares = _pool_shares(hop, amount_in, capacity_margin)
-    return shares, sum(hop.arcs[k].curve.amount_out(amount_in * share / SHARES_PER_HOP) for k, share in shares)
+def rounded_output(hop: Hop, amount_in: float, capacity_margin: float) -> float:
+    """Return the output of the hop's pools for `amount_in` in their shares, as in `Swap`."""
+    shares = _pool_shares(hop, hop.split(amount_in), amount_in, capacity_margin)
+    return sum([hop.arcs[k].curve.amount_out(amount_in * share / SHARES_PER_HOP) for k, share in shares])
 
 
-def _pool_shares(hop: Hop, amount_in: float, capacity_margin: float) -> list[tuple[int, int]]:
-    """Return (arc, hundredths of a percent) of the pools with a share; none gets more of its capacity than the margin.
+def _pool_shares(hop: Hop, amounts: Sequence[float], amount_in: float, capacity_margin: float) -> list[tuple[int, int]]:
+    """Return (arc, hundredths of a percent) of the pools with a share of the split `amounts` of `amount_in`.
 
-    Largest first, except that the pool with most room comes last: the router rounds every rate down, and the last pool
-    of a token gets the remainder.
+    No pool gets more of its capacity than the margin. Largest first, except that the pool with most room comes last:
+    the router rounds every rate down, and the last pool of a token gets the remainder.
     """
     unit = amount_in / SHARES_PER_HOP
-    whole = largest_remainder([x / unit for x in hop.split(amount_in)], SHARES_PER_HOP)
+    whole = largest_remainder([x / unit for x in amounts], SHARES_PER_HOP)
     limits = [int(min(SHARES_PER_HOP, arc.curve.capacity * capacity_margin / unit)) for arc in hop.arcs]
     spill = 0
     for k, limit in enumerate(limits):

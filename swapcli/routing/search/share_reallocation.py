@@ -16,7 +16,7 @@ from swapcli.model.quote import SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.routing.graph.digraph import TokenPair, feedback_arcs, topological_order, unreachable_within
 from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import RoutingProblem
-from swapcli.routing.search.rounding import move_sizes, route_along, split_in_shares
+from swapcli.routing.search.rounding import move_sizes, rounded_output, route_along
 from swapcli.routing.solver.newton import Solution
 from swapcli.routing.solver.parallel_pools import Hop
 
@@ -204,7 +204,7 @@ class _Reallocation:
         paid = known.get(amount)
         if paid is None:
             self._work += 2 * len(self._hops[k].arcs)
-            paid = known[amount] = split_in_shares(self._hops[k], amount, _CAPACITY_MARGIN)[1]
+            paid = known[amount] = rounded_output(self._hops[k], amount, _CAPACITY_MARGIN)
         return paid
 
     def _rate_and_output(self, k: int, amount: float) -> tuple[float, float]:

@@ -76,6 +76,11 @@ class Hop:
         """Return the input of each arc, in their order: equal marginal rates where an arc gets anything."""
         return self._split(amount_in).amounts
 
+    def split_and_output(self, amount_in: float) -> tuple[list[float], float]:
+        """Return `split` and the output of it, for `amount_in`, from one split."""
+        split = self._split(amount_in)
+        return split.amounts, self._output_of(split)
+
     def _split(self, amount_in: float) -> _Split:
         arcs = self.arcs
         if len(arcs) == 1:
@@ -123,7 +128,9 @@ class Hop:
             if abs(missing) <= self._tolerance * amount_in:
                 self._last = _Solved(rate, amount_in - missing, slope)
                 # What is missing trades at the common rate.
-                return _Split(_scale_to_total(amounts, amount_in), amount_out + rate * missing, rate if slope > 0.0 else None)
+                return _Split(
+                    _scale_to_total(amounts, amount_in), amount_out + rate * missing, rate if slope > 0.0 else None
+                )
             if missing > 0.0:
                 high, amounts_below = rate, amounts
             else:
