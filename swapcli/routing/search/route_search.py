@@ -35,6 +35,7 @@ from swapcli.routing.search.single_path import (
 from swapcli.routing.solver.newton import Solution
 
 _MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and replayed, best estimate first. Empirical
+_SIMILAR_LOSS = 0.9  # of what one solution loses by rounding, others over almost the same pools lose too. Empirical
 _MAX_ROUNDED_POOLS = 300  # above it, only the best of a solution and its pruned ones is rounded. Bounds the work
 _MAX_DETOUR_ROUNDS = 3  # searches around low-precision tokens; a second each rarely helps
 _MAX_REJECTED_POOLS = 8  # pools of the best path that reject its amount, before the search for a single path ends
@@ -270,13 +271,14 @@ class RouteSearch:
         if best is None:
             stages.append(candidate)
         estimates = [estimated_net_output(self.problem, stage) for stage in stages]
+        least_estimate = best.net if best else -inf
         for estimate, stage in sorted(zip(estimates, stages, strict=True), key=lambda each: -each[0]):
-            if best and estimate <= best.net:
+            if estimate <= least_estimate:
                 break
             found = self._round_and_replay(stage)
             if found:
                 yield found
-                best = max(best or found, found, key=lambda each: each.net)
+                least_estimate = max(least_estimate, found.net + _SIMILAR_LOSS * (estimate - found.net))
 
     def find_better_single_path(self, found: ScoredRoute | None, max_output: float = inf) -> ScoredRoute | None:
         """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none.
