@@ -80,17 +80,25 @@ def max_output(
 
     Outputs are concave: where inputs grow by a part, outputs grow by at most the same part, which no hop amplifies.
     """
+    source, target = endpoints
+
+    def pools_between(before: int, token: int) -> Sequence[Arc]:
+        return graph.arcs_by_pair[before].get(token, ())
 
     def edge_bound(token: int, before: int, balance: float) -> float:
         """Return how much of `token` the arcs from `before` pay out, for at most `balance` of `before`."""
-        arcs = graph.arcs_by_pair[before].get(token, ())
-        return _max_output(arcs, balance)
+        return _max_output(pools_between(before, token), balance)
 
-    rows, target = (graph.best_rate_out, graph.best_rate_in), endpoints[1]
+    def rough_edge_bound(token: int, before: int, balance: float) -> float:
+        """As `edge_bound`, but each pool may take the whole balance."""
+        return _output_of_each(pools_between(before, token), balance)
+
+    rows = (graph.best_rate_out, graph.best_rate_in)
     all_liquidity = sum([edge_bound(target, before, UNBOUNDED_AMOUNT) for before in graph.best_rate_in[target]])
-    # An order within that needs the exact bound.
-    limits = _Limits(sufficient, check, all_liquidity if all_liquidity < sufficient < inf else inf, _MIN_GROWTH)
-    return _propagate(graph, rows, endpoints, max_hops, edge_bound, limits) * (1.0 + _MIN_GROWTH) ** max_hops
+    is_beyond = all_liquidity < sufficient < inf  # so that no better bound is needed but to say how far
+    limits = _Limits(sufficient, check, all_liquidity if is_beyond else inf, _MIN_GROWTH)
+    bound = rough_edge_bound if is_beyond else edge_bound
+    return _propagate(graph, rows, (source, target), max_hops, bound, limits) * (1.0 + _MIN_GROWTH) ** max_hops
 
 
 def _propagate(
@@ -172,12 +180,14 @@ def _max_output(arcs: Sequence[Arc], balance: float) -> float:
     """Return a bound on what the pools between two tokens pay for at most `balance`."""
     if not arcs or balance <= 0.0:
         return 0.0
-    if len(arcs) == 1:
-        return arcs[0].curve.amount_out(balance)
-    capacity = sum([min(arc.curve.capacity, UNBOUNDED_AMOUNT) for arc in arcs])
-    if balance >= capacity:
-        return sum([arc.curve.amount_out(min(arc.curve.capacity, UNBOUNDED_AMOUNT)) for arc in arcs])
+    if len(arcs) == 1 or balance >= sum([min(arc.curve.capacity, UNBOUNDED_AMOUNT) for arc in arcs]):
+        return _output_of_each(arcs, balance)
     return _max_split_output(arcs, balance)
+
+
+def _output_of_each(arcs: Sequence[Arc], balance: float) -> float:
+    """Return what the pools between two tokens pay if each takes `balance`, or all that it can take."""
+    return sum([arc.curve.amount_out(min(balance, arc.curve.capacity, UNBOUNDED_AMOUNT)) for arc in arcs])
 
 
 def _max_split_output(arcs: Sequence[Arc], balance: float) -> float:

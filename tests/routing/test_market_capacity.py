@@ -138,10 +138,13 @@ def test_where_nothing_leads_nothing_can_be_moved() -> None:
 @given(seeds, digits)
 def test_stopping_early_does_not_change_the_decision(seed: int, size: float) -> None:
     graph, amount = graph_of(build_random_market(seed, pools=18, every_family=True)), 10**size
-    for bound, slack in ((max_input, 1.0), (max_output, 1.12)):
+    for bound in (max_input, max_output):
         known = bound(graph, ENDS, HOPS)
         found = bound(graph, ENDS, HOPS, sufficient=amount)
-        assert found in (inf, known) if amount <= known else known <= found <= min(known * slack, amount)
+        if amount <= known:
+            assert found in (inf, known)
+        else:  # beyond all liquidity, each pool may take all that reaches a token
+            assert known <= found <= (known if bound is max_input else amount)
 
 
 def test_the_work_can_be_ended() -> None:
