@@ -238,11 +238,10 @@ class Router:
             return self._fit(order, answer, find_best) if is_limited else answer
         from swapcli.routing.no_route import no_route_found, search_timed_out
 
-        try:
-            error = no_route_found(order, graph, (source, target), max_hops, check, answer.amount_out if answer else 0)
-        except SearchTimeUp:
-            error = search_timed_out(order)
-        raise error
+        # Not held by a variable: the error and this frame would keep each other until a garbage collection.
+        with suppress(SearchTimeUp):
+            raise no_route_found(order, graph, (source, target), max_hops, check, answer.amount_out if answer else 0)
+        raise search_timed_out(order)
 
     def _fit(
         self, order: Order, found: SearchResult, find_best: Callable[[float], SearchResult | Shortfall | None]
