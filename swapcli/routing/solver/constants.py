@@ -102,7 +102,7 @@ STEP_OUT_GROWTH: Final = 16
 HOP_ITERATIONS: Final = 150
 """Bisection over the whole range of floats takes at most about this many halvings."""
 
-HOP_TOL: Final = 1e-7
+HOP_TOL: Final = 1e-9
 """Part of a hop's input left over by its split: far below the wire's shares of 1e-4."""
 
 ADJACENT_FLOATS: Final = 4e-16
