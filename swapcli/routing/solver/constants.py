@@ -79,8 +79,8 @@ of floats."""
 
 COORDINATE_TOL: Final = 3e-3
 COORDINATE_PART: Final = 0.1
-"""Parts of the imbalance scale and of a token's own imbalance, of which one coordinate step may leave the larger: the
-other tokens' steps disturb its balance again. Empirical."""
+"""One coordinate step stops at the larger of two imbalances: a part of the imbalance scale, and a part of the token's
+own, as the other tokens' steps disturb its balance again. Empirical."""
 
 FIRST_STEP: Final = 0.3
 STEP_OUT: Final = 4.0
