@@ -23,7 +23,8 @@ _FIRST_TOKENS, _MAX_TOKENS = 6, 48  # added in the first round, doubled in each 
 _FINE_MIN_DETOUR_FRACTION = 1e-4  # for shares finer than a percent: their finest step
 _MAX_ATTEMPTS = 2  # additions of one token: it may carry nothing alone, and later added together with others
 _INTERMEDIATES = 4  # deepest tokens between source and target that may carry the start path. Empirical
-_START_TOLERANCE = 1e-3  # of a hop's input: start prices are less accurate than that for other reasons
+_START_TOLERANCE = 0.2  # of a hop's input: start prices are less accurate than that for other reasons
+_START_ARCS = 24  # of a hop, evenly by spot rate, each for several: enough for a rough price. Empirical
 _NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zero
 _MIN_RATE_RATIO = 1e-6  # of a spot rate: keeps start prices positive where pools are almost drained
 
@@ -152,12 +153,15 @@ def _deepest_intermediates(problem: RoutingProblem) -> list[int]:
 
 
 def _path_prices(problem: RoutingProblem, path: list[int]) -> tuple[float, Prices]:
-    """Return the output of the pools of `path` for the order, and the marginal prices of its tokens then."""
+    """Return about the output of the pools of `path` for the order, and the marginal prices of its tokens then."""
     amount = float(problem.spec.amount)
     rates = []
     for i, j in pairwise(path):
-        hop = Hop(problem.graph.arcs_by_pair[i][j], tolerance=_START_TOLERANCE)
-        rate, amount = hop.rate_and_output(min(amount, hop.capacity * _NEARLY_FULL))
+        arcs = problem.graph.arcs_by_pair[i][j]
+        stride = 1 + len(arcs) // _START_ARCS
+        hop = Hop(arcs[::stride], tolerance=_START_TOLERANCE)
+        rate, paid = hop.rate_and_output(min(amount / stride, hop.capacity * _NEARLY_FULL))
+        amount = stride * paid
         rates.append(max(rate, problem.graph.best_rate_out[i][j] * _MIN_RATE_RATIO))
     prices = {path[-1]: 1.0}
     for token, after, rate in zip(path[-2::-1], path[:0:-1], rates[::-1], strict=True):
