@@ -115,11 +115,14 @@ def _search_inputs(search_for: Callable[[int], RouteSearch], state: _InputSearch
     """Try inputs from `amount` on, until `state` expects nothing better. Raises `SearchTimeUp`."""
     left, amount_out = _ROUNDS, state.amount_out
     last: SearchResult | None = None
+    may_gain_by_moves = True
     while left > 0 and 0 < amount < _AMOUNT_LIMIT:
         left = min(left - 1, _MORE_ROUNDS) if state.best else left - 1
         search = search_for(amount)
         is_similar = last is not None and abs(amount - last.problem.spec.amount) <= _SIMILAR * amount
+        search.may_gain_by_moves = may_gain_by_moves or not is_similar
         result = last = search.run(last.solution if last and is_similar else None)
+        may_gain_by_moves = search.may_gain_by_moves
         finished = None
         if result and amount_out - result.best.replay.amount_out <= _NEAR * amount_out:
             finished = _with_least_input(search, result, amount_out, _LEAST_INPUT_TOLERANCE)

@@ -114,6 +114,8 @@ class RouteSearch:
         self._known: Solution | None = None
         self._scored: dict[tuple[Route, int], ScoredRoute] = {}
         self._share_step = problem.spec.share_step
+        self.may_gain_by_moves = True
+        """Whether moves of shares may raise the output at the end; False once they have not."""
 
     @property
     def spec(self) -> SwapSpec:
@@ -152,15 +154,14 @@ class RouteSearch:
     def _reallocate(self, result: SearchResult) -> SearchResult:
         """Return `result` with its shares reallocated if its route falls short of its solution."""
         found, solution = result.best, result.solution
-        if found.replay.amount_out >= solution.value * (1.0 - _MAX_SHORTFALL):
+        if not self.may_gain_by_moves or found.replay.amount_out >= solution.value * (1.0 - _MAX_SHORTFALL):
             return result
         from swapcli.routing.search.share_reallocation import reallocate_shares
 
         route = reallocate_shares(result.problem, found.route, found.replay.amount_out, solution)
-        if route is found.route:
-            return result
-        better = self.score_route(route, found.amount_in)
-        return result._replace(best=better) if better and better.net > found.net else result
+        better = self.score_route(route, found.amount_in) if route is not found.route else None
+        self.may_gain_by_moves = better is not None and better.net > found.net
+        return result._replace(best=better) if better and self.may_gain_by_moves else result
 
     def _search_avoiding(self, problem: RoutingProblem) -> SearchResult | None:
         """Search on `problem`, which may avoid tokens, and share the best result so far."""
