@@ -57,6 +57,34 @@ def test_a_trade_near_the_price_needs_no_table() -> None:
     assert curve.trade_to_marginal_rate(curve.start_rate * 0.99)[0] == curve.capacity
 
 
+@given(concentrateds(), directions, st.lists(st.tuples(st.booleans(), parts), min_size=1, max_size=6))
+def test_a_partial_table_answers_as_the_whole_one(
+    pool: Concentrated, way: Direction, questions: list[tuple[bool, float]]
+) -> None:
+    whole, used = pool.curve(*way), pool.curve(*way)
+    capacity = whole.capacity
+    assert used.start_rate == whole.start_rate
+    for is_rate, part in questions:
+        if is_rate:
+            rate = whole.start_rate * part
+            assert rate == 0.0 or used.trade_to_marginal_rate(rate) == whole.trade_to_marginal_rate(rate)
+        else:
+            assert used.amount_out(capacity * part) == whole.amount_out(capacity * part)
+    assert used.capacity == capacity
+
+
+def test_a_trade_builds_the_table_only_as_far_as_it_goes() -> None:
+    pool = pool_at(30, *((60 * k, 60 * k + 60, 10**18 + k) for k in range(20)))
+    curve = pool.curve(*UP)
+    curve.trade_to_marginal_rate(curve.start_rate * 1.0001**-100)
+    assert curve._table is not None
+    near = len(curve._table[0])
+    curve.trade_to_marginal_rate(curve.start_rate * 1.0001**-110)
+    assert near == len(curve._table[0]) < 5
+    assert curve.amount_out(inf) == pool.curve(*UP).amount_out(inf)
+    assert len(curve._table[0]) == 21
+
+
 @given(concentrateds(), directions, st.floats(0.5, 1 - 1e-6))
 def test_the_slope_is_the_derivative_of_the_trade(pool: Concentrated, way: Direction, part: float) -> None:
     curve = pool.curve(*way)
