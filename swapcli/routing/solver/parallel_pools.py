@@ -16,8 +16,6 @@ from swapcli.routing.solver.constants import (
 )
 from swapcli.routing.solver.roots import next_rate
 
-_NO_TRADE = (0.0, 0.0, 0.0)
-
 
 class _Split(NamedTuple):
     """The input of each arc. The output and the marginal rate are None where the search did not find them."""

@@ -8,6 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable
 from math import exp, inf, sqrt
 
+from swapcli.records import NamedTuple
 from swapcli.routing.solver.constants import (
     FIRST_STEP,
     LINE_SEARCH_ITERATIONS,
@@ -28,8 +29,11 @@ def bisect(is_low: Callable[[float], bool], low: float, high: float, iterations:
     return low, high
 
 
-_Sample = tuple[int, int]
-"""An integer and the value there."""
+class _Sample(NamedTuple):
+    """An integer and the value there."""
+
+    at: int
+    value: int
 
 
 def least_integer(
@@ -42,22 +46,21 @@ def least_integer(
     bisection ends the search.
     """
     limit = min(limit, guess << 8)
-    short: _Sample = (0, 0)
-    enough: _Sample = (limit, required)
-    now, before, step = (guess, value_at(guess)), short, max(1, guess >> 30)
+    short, enough = _Sample(0, 0), _Sample(limit, required)
+    now, before, step = _Sample(guess, value_at(guess)), short, max(1, guess >> 30)
     for _ in range(SECANT_ITERATIONS):
-        short, enough = (short, now) if now[1] >= required else (now, enough)
-        if now[1] == before[1]:
+        short, enough = (short, now) if now.value >= required else (now, enough)
+        if now.value == before.value:
             break
-        change = (required - now[1]) * (now[0] - before[0]) // (now[1] - before[1])
-        following = min(max(now[0] + change, short[0] + 1), enough[0] - 1)
-        step = max(1, abs(following - now[0]))
-        if following in (now[0], short[0], enough[0]) or step <= tolerance * now[0]:
+        change = (required - now.value) * (now.at - before.at) // (now.value - before.value)
+        following = min(max(now.at + change, short.at + 1), enough.at - 1)
+        step = max(1, abs(following - now.at))
+        if following in (now.at, short.at, enough.at) or step <= tolerance * now.at:
             break
-        now, before = (following, value_at(following)), now
-    short, enough = (short, now) if now[1] >= required else (now, enough)
+        now, before = _Sample(following, value_at(following)), now
+    short, enough = (short, now) if now.value >= required else (now, enough)
     # No less than the input of one unit of the value: below it, the value may not change.
-    step = max(step, int(tolerance * now[0]), now[0] // max(1, now[1]))
+    step = max(step, int(tolerance * now.at), now.at // max(1, now.value))
     short, enough = _step_out(value_at, required, (short, enough), step if now == enough else -step)
     found = _narrow(value_at, required, (short, enough), tolerance)
     return found if found < limit else None
@@ -68,9 +71,9 @@ def _step_out(
 ) -> tuple[_Sample, _Sample]:
     """Narrow `bracket` by growing steps: down from its upper end, or for a negative `step` up from its lower end."""
     short, enough = bracket
-    while short[0] < (x := (enough if step > 0 else short)[0] - step) < enough[0]:
-        sample = x, value_at(x)
-        is_enough = sample[1] >= required
+    while short.at < (following := (enough if step > 0 else short).at - step) < enough.at:
+        sample = _Sample(following, value_at(following))
+        is_enough = sample.value >= required
         short, enough = (short, sample) if is_enough else (sample, enough)
         if is_enough != (step > 0):
             break
@@ -81,20 +84,20 @@ def _step_out(
 def _narrow(value_at: Callable[[int], int], required: int, bracket: tuple[_Sample, _Sample], tolerance: float) -> int:
     """Return the upper end of `bracket` once it is narrower than 2, or than the part `tolerance` of it.
 
-    False position that halves the missing value of an end which stays; after steps that leave too much of the bracket,
-    bisection.
+    False position that halves what is missing at an end which stays (the Illinois method); after steps that leave too
+    much of the bracket, bisection.
     """
-    (low, missing), (high, surplus) = bracket
-    missing, surplus = required - missing, surplus - required
-    due = (high - low) << 2  # a few steps are free
+    low, high = bracket[0].at, bracket[1].at
+    missing, surplus = required - bracket[0].value, bracket[1].value - required
+    due = (high - low) << 2  # the first two steps may leave anything
     while (width := high - low) > max(1, int(tolerance * high)):
-        x = (low + high) // 2 if width > due else low + width * missing // (missing + surplus)
-        x = max(low + 1, min(high - 1, x))
-        value = value_at(x)
+        middle = (low + high) // 2 if width > due else low + width * missing // (missing + surplus)
+        middle = max(low + 1, min(high - 1, middle))
+        value = value_at(middle)
         if value >= required:
-            high, surplus, missing = x, value - required, (missing + 1) // 2
+            high, surplus, missing = middle, value - required, (missing + 1) // 2
         else:
-            low, missing, surplus = x, required - value, surplus // 2
+            low, missing, surplus = middle, required - value, surplus // 2
         due = due // 2 + 1
     return high
 
@@ -128,8 +131,8 @@ def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, 
 def find_slope_root(slope: Callable[[float], float], at_start: float, at_end: float, tolerance: float) -> float:
     """Return the zero in [0, 1] of the rising, piecewise linear `slope`, whose values at the ends are given.
 
-    False position that halves the opposite end's value at every step: between kinks it approaches a zero from both
-    sides. It stays apart from `_illinois`, which halves only an end that it keeps, and works on logarithms.
+    False position that halves the opposite end's value at every step, not only that of an end that stays, as `_narrow`
+    does: between kinks it approaches a zero from both sides.
     """
     low, high = 0.0, 1.0
     part = 0.0
