@@ -29,6 +29,8 @@ from swapcli.service.supervisor import ProcessPlan, Supervisor
 from swapcli.service.worker_group import GroupMember, WorkerGroup, share_of
 from swapcli.startup import enable_garbage_collection
 
+_WRITER = "the writer of stores"
+
 
 def serve_by_workers(
     session: Session, sources: ServiceSources, on_ready: Callable[[str], None], read_session: Callable[[], Session]
@@ -64,7 +66,7 @@ def serve_by_workers(
         registry = sources.registry
         with log_stream(sys.stderr, is_shared=True) as stream:
             member = GroupMember(group, slot=settings.workers)
-            return stores.write(registry.networks, member, parent, AccessLog(stream), registry.clock)
+            return stores.write(registry.networks, member, parent, AccessLog(stream, _WRITER), registry.clock)
 
     def run_worker(slot: int, parent: ParentChannel) -> int:
         enable_garbage_collection()
@@ -73,7 +75,10 @@ def serve_by_workers(
         with (
             log_stream(sys.stderr, is_shared=True) as stream,
             FollowerThreads(
-                stores.followed_by(slot), sources.registry, log := AccessLog(stream), stores.announcements
+                stores.followed_by(slot),
+                sources.registry,
+                log := AccessLog(stream, _worker_name(slot)),
+                stores.announcements,
             ) as followers,
         ):
             service = open_app(session, sources, policy, log, followers, member)
@@ -93,10 +98,10 @@ def serve_by_workers(
     open_shared_state(session, unqueued_log)  # raises here if its package is missing, and loads it once
     _open_markets(sources)
     listener.listen(BACKLOG)
-    plans = [ProcessPlan(f"worker {slot + 1}", partial(run_worker, slot)) for slot in range(settings.workers)]
+    plans = [ProcessPlan(_worker_name(slot), partial(run_worker, slot)) for slot in range(settings.workers)]
     with listener, stores:
         if stores.has_writer:
-            plans.append(ProcessPlan("the writer of stores", run_writer))
+            plans.append(ProcessPlan(_WRITER, run_writer))
         group = WorkerGroup(settings.workers, helpers=len(plans) - settings.workers)
         supervisor = Supervisor(
             plans,
@@ -108,6 +113,10 @@ def serve_by_workers(
         )
         supervisor.run()
     return 0
+
+
+def _worker_name(slot: int) -> str:
+    return f"worker {slot + 1}"
 
 
 def _allow_pipes(workers: int, networks: int) -> None:

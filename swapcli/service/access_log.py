@@ -46,11 +46,12 @@ class AccessRecord(NamedTuple):
 class AccessLog:
     """Writes to a stream that does not block, such as a `LogWriter`.
 
-    If the stream is closed or full, lines are lost, but no requests; `dropped` counts them.
+    If the stream is closed or full, lines are lost, but no requests; `dropped` counts them. Each line has the name of
+    the `process` that writes it, if the service has several.
     """
 
-    def __init__(self, stream: LogStream) -> None:
-        self._stream, self._lock = stream, Lock()
+    def __init__(self, stream: LogStream, process: str | None = None) -> None:
+        self._stream, self._lock, self._process = stream, Lock(), process
         self.dropped = 0
 
     def write(self, record: AccessRecord, now_s: float) -> None:
@@ -103,6 +104,8 @@ class AccessLog:
         self._write_line({"time": format_iso_utc(int(now_s * 1000)), "process": name, "message": problem})
 
     def _write_line(self, fields: dict[str, object]) -> None:
+        if self._process is not None:
+            fields |= {"process": self._process}
         with self._lock:
             try:
                 self._stream.write(json.dumps(fields, separators=(",", ":")) + "\n")

@@ -12,6 +12,7 @@ import time
 from collections.abc import Iterator
 from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
+from typing import Any
 
 import pytest
 
@@ -201,6 +202,11 @@ def pools_of_base(connection: Connection) -> int:
     return int(re.search(r"([\d,]+) pools", message)[1].replace(",", ""))  # type: ignore[index]
 
 
+def ended(service: ServiceProcess) -> list[dict[str, Any]]:
+    """The lines of processes that have ended."""
+    return [line for line in service.log_lines() if line.keys() == {"time", "process", "message"}]
+
+
 def test_a_killed_worker_loses_only_requests_in_flight(running: ServiceProcess) -> None:
     with connected(running, 1) as [connection]:
         before = counter(connection, SOLVES)
@@ -213,8 +219,10 @@ def test_a_killed_worker_loses_only_requests_in_flight(running: ServiceProcess) 
     assert load.bad == 0
     assert 0 < load.lost <= 6
     assert killed not in worker_ids(running)
-    ended = [line for line in running.log_lines() if "process" in line]
-    assert [(line["process"].split()[0], line["message"]) for line in ended] == [("worker", "was killed by SIGKILL")]
+    assert [(line["process"].split()[0], line["message"]) for line in ended(running)] == [
+        ("worker", "was killed by SIGKILL")
+    ]
+    assert {line["process"] for line in running.log_lines() if "request_id" in line} == {"worker 1", "worker 2"}
     with connected(running, 1) as [connection]:
         assert counter(connection, "swapcli_workers_replaced_total") == 1
         until(lambda: counter(connection, SOLVES) > before)
@@ -263,6 +271,6 @@ def test_a_stopped_worker_is_replaced() -> None:
         os.kill(stopped, signal.SIGSTOP)
         until(lambda: stopped not in worker_ids(service), HUNG_AFTER_S + TIMEOUT_S)
         until(lambda: is_ready_with(service, replaced=1))
-        (line,) = [line for line in service.log_lines() if "process" in line]
+        (line,) = ended(service)
         assert line["message"] == f"did not respond for {HUNG_AFTER_S:g} seconds and was killed"
         assert service.stop() == 0
