@@ -32,7 +32,8 @@ types: setup ## Check types.
 	$(RUN) -m mypy
 
 unit: setup ## Run the tests, and list the 25 slowest.
-	$(RUN) -m pytest -n 2 --durations=25 --durations-min=1
+# Three processes also on two cores: tests that wait for nodes, servers and pauses leave cores idle.
+	$(RUN) -m pytest -n 3 --durations=25 --durations-min=1
 
 check-full: lint types ## Run all checks, with the slow tests and the full number of examples. For releases.
 	HYPOTHESIS_PROFILE=full $(RUN) -m pytest -n 2 -m "" --durations=25 --durations-min=1
