@@ -27,17 +27,21 @@ _V = TypeVar("_V")
 class Arc:
     """One direction of one pool. `rate` is its spot rate: the marginal rate of the first unit, fee included."""
 
-    __slots__ = ("curve", "pool", "rate", "token_in", "token_out", "trade_to_marginal_rate")
+    __slots__ = ("_depth", "curve", "pool", "rate", "token_in", "token_out", "trade_to_marginal_rate")
 
     def __init__(self, token_in: int, token_out: int, pool: Pool, curve: RateCurve) -> None:
         self.token_in, self.token_out, self.pool, self.curve = token_in, token_out, pool, curve
         self.rate = curve.start_rate
         self.trade_to_marginal_rate = curve.trade_to_marginal_rate
+        self._depth: float | None = None
 
     @property
     def depth(self) -> float:
         """Input units per unit of change in the logarithm of the rate, at the first unit."""
-        return self.trade_to_marginal_rate(self.rate * _JUST_BELOW)[2]
+        depth = self._depth
+        if depth is None:
+            depth = self._depth = self.trade_to_marginal_rate(self.rate * _JUST_BELOW)[2]
+        return depth
 
 
 class MarketGraph:

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from heapq import nlargest
-from itertools import pairwise
+from itertools import groupby, pairwise
 from math import inf, prod
+from operator import attrgetter
 
 from swapcli.model.quote import WHOLE_PERCENTS
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.digraph import edge_distances
-from swapcli.routing.graph.market_graph import Prices
+from swapcli.routing.graph.market_graph import Arc, Prices
 from swapcli.routing.search.detours import MAX_OUTSIDE, MIN_DETOUR_FRACTION, Detours, DetourSearch, HopBudget
 from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import FINE, ROUGH, CandidateSolution, RoutingProblem
@@ -26,6 +27,9 @@ _INTERMEDIATES = 4  # deepest tokens between source and target that may carry th
 _START_TOLERANCE = 0.2  # of a hop's input: start prices are less accurate than that for other reasons
 _START_ARCS = 24  # of a hop, evenly by spot rate, each for several: enough for a rough price. Empirical
 _NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zero
+_DEEPEST_ARCS = 4  # of each pair: most of its liquidity, so that they alone give prices close to the solution. Empirical
+_COARSE_TOLERANCE = 3e-2  # ten times `ROUGH`: the prices of some arcs are no more accurate
+_DISTANT_GAIN = 1.5e-2  # of a detour: prices with it are far from the solution. Empirical
 _MIN_RATE_RATIO = 1e-6  # of a spot rate: keeps start prices positive where pools are almost drained
 
 
@@ -46,6 +50,7 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: So
     prices = used_prices(problem, known) if known and known.trades else start_prices(problem, paths)
     stages = [_solve_over(problem, prices, ROUGH)]
     attempts: Counter[int] = Counter()
+    is_far = True
     outside_gain = inf
     for round_number in range(_MAX_ROUNDS):
         max_tokens = min(_FIRST_TOKENS << round_number, _MAX_TOKENS)
@@ -55,6 +60,10 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: So
             break
         attempts.update(added.keys())
         prices = used_prices(problem, stages[-1].solution) | added
+        if is_far and max_gain > _DISTANT_GAIN:
+            closer = _solve_over_deepest_arcs(problem, prices)
+            is_far = closer.value > stages[-1].solution.value
+            prices |= closer.prices if is_far else {}
         stages.append(_solve_over(problem, prices, ROUGH))
     last = stages[-1]
     if last.solution.residual > FINE:
@@ -71,6 +80,18 @@ def used_prices(problem: RoutingProblem, solution: Solution) -> Prices:
 def _solve_over(problem: RoutingProblem, prices: Prices, tolerance: float) -> CandidateSolution:
     arcs = problem.arcs_between(prices)
     return CandidateSolution(problem.solve(arcs, prices, tolerance), arcs)
+
+
+def _solve_over_deepest_arcs(problem: RoutingProblem, prices: Prices) -> Solution:
+    """Return a solution over the deepest arcs of each pair, to start the one over all from.
+
+    Far from the solution, iterations over all arcs take long: most arcs trade at wrong prices.
+    """
+    arcs = problem.arcs_between(prices)
+    deepest: list[Arc] = []
+    for _, parallel in groupby(arcs, attrgetter("token_in", "token_out")):
+        deepest.extend(nlargest(_DEEPEST_ARCS, parallel, key=attrgetter("depth")))
+    return problem.solve(deepest, prices, _COARSE_TOLERANCE)
 
 
 def tokens_to_add(

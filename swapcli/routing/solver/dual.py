@@ -146,7 +146,6 @@ class Dual:
         self.ceiling = [ceiling(token) for token in self.tokens]
         self.source_floor = min(self.ceiling[0] * EXHAUSTED_RATIO, MAX_PRICE)
         self.amount = amount
-        self._depths: dict[Arc, float] = {}
 
     def clamp(self, prices: list[float]) -> list[float]:
         """Return `prices` limited to their ceilings, and the source's to the floor at which its pools are full."""
@@ -158,13 +157,6 @@ class Dual:
         """Return the price of one token within its limits; see `clamp`."""
         price = max(min(price, self.ceiling[token], MAX_PRICE), MIN_PRICE)
         return price if token else max(price, self.source_floor)
-
-    def depth(self, arc: Arc) -> float:
-        """Return `Arc.depth`, computed once."""
-        depth = self._depths.get(arc)
-        if depth is None:
-            depth = self._depths[arc] = arc.depth
-        return depth
 
     def arcs_within(self, prices: list[float], max_log_change: float) -> list[Arc]:
         """Return the arcs that may trade once the logarithm of no price has changed by more than that."""

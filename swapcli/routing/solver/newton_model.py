@@ -109,7 +109,7 @@ def secant_model(problem: Dual, point: DualPoint, model: Model, trial: DualPoint
         if arc in at_trial and change_after_start > 0.0:
             conductance = trial.prices[i] * at_trial[arc] / change_after_start
         else:
-            conductance = slopes[arc] if arc in slopes else problem.depth(arc) * point.prices[i]
+            conductance = slopes[arc] if arc in slopes else arc.depth * point.prices[i]
         arcs, flows, conductances = secants.setdefault(pair, ([], [], []))
         arcs.append(arc)
         flows.append(-conductance * gap)
