@@ -199,7 +199,8 @@ class Router:
         max_hops = 1 if order.direct else order.max_hops
         dust_filter = self._dust_filter(order.excluded_protocols)
         first = dust_filter.equivalent_amount(order.amount, target, source) if order.reverse else order.amount
-        spot = dust_filter.filtered_market(source, target, float(first), max_hops).spot
+        first_market = dust_filter.filtered_market(source, target, float(first), max_hops)
+        spot = first_market.spot
         path = spot.path(source) or dust_filter.spot_prices(target, max_hops).path(source)
         if not path:
             from swapcli.routing.no_route import tokens_not_connected
@@ -208,7 +209,9 @@ class Router:
         gas_value = gas_price_wei * self._native_value(dust_filter, spot, max_hops, gas_price_wei)
 
         def search_for(amount: int, gas_value: float = gas_value) -> RouteSearch:
-            market = dust_filter.filtered_market(source, target, float(amount), max_hops)
+            market = first_market
+            if amount != first:
+                market = dust_filter.filtered_market(source, target, float(amount), max_hops)
             router_gas = self._execution.gas
             spec = SwapSpec(source, target, amount, max_hops, gas_value, check, share_step, router_gas)
             return RouteSearch(RoutingProblem(market.graph, market.spot, spec), self.market.pools, self._execution)

@@ -18,7 +18,7 @@ from swapcli.model.pool import RateCurve
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.routing.graph.spot_prices import Slices, SpotPrices, amount_out_for_all, is_at_spot_rate
+from swapcli.routing.graph.spot_prices import Slices, SpotPrices, amount_out_for_all, best_payment, is_at_spot_rate
 
 SLICE_FRACTION = 1e-3
 """A slice is this part of an order. Rounded down to a step, it is about the least flow of a detour that the search
@@ -33,7 +33,6 @@ Empirical: few pools pay less."""
 
 _SLICE_STEP = 16.0  # slices are rounded to powers of it, so that orders of similar size share prices. Empirical
 _ROUNDING_MARGIN = 1.0 + 1e-9  # a rate above spot prices by less is a rounding error
-_LARGE_SLICE_FRACTION = 0.1  # of an order: where small pools cannot pay, it leads over larger ones
 _DRAINED_FRACTION = 0.1  # of an order's value: where no path pays more, slices are parts of what is paid
 _MAX_CACHED_SLICES = 24  # sizes of slice, from dust to the largest orders; most share one graph
 _MAX_CACHED_PRICES = 128  # entries by target, hop limit and slice; bounds the memory of a long-running service
@@ -119,13 +118,14 @@ class DustFilter:
         if source not in values or target not in values:
             return self._market_at(source, target, max_hops, 0.0)
         order_value = amount * values[source]
-        value_out = 0.0
-        for part in (SLICE_FRACTION, _LARGE_SLICE_FRACTION):
-            path = self._slice_prices(target, max_hops, _round_to_step(order_value * part)).path(source)
-            value_out = max(value_out, self._best_output_along(path, amount) * values[target])
-            if value_out >= order_value * _DRAINED_FRACTION:
-                return self._market_at(source, target, max_hops, order_value)
-        return self._market_at(source, target, max_hops, value_out)
+        spot = self._slice_prices(target, max_hops, _round_to_step(order_value * SLICE_FRACTION))
+        amount_out = self._best_output_along(spot.path(source), amount)
+        if amount_out * values[target] < order_value * _DRAINED_FRACTION:
+            amount_out = spot.best_output(source, amount, amount_out)
+        value_out = amount_out * values[target]
+        return self._market_at(
+            source, target, max_hops, order_value if value_out >= order_value * _DRAINED_FRACTION else value_out
+        )
 
     def token_value(self, token: int, target: int, amount: float, max_hops: int) -> float:
         """Return the value of a base unit of `token` in units of `target` when `amount` of it is sold."""
@@ -250,11 +250,7 @@ class DustFilter:
     def _best_output_along(self, path: list[int], amount: float) -> float:
         """Return what the best pool of each hop on `path` pays in turn; a pool takes no more than its capacity."""
         for i, j in pairwise(path):
-            amount_in, amount = amount, 0.0
-            for arc in self.graph.arcs_by_pair[i][j]:
-                if amount_in * arc.rate <= amount:
-                    break
-                amount = max(amount, arc.curve.amount_out(amount_in))
+            amount = best_payment(self.graph.arcs_by_pair[i][j], amount)
         return amount if path else 0.0
 
 

@@ -9,12 +9,13 @@ cent at any price. Therefore the graph of an order has best rates for a slice of
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from functools import cached_property
+from heapq import nlargest
 from itertools import pairwise
 from math import inf
 
-from swapcli.routing.graph.best_paths import relax_layers
+from swapcli.routing.graph.best_paths import best_labels, relax_layers
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
 
 Slices = Mapping[int, float]
@@ -26,6 +27,7 @@ _Label = tuple[float, int]
 _VERIFY_ABOVE = 2.0
 """Multiple of a slice's reference value: a path that pays more is verified by selling the slice along it. Reference
 values are only orders of magnitude, and such a path is likely to misprice a token."""
+_MAX_FRONT = 16  # tokens extended per hop in a search for a path. Empirical
 _RATE_TOLERANCE = 1e-2
 """Pools whose rate a slice lowers by less count with their spot rate, so that small orders of any size share prices."""
 
@@ -107,6 +109,40 @@ class SpotPrices:
                 amount = max(amount, amount_out_for_all(arc, amount_in))
         return amount
 
+    def best_output(self, source: int, amount: float, known: float = 0.0) -> float:
+        """Return the most that `amount` of `source` brings when one pool per hop sells as much of it as it takes.
+
+        At least `known`, which is what some path brings. Branch and bound: prices bound what the rest of a path pays.
+        """
+        path = self.path_to_priced(source)
+        if not path:
+            return known
+        graph, target, hops_left, most = self._graph, self.target, self._max_hops - len(path) + 1, known
+        for i, j in pairwise(path):
+            amount = best_payment(graph.arcs_by_pair[i][j], amount)
+
+        def extend(front: Mapping[int, float], best: Mapping[int, float], hop: int) -> dict[int, float]:
+            nonlocal most
+            values = self.values_within(hops_left - hop - 1)
+            worth = self.values_within(hops_left - hop)
+            improved: dict[int, float] = {}
+            for i in nlargest(_MAX_FRONT, front, key=lambda i: front[i] * worth.get(i, 0.0)):
+                amount_in, arcs = front[i], graph.arcs_by_pair[i]
+                for j, rate in graph.best_rate_out[i].items() if i != target else ():
+                    value = values.get(j)
+                    if not value or amount_in * rate * value <= most:
+                        continue
+                    least = max(most / value, best.get(j, 0.0), improved.get(j, 0.0))
+                    amount_out = best_payment(arcs[j], amount_in) if amount_in * rate > least else 0.0
+                    if amount_out > least:
+                        improved[j] = amount_out
+                        if j == target:
+                            most = amount_out
+            return improved
+
+        best_labels({path[-1]: amount}, hops_left, extend)
+        return most
+
     def is_dust(self, token: int, min_fraction: float) -> bool:
         """Return whether no path sells a slice of `token` for at least `min_fraction` of a slice of the target."""
         if self.slices is None or token == self.target:
@@ -170,6 +206,16 @@ class SpotPrices:
         for i, j in pairwise(path):
             value *= self._graph.best_rate_out[i][j] if self.slices is None or i in self.slices else 0.0
         return value
+
+
+def best_payment(arcs: Iterable[Arc], amount_in: float) -> float:
+    """Return what the best of the arcs of a pair pays; each takes no more than its capacity."""
+    most = 0.0
+    for arc in arcs:
+        if amount_in * arc.rate <= most:
+            break
+        most = max(most, arc.curve.amount_out(amount_in))
+    return most
 
 
 def amount_out_for_all(arc: Arc, amount_in: float) -> float:

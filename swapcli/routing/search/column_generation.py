@@ -27,7 +27,9 @@ _INTERMEDIATES = 4  # deepest tokens between source and target that may carry th
 _START_TOLERANCE = 0.2  # of a hop's input: start prices are less accurate than that for other reasons
 _START_ARCS = 24  # of a hop, evenly by spot rate, each for several: enough for a rough price. Empirical
 _NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zero
-_DEEPEST_ARCS = 6  # of each pair: most of its liquidity, so that they alone give prices close to the solution. Empirical
+_DEEPEST_ARCS = (
+    6  # of each pair: most of its liquidity, so that they alone give prices close to the solution. Empirical
+)
 _COARSE_TOLERANCE = 3e-2  # ten times `ROUGH`: the prices of some arcs are no more accurate
 _DISTANT_GAIN = 1.5e-2  # of a detour: prices with it are far from the solution. Empirical
 _MIN_RATE_RATIO = 1e-6  # of a spot rate: keeps start prices positive where pools are almost drained
