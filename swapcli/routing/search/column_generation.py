@@ -56,7 +56,9 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: So
     outside_gain = inf
     for round_number in range(_MAX_ROUNDS):
         max_tokens = min(_FIRST_TOKENS << round_number, _MAX_TOKENS)
-        added, max_gain = tokens_to_add(problem, stages[-1], max_tokens, attempts)
+        # The first detours may lead over fewer hops, and save gas.
+        min_gain = min_detour_gas_cost(problem) if round_number else 0.0
+        added, max_gain = tokens_to_add(problem, stages[-1], max_tokens, attempts, min_gain)
         if not added:
             outside_gain = max_gain
             break
@@ -115,6 +117,12 @@ def tokens_to_add(
             )
             return {t: offers[t].price for t in tokens}, max_gain
     return {}, max_gain
+
+
+def min_detour_gas_cost(problem: RoutingProblem) -> float:
+    """Return the least gas of a detour, which has two swaps, in units of the target."""
+    router = problem.spec.router_gas
+    return (2 * (problem.graph.min_swap_gas + router.each_swap) + router.token_between) * problem.spec.gas_value
 
 
 def _detours(problem: RoutingProblem, stage: CandidateSolution) -> Iterator[Detours]:

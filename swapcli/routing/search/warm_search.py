@@ -20,7 +20,7 @@ from swapcli.routing.certificate import surplus
 from swapcli.routing.graph.digraph import TokenPair, edge_distances
 from swapcli.routing.graph.market_graph import Arc, Prices
 from swapcli.routing.search.acyclic import is_acyclic
-from swapcli.routing.search.column_generation import tokens_to_add, used_prices
+from swapcli.routing.search.column_generation import min_detour_gas_cost, tokens_to_add, used_prices
 from swapcli.routing.search.gas_pruning import gas_cost
 from swapcli.routing.search.problem import FINE, CandidateSolution, Exclusions, RoutingProblem
 from swapcli.routing.search.route_search import MAX_RESIDUAL, RouteSearch, ScoredRoute, SearchResult
@@ -124,7 +124,7 @@ def _solve(problem: RoutingProblem, former: FormerSearch) -> CandidateSolution |
         solution = candidate.solution
         prices = prices | solution.prices
         paying = _paying_arcs(problem, usable, arcs, prices)
-        tokens, _ = tokens_to_add(problem, candidate, _MAX_ADDED_TOKENS, attempts, _min_detour_gain(problem))
+        tokens, _ = tokens_to_add(problem, candidate, _MAX_ADDED_TOKENS, attempts, min_detour_gas_cost(problem))
         if not paying and not tokens:
             is_usable = solution.residual <= MAX_RESIDUAL and is_acyclic(problem, solution)
             return candidate if is_usable else None
@@ -147,12 +147,6 @@ def _trades(arcs: Iterable[Arc], known: Set[int], prices: Prices) -> Iterator[Tr
         if gain > 0.0:
             amount_in, amount_out, _ = arc.trade_to_marginal_rate(prices[arc.token_in] / prices[arc.token_out])
             yield Trade(arc, amount_in, amount_out, gain)
-
-
-def _min_detour_gain(problem: RoutingProblem) -> float:
-    """Return the least gas of a detour, which has two swaps, in units of the target."""
-    router = problem.spec.router_gas
-    return (2 * (problem.graph.min_swap_gas + router.each_swap) + router.token_between) * problem.spec.gas_value
 
 
 def _better(route: ScoredRoute | None, other: ScoredRoute | None) -> ScoredRoute | None:
