@@ -12,6 +12,7 @@ from swapcli.routing.graph.market_graph import Prices
 from swapcli.routing.search.acyclic_order import acyclic_order
 from swapcli.routing.search.order_flow import arcs_reusing_a_pool, flow_values, value_in, value_out
 from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
+from swapcli.routing.search.rounding import decompose_into_paths
 from swapcli.routing.solver.newton import Solution, Trade
 
 MIN_HOP_FRACTION = 1e-4
@@ -35,6 +36,16 @@ def acyclic_candidates(problem: RoutingProblem, candidate: CandidateSolution) ->
 def has_long_paths(problem: RoutingProblem, candidate: CandidateSolution) -> bool:
     """Return whether the flow has a path of more hops than allowed."""
     return len(longest_path(notable_flow(problem, candidate.solution))) > problem.spec.max_hops
+
+
+def share_on_long_paths(problem: RoutingProblem, candidate: CandidateSolution) -> float:
+    """Return the part of the order that only paths of more hops than allowed could carry."""
+    if not has_long_paths(problem, candidate):
+        return 0.0
+    spec, values = problem.spec, notable_flow(problem, candidate.solution)
+    total = sum(value for (i, _), value in values.items() if i == spec.source)
+    paths = decompose_into_paths(values, spec.endpoints, spec.max_hops, MIN_HOP_FRACTION * total)
+    return 1.0 - sum(width for _, width in paths) / total
 
 
 def shorten_paths(problem: RoutingProblem, candidate: CandidateSolution) -> CandidateSolution | None:

@@ -12,7 +12,7 @@ from math import inf
 from swapcli.errors import PoolError
 from swapcli.model.execution import RATES, Execution
 from swapcli.model.pool import Pool
-from swapcli.model.quote import WHOLE_PERCENTS, Route, has_whole_percents
+from swapcli.model.quote import SHARES_PER_ROUTE, WHOLE_PERCENTS, Route, has_whole_percents
 from swapcli.records import NamedTuple
 from swapcli.routing.cancellation import SearchTimeUp
 from swapcli.routing.gas import route_gas
@@ -20,7 +20,7 @@ from swapcli.routing.graph.best_paths import extend_prices
 from swapcli.routing.graph.market_graph import Arc, Prices
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import Replay, replay
-from swapcli.routing.search.acyclic import acyclic_candidates, has_long_paths, shorten_paths
+from swapcli.routing.search.acyclic import acyclic_candidates, share_on_long_paths, shorten_paths
 from swapcli.routing.search.candidate_rounding import CAPACITY_MARGINS, CandidateRounding
 from swapcli.routing.search.column_generation import ActiveSet, expand_active_set, start_prices
 from swapcli.routing.search.gas_pruning import estimated_net_output, prune_for_gas
@@ -248,31 +248,30 @@ class RouteSearch:
 
         Where gas has a price, the solution itself mostly costs too much: it is rounded only if that may pay.
         """
-        has_gas, rounded = self.spec.gas_value > 0.0, None
+        has_gas = self.spec.gas_value > 0.0
         if has_gas and len(candidate.solution.trades) > _MAX_ROUNDED_POOLS:
             candidate, has_gas = self._pruned(candidate), False
-        if not has_gas or has_long_paths(self.problem, candidate):
-            rounded = self._round_and_replay(candidate)
-            yield rounded
-            shorter = shorten_paths(self.problem, candidate) if rounded is None or rounded.rerouted else None
-            if shorter:
-                candidate, rounded = shorter, self._round_and_replay(shorter)
-                yield rounded
         if has_gas:
-            yield from self._cheaper_routes(candidate, rounded)
+            if share_on_long_paths(self.problem, candidate) > self._share_step / (2 * SHARES_PER_ROUTE):
+                candidate = shorten_paths(self.problem, candidate) or candidate
+            yield from self._cheaper_routes(candidate)
+            return
+        rounded = self._round_and_replay(candidate)
+        yield rounded
+        shorter = shorten_paths(self.problem, candidate) if rounded is None or rounded.rerouted else None
+        if shorter:
+            yield self._round_and_replay(shorter)
 
     def _pruned(self, candidate: CandidateSolution) -> CandidateSolution:
         """Return the solution with the best estimated net output over the candidate's pools or fewer."""
         pruned = prune_for_gas(self.problem, candidate, 1)
         return max([candidate, *pruned], key=lambda each: estimated_net_output(self.problem, each))
 
-    def _cheaper_routes(self, candidate: CandidateSolution, best: ScoredRoute | None) -> Iterator[ScoredRoute]:
-        """Yield routes over fewer pools while they may beat `best`; without it, over all of them too."""
-        stages = prune_for_gas(self.problem, candidate, _MAX_PRUNED_CANDIDATES)
-        if best is None:
-            stages.append(candidate)
+    def _cheaper_routes(self, candidate: CandidateSolution) -> Iterator[ScoredRoute]:
+        """Yield routes over the pools of a solution or fewer, best estimate first, while they may beat the others."""
+        stages = [*prune_for_gas(self.problem, candidate, _MAX_PRUNED_CANDIDATES), candidate]
         estimates = [estimated_net_output(self.problem, stage) for stage in stages]
-        least_estimate = best.net if best else -inf
+        least_estimate = -inf
         for estimate, stage in sorted(zip(estimates, stages, strict=True), key=lambda each: -each[0]):
             if estimate <= least_estimate:
                 break
