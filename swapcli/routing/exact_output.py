@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from math import isqrt
+from contextlib import suppress
+from math import inf, isqrt
 from typing import TYPE_CHECKING
 
 from swapcli.errors import PoolError
@@ -13,26 +14,27 @@ from swapcli.routing.cancellation import SearchTimeUp
 from swapcli.routing.market_capacity import max_input
 from swapcli.routing.replay import Replay, execute, flatten
 from swapcli.routing.search.problem import RoutingProblem
-from swapcli.routing.search.route_search import RouteSearch, SearchResult
+from swapcli.routing.search.route_search import MAX_RESIDUAL, RouteSearch, SearchResult
+from swapcli.routing.solver.newton import Solution
 from swapcli.routing.solver.roots import least_integer
 
 if TYPE_CHECKING:
     from swapcli.routing.search.warm_search import FormerSearch
 
-_ROUNDS = 16  # searches for result order. Empirical: max_guess need three
+_ROUNDS = 16  # searches for one order. Empirical: most need three
 _MORE_ROUNDS = 6  # further searches once a sufficient input is known
 _NEAR = 2e-2  # of the requested output: routes this close to it are finished for exactly it
 _LEAST_INPUT_TOLERANCE = 1e-9  # of the input, while searches go on; the last route gets its least input to the unit
-_CLOSE = 1e-7  # of the input: a route finished this close to its own input needs no further search
+_CLOSE = 1e-3  # of the input: a route finished this close to its own input needs no further search
 _SIMILAR = 0.25  # of an input: a search starts from the solution of one that differs by less
 _MAX_GROWTH = 64.0  # of the input per search, while more input brings more output
-_NEAR_GROWTH = 4.0  # the same once the output is `_MOSTLY` of the requested result
+_NEAR_GROWTH = 4.0  # the same once the output is `_MOSTLY` of the requested one
 _MOSTLY = 0.9
 _MIN_GROWTH = 1.0001
-_FLAT, _FLAT_GROWTH = (
-    2e-3,
-    1.4,
-)  # elasticity below which the rounding of shares hides the gain of more input, and the step then
+_FLAT = 2e-3  # elasticity below which the rounding of shares hides the gain of more input
+_FLAT_GROWTH = 1.4  # of the input then
+_ESTIMATES = 4  # solutions without routes, to find the input of the first route. Empirical: most need two
+_ESTIMATE_TOLERANCE = 3e-4  # of the requested output: rounding a solution loses about as much
 _LITTLE = 1e-3  # of the missing output: an input that adds less has drained the pools
 _PLATEAU = 0.3  # of the requested output: below it, only a dust pool is drained
 _PLATEAU_STEPS = (1.05, 1.2, 1.6, 2.5, 4.0)  # factors on the input once the output stagnates
@@ -112,14 +114,13 @@ def route_from(
 
 
 def _search_inputs(search_for: Callable[[int], RouteSearch], state: _InputSearch, amount: int) -> None:
-    """Try inputs from `amount` on, until `state` expects nothing better. Raises `SearchTimeUp`."""
+    """Try inputs from about `amount` on, until `state` expects nothing better. Raises `SearchTimeUp`."""
     left, amount_out = _ROUNDS, state.amount_out
-    last: SearchResult | None = None
+    search, last = _near_search(search_for, amount, amount_out), None
     may_gain_by_moves = True
-    while left > 0 and 0 < amount < _AMOUNT_LIMIT:
+    while left > 0 and 0 < (amount := search.spec.amount) < _AMOUNT_LIMIT:
         left = min(left - 1, _MORE_ROUNDS) if state.best else left - 1
-        search = search_for(amount)
-        is_similar = last is not None and abs(amount - last.problem.spec.amount) <= _SIMILAR * amount
+        is_similar = last is not None and _is_similar(amount, last.problem.spec.amount)
         search.may_gain_by_moves = may_gain_by_moves or not is_similar
         result = last = search.run(last.solution if last and is_similar else None)
         may_gain_by_moves = search.may_gain_by_moves
@@ -131,7 +132,36 @@ def _search_inputs(search_for: Callable[[int], RouteSearch], state: _InputSearch
             raise SearchTimeUp
         if following is None:
             break
-        amount = following
+        search = search_for(following)
+
+
+def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_out: int) -> RouteSearch:
+    """Return the search for an input whose solution, before rounding, brings about `amount_out`.
+
+    The inputs start at `amount`; where solutions lead nowhere, the search for it is returned.
+    """
+    first = search = search_for(amount)
+    known: Solution | None = None
+    with suppress(SearchTimeUp):
+        for _ in range(_ESTIMATES):
+            solution = search.solve(known)
+            if solution is None or solution.residual > MAX_RESIDUAL or solution.value <= 0.0:
+                break
+            if abs(solution.value - amount_out) <= _ESTIMATE_TOLERANCE * amount_out:
+                return search
+            rise = _rise(solution.value, solution.prices[search.spec.source] * amount / solution.value)
+            following = _extrapolate(amount, solution.value, rise, amount_out)
+            if not amount < following * _MAX_GROWTH < amount * _MAX_GROWTH * _MAX_GROWTH:
+                break
+            known = solution if _is_similar(int(following), amount) else None
+            amount = int(following)
+            search = search_for(amount)
+    return first
+
+
+def _is_similar(amount: int, other: int) -> bool:
+    """Return whether a search starts from the solution for another amount."""
+    return abs(amount - other) <= _SIMILAR * amount
 
 
 class _InputSearch:
@@ -189,11 +219,7 @@ class _InputSearch:
         return self._max_input_cache
 
     def _guess(self, amount: int, result: SearchResult | None) -> int:
-        """Return the input that would bring the requested output if the pools together were one constant-product pool.
-
-        For such a pool, input / output is linear in the input. For a whole market it is nearly so, from tiny orders to
-        those that drain the pools.
-        """
+        """Return the input that is expected to bring the requested output, after `result` for `amount`."""
         delivered = result.best.replay.amount_out if result else 0
         little = _LITTLE * min(self.amount_out - delivered, delivered)
         is_flat = result is None or delivered - self.short_output <= little
@@ -204,16 +230,13 @@ class _InputSearch:
             self._plateau_steps_tried += 1
             step = _PLATEAU_STEPS[min(self._plateau_steps_tried, len(_PLATEAU_STEPS)) - 1]
             return int(max(amount, self.short) * step) + 1
-        cost = amount / delivered
         elasticity = _elasticity(result, amount)
         if self.short_output and (amount > _APART * self.short or elasticity > _ABSURD):
-            rise = (cost - self.short / self.short_output) / (amount - self.short)
+            rise = max(0.0, (amount / delivered - self.short / self.short_output) / (amount - self.short))
         else:
-            rise = (1.0 - elasticity) / delivered
-        rise = max(rise, 0.0)
-        start, left = cost - rise * amount, 1.0 - rise * self.amount_out
+            rise = _rise(delivered, elasticity)
         max_guess = amount * (_NEAR_GROWTH if delivered > _MOSTLY * self.amount_out else _MAX_GROWTH)
-        guess = min(start * self.amount_out / left, max_guess) if left > 0.0 else max_guess
+        guess = min(_extrapolate(amount, delivered, rise, self.amount_out), max_guess)
         min_growth = _FLAT_GROWTH if self.short_output and elasticity < _FLAT else _MIN_GROWTH
         return int(max(guess, amount * min_growth)) + 1
 
@@ -223,6 +246,21 @@ def _elasticity(result: SearchResult | None, amount: int) -> float:
     if result is None:
         return 0.0
     return result.prices[result.problem.spec.source] * amount / result.best.replay.amount_out
+
+
+def _rise(delivered: float, elasticity: float) -> float:
+    """Return the rise of input / output per unit of input, at an output and an elasticity there."""
+    return max(0.0, (1.0 - elasticity) / delivered)
+
+
+def _extrapolate(amount: int, delivered: float, rise: float, amount_out: int) -> float:
+    """Return the input that would bring `amount_out` if the pools together were one constant-product pool.
+
+    For such a pool, input / output is linear in the input. For a whole market it is nearly so, from tiny orders to
+    those that drain the pools. Infinite if no input would.
+    """
+    left = 1.0 - rise * amount_out
+    return (amount / delivered - rise * amount) * amount_out / left if left > 0.0 else inf
 
 
 def _midpoint(low: int, high: int) -> int:

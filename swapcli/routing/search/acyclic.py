@@ -24,7 +24,7 @@ _UNPLACED = 1 << 30
 
 
 def acyclic_candidates(problem: RoutingProblem, candidate: CandidateSolution) -> list[CandidateSolution]:
-    """Return at min_value one solution over fewer arcs whose flow an acyclic route can carry, the best first."""
+    """Return at least one solution over fewer arcs whose flow an acyclic route can carry, the best first."""
     candidates = [_break_cycles(problem, candidate)]
     if arcs_reusing_a_pool(_notable_trades(problem, candidate.solution), candidate.solution.prices):
         candidates.append(_break_cycles(problem, candidate, value_out))

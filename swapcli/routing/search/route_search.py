@@ -112,6 +112,7 @@ class RouteSearch:
         self.problem, self.pools, self.execution = problem, pools, execution
         self._best_so_far: SearchResult | None = None
         self._known: Solution | None = None
+        self._active: ActiveSet | None = None
         self._scored: dict[tuple[Route, int], ScoredRoute] = {}
         self._share_step = problem.spec.share_step
         self.may_gain_by_moves = True
@@ -135,6 +136,17 @@ class RouteSearch:
             found = [each for each in (self._best_so_far, self._first_answer()) if each]
             best = max(found, key=lambda each: each.best.net, default=None)
             return best._replace(is_complete=False) if best else None
+
+    def solve(self, known: Solution | None = None) -> Solution | None:
+        """Return the solution that `run` starts from afterwards, without a route; `known` and None are as in `run`.
+
+        Raises `SearchTimeUp`.
+        """
+        path = self._first_path()
+        if len(path) < 2:
+            return None
+        self._active = expand_active_set(self.problem, [path], known)
+        return self._active.stages[-1].solution
 
     def _search(self) -> SearchResult | None:
         """Search, again without tokens where the best route loses by rounding, and reallocate shares at the end."""
@@ -178,7 +190,7 @@ class RouteSearch:
         path = self._first_path()
         if len(path) < 2:
             return None
-        active = expand_active_set(self.problem, [path], self._known)
+        active = self._active or expand_active_set(self.problem, [path], self._known)
         result = self._search_over(active)
         max_output = max_single_path_output(self.problem, active.stages[-1].solution, active.outside_gain)
         better = self.find_better_single_path(result.best if result else None, max_output)
