@@ -107,7 +107,8 @@ def tokens_to_add(
     outside; see `Detours`.
     """
     max_gain = 0.0
-    for offers, max_gain in _detours(problem, stage):
+    count = max_tokens + len(attempts) + len(problem.avoided_tokens)
+    for offers, max_gain in _detours(problem, stage, count):
         allowed = [t for t in offers if attempts[t] < _MAX_ATTEMPTS and t not in problem.avoided_tokens]
         new = [t for t in allowed if offers[t].gain >= min_gain]
         if new:
@@ -125,14 +126,14 @@ def min_detour_gas_cost(problem: RoutingProblem) -> float:
     return (2 * (problem.graph.min_swap_gas + router.each_swap) + router.token_between) * problem.spec.gas_value
 
 
-def _detours(problem: RoutingProblem, stage: CandidateSolution) -> Iterator[Detours]:
-    """Yield the detours over one outside token, and then those over several in a row."""
+def _detours(problem: RoutingProblem, stage: CandidateSolution, count: int) -> Iterator[Detours]:
+    """Yield the `count` best detours over one outside token, and then those over several in a row."""
     prices, spec = stage.solution.prices, problem.spec
     budget, order_value = _hop_budget(problem, stage), problem.order_value(prices)
     min_fraction = _FINE_MIN_DETOUR_FRACTION if spec.share_step < WHOLE_PERCENTS else MIN_DETOUR_FRACTION
     search = DetourSearch(problem.graph, prices, spec.endpoints, order_value, budget, min_fraction, problem.spot.values)
-    yield search.find(1)
-    yield search.find(MAX_OUTSIDE)
+    yield search.find(1, count)
+    yield search.find(MAX_OUTSIDE, count)
 
 
 def _hop_budget(problem: RoutingProblem, stage: CandidateSolution) -> HopBudget:

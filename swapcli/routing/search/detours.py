@@ -8,6 +8,7 @@ generation, 2005). How much a detour would carry is estimated from the depth of 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Set
+from heapq import heappush, heappushpop
 from math import exp, inf, log, sqrt
 
 from swapcli.records import NamedTuple
@@ -20,7 +21,7 @@ MIN_DETOUR_FRACTION = 5e-4
 apart."""
 MAX_OUTSIDE = 3  # outside tokens in a row on one detour. Empirical: longer ones gained nothing
 _BISECTIONS = 12  # of the log price between buyers and sellers: to 1/4096 of the gap, enough to rank detours
-_UNREACHABLE = 1 << 30
+_UNREACHABLE = _ALL = 1 << 30
 
 
 class Detour(NamedTuple):
@@ -68,7 +69,7 @@ class DetourSearch:
     than `min_fraction` of the order, and those that make every path exceed `budget`. No outside token can be sold for
     more than its entry in `max_values`, or at all without one; None for no limits.
 
-    Example: `DetourSearch(graph, prices, (source, target), order_value).find(1).by_token`.
+    Example: `DetourSearch(graph, prices, (source, target), order_value).find(1, 6).by_token`.
     """
 
     def __init__(
@@ -93,8 +94,8 @@ class DetourSearch:
         self._values: _Offers = {}  # when sold for inside tokens directly
         self._valued: set[int] = set()
 
-    def find(self, max_outside: int) -> Detours:
-        """Return the detours over at most `max_outside` outside tokens from each end.
+    def find(self, max_outside: int, count: int = _ALL) -> Detours:
+        """Return at least the `count` best detours over at most `max_outside` outside tokens from each end.
 
         Costs lead over whole detours, so that the ends of a long one meet where it is sold for an inside token.
         """
@@ -105,28 +106,35 @@ class DetourSearch:
         values = self._values
         if not any(values[x][0] > costs[x][0] * (1.0 + _MIN_PRICE_GAP) for x in values):
             return Detours({}, 0.0)
-        return self._detours(costs, self._highest_values(max_outside, costs.keys()) if max_outside > 1 else values)
+        if max_outside > 1:
+            values = self._highest_values(max_outside, costs.keys())
+        return self._detours(costs, values, count)
 
     def _highest_values(self, max_outside: int, tokens: Set[int]) -> _Offers:
         buying = {t: price for t, price in self._prices.items() if t != self._endpoints[0]}
         return _highest_values(self._graph.core_rate_in, buying, self._prices, max_outside, self._to_target, tokens)
 
-    def _detours(self, costs: _Offers, values: _Offers) -> Detours:
-        """Return the detours over tokens that cost less than they are worth and carry enough."""
-        graph, prices, min_flow = self._graph, self._prices, self._min_flow
+    def _detours(self, costs: _Offers, values: _Offers, count: int) -> Detours:
+        """Return the best detours over tokens that cost less than they are worth and carry enough."""
+        graph, prices, order_value, min_flow = self._graph, self._prices, self._order_value, self._min_flow
         inside: _Offers = {t: (price, -1, 0) for t, price in prices.items()}
         all_costs, all_values = inside | costs, inside | values
+        ratios = {x: value / costs[x][0] for x, (value, _, _) in values.items() if x in costs}
+        paying = sorted((x for x, ratio in ratios.items() if ratio > 1.0 + _MIN_PRICE_GAP), key=lambda x: -ratios[x])
         found: dict[int, Detour] = {}
-        max_gain = 0.0
-        for x, (cost, _, _) in costs.items():
-            if x in values and values[x][0] > cost * (1.0 + _MIN_PRICE_GAP):
-                max_gain = max(max_gain, values[x][0] / cost - 1.0)
-                selling, buying = _sellers_and_buyers(graph, x, all_costs, all_values, self._endpoints)
-                price, flow, gain, depth = _flow_through(selling, buying, self._order_value, min_flow)
-                if flow > min_flow:
-                    path = _outside_path(x, costs, prices) + _outside_path(x, values, prices)
-                    found[x] = Detour(price, gain, depth, path)
-        return Detours(found | _intermediate_detours(graph, found, costs, values, prices), max_gain)
+        best_gains: list[float] = []  # a heap
+        for x in paying:
+            max_gain = order_value * min(1.0, log(ratios[x]))
+            if len(best_gains) >= count and max_gain < best_gains[0]:
+                break
+            selling, buying = _sellers_and_buyers(graph, x, all_costs, all_values, self._endpoints)
+            price, flow, gain, depth = _flow_through(selling, buying, order_value, min_flow)
+            if flow > min_flow:
+                path = _outside_path(x, costs, prices) + _outside_path(x, values, prices)
+                found[x] = Detour(price, gain, depth, path)
+                (heappush if len(best_gains) < count else heappushpop)(best_gains, gain)
+        most = ratios[paying[0]] - 1.0 if paying else 0.0
+        return Detours(found | _intermediate_detours(graph, found, costs, values, prices), most)
 
 
 def _outside_path(x: int, offers: _Offers, prices: Prices) -> tuple[int, ...]:
