@@ -144,7 +144,7 @@ def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_o
     known: Solution | None = None
     with suppress(SearchTimeUp):
         for _ in range(_ESTIMATES):
-            solution = search.solve(known)
+            solution = search.solve(known) if 0 < amount < _AMOUNT_LIMIT else None
             if solution is None or solution.residual > MAX_RESIDUAL or solution.value <= 0.0:
                 break
             if abs(solution.value - amount_out) <= _ESTIMATE_TOLERANCE * amount_out:
