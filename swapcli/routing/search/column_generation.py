@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator
 from heapq import nlargest
 from itertools import groupby, pairwise
 from math import inf, prod
@@ -30,6 +30,7 @@ _NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zer
 _DEEPEST_ARCS = (
     6  # of each pair: most of its liquidity, so that they alone give prices close to the solution. Empirical
 )
+_MAX_DEEPEST_PART = 0.5  # of all arcs: more of them do not save enough. Empirical
 _COARSE_TOLERANCE = 3e-2  # ten times `ROUGH`: the prices of some arcs are no more accurate
 _DISTANT_GAIN = 1.5e-2  # of a detour: prices with it are far from the solution. Empirical
 _MIN_RATE_RATIO = 1e-6  # of a spot rate: keeps start prices positive where pools are almost drained
@@ -50,7 +51,7 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: So
     candidates for the path that the start prices come from.
     """
     prices = used_prices(problem, known) if known and known.trades else start_prices(problem, paths)
-    stages = [_solve_over(problem, prices, ROUGH)]
+    stages = [_solve(problem, problem.arcs_between(prices), prices)]
     attempts: Counter[int] = Counter()
     is_far = True
     outside_gain = inf
@@ -64,11 +65,14 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: So
             break
         attempts.update(added.keys())
         prices = used_prices(problem, stages[-1].solution) | added
+        arcs = problem.arcs_between(prices)
         if is_far and max_gain > _DISTANT_GAIN:
-            closer = _solve_over_deepest_arcs(problem, prices)
-            is_far = closer.value > stages[-1].solution.value
-            prices |= closer.prices if is_far else {}
-        stages.append(_solve_over(problem, prices, ROUGH))
+            deepest = _deepest_arcs(arcs)
+            if len(deepest) <= _MAX_DEEPEST_PART * len(arcs):
+                closer = problem.solve(deepest, prices, _COARSE_TOLERANCE)
+                is_far = closer.value > stages[-1].solution.value
+                prices |= closer.prices if is_far else {}
+        stages.append(_solve(problem, arcs, prices))
     last = stages[-1]
     if last.solution.residual > FINE:
         stages[-1] = CandidateSolution(problem.solve(last.arcs, last.solution.prices, FINE), last.arcs)
@@ -81,21 +85,19 @@ def used_prices(problem: RoutingProblem, solution: Solution) -> Prices:
     return {t: price for t, price in solution.prices.items() if t in used}
 
 
-def _solve_over(problem: RoutingProblem, prices: Prices, tolerance: float) -> CandidateSolution:
-    arcs = problem.arcs_between(prices)
-    return CandidateSolution(problem.solve(arcs, prices, tolerance), arcs)
+def _solve(problem: RoutingProblem, arcs: list[Arc], prices: Prices) -> CandidateSolution:
+    return CandidateSolution(problem.solve(arcs, prices, ROUGH), arcs)
 
 
-def _solve_over_deepest_arcs(problem: RoutingProblem, prices: Prices) -> Solution:
-    """Return a solution over the deepest arcs of each pair, to start the one over all from.
+def _deepest_arcs(arcs: Iterable[Arc]) -> list[Arc]:
+    """Return the deepest arcs of each pair: a solution over them is close to that over all.
 
-    Far from the solution, iterations over all arcs take long: most arcs trade at wrong prices.
+    Far from the solution most arcs trade at wrong prices, and iterations over all of them take long.
     """
-    arcs = problem.arcs_between(prices)
     deepest: list[Arc] = []
     for _, parallel in groupby(arcs, attrgetter("token_in", "token_out")):
         deepest.extend(nlargest(_DEEPEST_ARCS, parallel, key=attrgetter("depth")))
-    return problem.solve(deepest, prices, _COARSE_TOLERANCE)
+    return deepest
 
 
 def tokens_to_add(
