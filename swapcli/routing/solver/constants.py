@@ -30,6 +30,13 @@ MAX_ITERATIONS: Final = 24
 MAX_ATTEMPTS: Final = 4
 """Secant models tried for one step, before its length shrinks. Empirical."""
 
+FAR_RESIDUAL: Final = 10.0
+"""Above it the pools trade ten times the order at wrong prices, of which no model holds far: coordinate descent comes
+first. Empirical."""
+
+FEW_ATTEMPTS: Final = 2
+"""After more of them the next step may be shorter than the one before. Empirical."""
+
 ARMIJO_FRACTION: Final = 0.2
 """Part of the predicted decrease that an accepted step must reach: the usual range is 0.01 to 0.3 (Boyd, Vandenberghe,
 Convex Optimization, section 9.2)."""

@@ -17,6 +17,8 @@ from swapcli.routing.solver.constants import (
     ARMIJO_FRACTION,
     DAMPING,
     DAMPING_GROWTH,
+    FAR_RESIDUAL,
+    FEW_ATTEMPTS,
     MAX_ATTEMPTS,
     MAX_ITERATIONS,
     MAX_STALLED_ITERATIONS,
@@ -69,19 +71,22 @@ def minimize_dual(
     """
     problem = Dual(arcs, *endpoints, amount, ceiling)
     point = DualPoint(problem, problem.clamp([start[t] for t in problem.tokens]))
+    if point.residual > FAR_RESIDUAL:
+        point = problem.coordinate_descent_step(point)
     stalled, max_step, is_slow = 0, MAX_STEP, False
     for iteration in range(max_iterations):
         check()
         if point.residual <= tolerance:
             return _build_solution(problem, point, iteration)
-        next_point = _newton_step(problem, point, max_step, is_slow)
+        next_point, attempts = _newton_step(problem, point, max_step, is_slow)
         has_step = next_point is not None
         max_step *= 1.0 if has_step else STEP_SHRINKAGE
         if next_point is None or next_point.residual > max(tolerance, SLOW_RATIO * point.residual):
             next_point = problem.coordinate_descent_step(next_point or point)
         if next_point.value >= point.value and next_point.residual >= point.residual:
             return _build_solution(problem, point, iteration)
-        max_step = min(MAX_STEP, max(max_step, STEP_GROWTH * _max_log_change(point, next_point)))
+        growth = STEP_GROWTH * _max_log_change(point, next_point)
+        max_step = min(MAX_STEP, growth if has_step and attempts > FEW_ATTEMPTS else max(max_step, growth))
         makes_progress = next_point.value <= point.value * (1.0 - tolerance * MIN_PROGRESS)
         may_stall = next_point.residual < 1.0 or not has_step
         stalled = stalled + 1 if may_stall and not makes_progress else 0
@@ -103,8 +108,10 @@ def _build_solution(problem: Dual, point: DualPoint, iterations: int) -> Solutio
     return Solution(prices, trades, point.value, point.residual, iterations)
 
 
-def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool) -> DualPoint | None:
-    """Return the point after one accepted step of Newton's method; None when no step lowers the dual.
+def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool) -> tuple[DualPoint | None, int]:
+    """Return the point after one accepted step of Newton's method, and the steps tried.
+
+    The point is None when no step lowers the dual.
 
     No logarithmic price moves further than `max_step`. A rejected attempt shows how every arc responds over that
     distance: the next model uses each arc's secant instead of its tangent, and so includes pools that start to trade
@@ -119,13 +126,13 @@ def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool
         trial = DualPoint(problem, problem.clamp([p * exp(d) for p, d in zip(point.prices, step, strict=True)]))
         decrease = point.value - trial.value
         if decrease > ARMIJO_FRACTION * predicted_decrease(point, model, step) > 0.0:
-            return trial
+            return trial, attempt + 1
         if decrease >= 0.0 and trial.residual < RESIDUAL_HALVED * point.residual:
-            return trial
+            return trial, attempt + 1
         idle_arcs = problem.arcs_within(point.prices, max_step) if is_slow and not attempt else ()
         model = secant_model(problem, point, model, trial, idle_arcs)
         damping *= DAMPING_GROWTH
-    return None
+    return None, MAX_ATTEMPTS
 
 
 def _max_log_change(point: DualPoint, other: DualPoint) -> float:
