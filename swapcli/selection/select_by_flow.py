@@ -83,6 +83,7 @@ class _PairArc(Arc):
         rates = [exp(-cost) for cost in costs] if costs[0] > -_MAX_EXPONENT else [_exp(-cost) for cost in costs]
         self._outs = list(accumulate(map(mul, depths, rates)))
         self.trade_to_marginal_rate = self._trade_to_marginal_rate
+        self._depth = None
 
     def _trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """As `RateCurve.trade_to_marginal_rate`: each offer sells `depth` units while its rate falls by a factor e."""

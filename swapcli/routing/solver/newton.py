@@ -71,7 +71,7 @@ def minimize_dual(
     """
     problem = Dual(arcs, *endpoints, amount, ceiling)
     point = DualPoint(problem, problem.clamp([start[t] for t in problem.tokens]))
-    if point.residual > FAR_RESIDUAL:
+    if point.residual > FAR_RESIDUAL and not point.is_exhausted:
         point = problem.coordinate_descent_step(point)
     stalled, max_step, is_slow = 0, MAX_STEP, False
     for iteration in range(max_iterations):
