@@ -279,7 +279,9 @@ def _with_least_input(
     """Return `result` with the least input of its route for `amount_out`; None if the route cannot reach it."""
     best, single = result.best, result.best_single_path
     replays = _Replays(search, best.route, {best.amount_in: best.replay})
-    amount = least_integer(replays.amount_out, amount_out, best.amount_in, _AMOUNT_LIMIT, tolerance)
+    amount = least_integer(
+        replays.amount_out, amount_out, best.amount_in, _AMOUNT_LIMIT, tolerance, replays.estimate_jump
+    )
     done = replays.done.get(amount) if amount is not None else None
     if amount is None or done is None:
         return None
@@ -296,7 +298,7 @@ def least_input(
     the check of the search once per replay.
     """
     replays = _Replays(search, route, {})
-    return least_integer(replays.amount_out, amount_out, first_guess, _AMOUNT_LIMIT, tolerance)
+    return least_integer(replays.amount_out, amount_out, first_guess, _AMOUNT_LIMIT, tolerance, replays.estimate_jump)
 
 
 class _Replays:
@@ -313,6 +315,13 @@ class _Replays:
             self.done[amount_in] = self._execute(amount_in)
         replay = self.done[amount_in]
         return replay.amount_out if replay else 0
+
+    def estimate_jump(self, low: int, high: int) -> int | None:
+        """Return about the least input between two from which the output jumps; None if it is not found."""
+        from swapcli.routing.output_jumps import estimate_jump
+
+        before, after = self.done.get(low), self.done.get(high)
+        return estimate_jump(self._search.pools, (low, before), (high, after)) if before and after else None
 
     def _execute(self, amount_in: int) -> Replay | None:
         if amount_in <= 0:

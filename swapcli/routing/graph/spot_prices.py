@@ -124,9 +124,9 @@ class SpotPrices:
         def extend(front: Mapping[int, float], best: Mapping[int, float], hop: int) -> dict[int, float]:
             nonlocal most
             values = self.values_within(hops_left - hop - 1)
-            worth = self.values_within(hops_left - hop)
+            values_here = self.values_within(hops_left - hop)
             improved: dict[int, float] = {}
-            for i in nlargest(_MAX_FRONT, front, key=lambda i: front[i] * worth.get(i, 0.0)):
+            for i in nlargest(_MAX_FRONT, front, key=lambda i: front[i] * values_here.get(i, 0.0)):
                 amount_in, arcs = front[i], graph.arcs_by_pair[i]
                 for j, rate in graph.best_rate_out[i].items() if i != target else ():
                     value = values.get(j)

@@ -31,7 +31,7 @@ MAX_ATTEMPTS: Final = 4
 """Secant models tried for one step, before its length shrinks. Empirical."""
 
 FAR_RESIDUAL: Final = 10.0
-"""Above it the pools trade ten times the order at wrong prices, of which no model holds far: coordinate descent comes
+"""Above it the pools trade ten times the order at wrong prices, where no model holds far: coordinate descent comes
 first. Empirical."""
 
 FEW_ATTEMPTS: Final = 2
@@ -100,6 +100,9 @@ LOG_ROOT_STEPS: Final = 24
 
 SECANT_ITERATIONS: Final = 8
 """The secant method converges with order 1.6: from a percent to the last of 27 digits in seven steps."""
+
+MAX_FUTILE: Final = 2
+"""After as many steps in a row that leave more than half of a bracket, bisection follows."""
 
 STEP_OUT_GROWTH: Final = 16
 """Factor on the steps that bracket an integer after the secant method. Empirical: 4 and 64 take more evaluations."""

@@ -13,6 +13,7 @@ from swapcli.routing.solver.constants import (
     FIRST_STEP,
     LINE_SEARCH_ITERATIONS,
     LOG_ROOT_STEPS,
+    MAX_FUTILE,
     MAX_LOG_STEP,
     MIN_SLOPE_PROGRESS,
     SECANT_ITERATIONS,
@@ -29,6 +30,14 @@ def bisect(is_low: Callable[[float], bool], low: float, high: float, iterations:
     return low, high
 
 
+EstimateJump = Callable[[int, int], int | None]
+"""Returns about the first integer between two from which the values jump; None if it is not known."""
+
+
+def _no_jump(_: int, __: int) -> int | None:
+    return None
+
+
 class _Sample(NamedTuple):
     """An integer and the value there."""
 
@@ -37,13 +46,18 @@ class _Sample(NamedTuple):
 
 
 def least_integer(
-    value_at: Callable[[int], int], required: int, guess: int, limit: int, tolerance: float = 0.0
+    value_at: Callable[[int], int],
+    required: int,
+    guess: int,
+    limit: int,
+    tolerance: float = 0.0,
+    estimate_jump: EstimateJump = _no_jump,
 ) -> int | None:
     """Return the least integer > 0 at which the rising `value_at` reaches `required` > 0, searched around `guess` > 0.
 
     It is above the least one by at most the part `tolerance`. None when none below `limit` suffices, or none below 256
     times `guess`. The secant method comes close, growing steps bracket the result, and interpolation that falls back to
-    bisection ends the search.
+    bisection ends the search. `estimate_jump` may spare most of the latter.
     """
     limit = min(limit, guess << 8)
     short, enough = _Sample(0, 0), _Sample(limit, required)
@@ -62,7 +76,7 @@ def least_integer(
     # No less than the input of one unit of the value: below it, the value may not change.
     step = max(step, int(tolerance * now.at), now.at // max(1, now.value))
     short, enough = _step_out(value_at, required, (short, enough), step if now == enough else -step)
-    found = _narrow(value_at, required, (short, enough), tolerance)
+    found = _narrow(value_at, required, (short, enough), tolerance, estimate_jump)
     return found if found < limit else None
 
 
@@ -81,24 +95,37 @@ def _step_out(
     return short, enough
 
 
-def _narrow(value_at: Callable[[int], int], required: int, bracket: tuple[_Sample, _Sample], tolerance: float) -> int:
+def _narrow(
+    value_at: Callable[[int], int],
+    required: int,
+    bracket: tuple[_Sample, _Sample],
+    tolerance: float,
+    estimate_jump: EstimateJump,
+) -> int:
     """Return the upper end of `bracket` once it is narrower than 2, or than the part `tolerance` of it.
 
     False position that halves what is missing at an end which stays (the Illinois method); after steps that leave too
-    much of the bracket, bisection.
+    much of the bracket, a jump of the values, or bisection.
     """
     low, high = bracket[0].at, bracket[1].at
     missing, surplus = required - bracket[0].value, bracket[1].value - required
     due = (high - low) << 2  # the first two steps may leave anything
+    is_slow, futile = False, 0
     while (width := high - low) > max(1, int(tolerance * high)):
-        middle = (low + high) // 2 if width > due else low + width * missing // (missing + surplus)
+        jump = estimate_jump(low, high) if is_slow and futile < MAX_FUTILE else None
+        middle = low + width * missing // (missing + surplus + 1)  # a part of a unit is left above
+        if jump is not None or width > due:
+            middle = (low + high) // 2 if jump is None else jump
         middle = max(low + 1, min(high - 1, middle))
         value = value_at(middle)
         if value >= required:
             high, surplus, missing = middle, value - required, (missing + 1) // 2
         else:
             low, missing, surplus = middle, required - value, surplus // 2
-        due = due // 2 + 1
+        due = min(due // 2 + 1, 2 * (high - low))
+        is_slow = high - low > width // 4
+        if jump is not None:
+            futile = futile + 1 if is_slow else 0
     return high
 
 

@@ -63,6 +63,37 @@ def test_a_smooth_pool_takes_few_evaluations(reserve: int, error: float, part: f
     assert pool.evaluations <= 60
 
 
+@given(sizes, sizes, sizes, factors, st.sampled_from([-(10**9), 0, 1, 10**30]))
+def test_wrong_estimates_of_jumps_only_cost_time(
+    reserve_in: int, reserve_out: int, amount: int, error: float, beside: int
+) -> None:
+    pool = CountedPool(reserve_in, reserve_out)
+    required = pool.amount_out(amount)
+    assume(required > 0)
+    guess = max(1, int(amount * error))
+    found = least_integer(pool.amount_out, required, guess, LIMIT, 0.0, lambda low, _: low + beside)
+    assert found == least_integer(pool.amount_out, required, guess, LIMIT)
+
+
+@given(st.integers(10**20, 10**24), st.integers(1, 10**6), st.floats(0.99, 1.01))
+def test_known_jumps_take_few_evaluations(unit: int, units: int, error: float) -> None:
+    """Of a token whose unit costs `unit`; bisection would take 60 to 80."""
+    evaluations = 0
+
+    def value(amount: int) -> int:
+        nonlocal evaluations
+        evaluations += 1
+        return amount // unit * 10**15
+
+    def estimate(low: int, high: int) -> int | None:
+        jump = high // unit * unit
+        return jump - (high - low) % 2 if low < jump else None
+
+    required = units * 10**15
+    assert least_integer(value, required, int(units * unit * error) + 1, LIMIT**2, 0.0, estimate) == units * unit
+    assert evaluations <= 45
+
+
 @given(sizes, st.integers(1, 1000))
 def test_more_than_a_pool_holds_is_given_up(reserve: int, guess: int) -> None:
     pool = CountedPool(reserve, reserve)
