@@ -280,7 +280,13 @@ def _with_least_input(
     best, single = result.best, result.best_single_path
     replays = _Replays(search, best.route, {best.amount_in: best.replay})
     amount = least_integer(
-        replays.amount_out, amount_out, best.amount_in, _AMOUNT_LIMIT, tolerance, replays.estimate_jump
+        replays.amount_out,
+        amount_out,
+        best.amount_in,
+        _AMOUNT_LIMIT,
+        tolerance,
+        replays.estimate_jump,
+        slope=result.prices.get(result.problem.spec.source, 0.0),
     )
     done = replays.done.get(amount) if amount is not None else None
     if amount is None or done is None:

@@ -266,8 +266,15 @@ def execute(
             spend = balance * rate // scale
         if spend <= 0:
             raise SwapReverts("the share is too small to spend anything", details={"pool": key})
-        amount_out, touched[key] = _swap(pool, swap, spend)
-        _record_shared_state(touched[key], shared)
+        try:
+            amount_out, after = pool.swap(sold, bought, spend)
+        except PoolError as error:
+            error.details.setdefault("pool", key)
+            raise
+        touched[key] = after
+        changed = after.shared_state
+        if changed is not None:
+            _record_shared_state(changed, shared)
         sampled.add(pool, swap, spend, amount_out)
         balances[sold] = balance - spend
         balances[bought] = balances.get(bought, 0) + amount_out
@@ -282,11 +289,8 @@ def _with_shared_state(pool: Pool, shared: Mapping[str, SharedState]) -> Pool:
     return pool if changed is None else pool.with_shared_state(changed)
 
 
-def _record_shared_state(pool: Pool, shared: dict[str, SharedState]) -> None:
-    """Record the state of the contract that a pool has swapped through, if others may use it."""
-    changed = pool.shared_state
-    if changed is None:
-        return
+def _record_shared_state(changed: SharedState, shared: dict[str, SharedState]) -> None:
+    """Record the state of the contract that a pool has swapped through, as others may use it."""
     before = shared.get(changed.address)
     if changed.lp_supply is None and before is not None:
         changed = changed._replace(lp_supply=before.lp_supply)
@@ -319,11 +323,3 @@ class _SampledFlow:
             self._sources[swap.token_out] = (swap.pool, swap.token_out, amount_out)
         elif source:
             self._sources.setdefault(swap.token_out, source)
-
-
-def _swap(pool: Pool, swap: FlatSwap, amount_in: int) -> tuple[int, Pool]:
-    try:
-        return pool.swap(swap.token_in, swap.token_out, amount_in)
-    except PoolError as error:
-        error.details.setdefault("pool", swap.pool)
-        raise

@@ -52,12 +52,14 @@ def least_integer(
     limit: int,
     tolerance: float = 0.0,
     estimate_jump: EstimateJump = _no_jump,
+    slope: float = 0.0,
 ) -> int | None:
     """Return the least integer > 0 at which the rising `value_at` reaches `required` > 0, searched around `guess` > 0.
 
     It is above the least one by at most the part `tolerance`. None when none below `limit` suffices, or none below 256
     times `guess`. The secant method comes close, growing steps bracket the result, and interpolation that falls back to
-    bisection ends the search. `estimate_jump` may spare most of the latter.
+    bisection ends the search. `estimate_jump` may spare most of the latter, and `slope`, about that at `guess`, the
+    first secant.
     """
     limit = min(limit, guess << 8)
     short, enough = _Sample(0, 0), _Sample(limit, required)
@@ -67,6 +69,8 @@ def least_integer(
         if now.value == before.value:
             break
         change = (required - now.value) * (now.at - before.at) // (now.value - before.value)
+        if slope > 0.0 and before.at == 0:
+            change = int((required - now.value) / slope)
         following = min(max(now.at + change, short.at + 1), enough.at - 1)
         step = max(1, abs(following - now.at))
         if following in (now.at, short.at, enough.at) or step <= tolerance * now.at:
