@@ -26,6 +26,7 @@ _MORE_ROUNDS = 6  # further searches once a sufficient input is known
 _NEAR = 2e-2  # of the requested output: routes this close to it are finished for exactly it
 _LEAST_INPUT_TOLERANCE = 1e-9  # of the input, while searches go on; the last route gets its least input to the unit
 _CLOSE = 1e-3  # of the input: a route finished this close to its own input needs no further search
+_SAME = 1e-7  # the same of a route that started from a similar order's, whose shares may suit another input better
 _SIMILAR = 0.25  # of an input: a search starts from the solution of one that differs by less
 _MAX_GROWTH = 64.0  # of the input per search, while more input brings more output
 _NEAR_GROWTH = 4.0  # the same once the output is `_MOSTLY` of the requested one
@@ -82,7 +83,7 @@ def route_from(
     from swapcli.routing.search.warm_search import is_optimal, search_from
 
     search = search_for(first)
-    state = _InputSearch(search.problem, amount_out)
+    state = _InputSearch(search.problem, amount_out, _SAME)
     if any(swap.pool not in search.pools for swap in flatten(former.route, search.execution)):
         return None
     try:
@@ -168,8 +169,9 @@ class _InputSearch:
     """The bracket of the least input: above `short`, which brought `short_output`, and below `excess`, which is too
     large for any route."""
 
-    def __init__(self, problem: RoutingProblem, amount_out: int) -> None:
-        self._problem, self.amount_out = problem, amount_out
+    def __init__(self, problem: RoutingProblem, amount_out: int, close: float = _CLOSE) -> None:
+        """A route whose own input is within the part `close` of its least input ends the search."""
+        self._problem, self.amount_out, self._close = problem, amount_out, close
         self.best: SearchResult | None = None
         self.short = self.short_output = 0
         self.excess = _AMOUNT_LIMIT
@@ -204,7 +206,7 @@ class _InputSearch:
         """
         if enough > _WIDE * self.short and not _STEEP < _elasticity(result, amount) < _ABSURD:
             return _midpoint(self.short, enough)
-        if abs(enough - amount) <= _CLOSE * amount or enough in self._tried:
+        if abs(enough - amount) <= self._close * amount or enough in self._tried:
             return None
         self._tried.add(enough)
         return enough
