@@ -20,7 +20,7 @@ from swapcli.routing.graph.best_paths import extend_prices
 from swapcli.routing.graph.market_graph import Arc, Prices
 from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import Replay, replay
-from swapcli.routing.search.acyclic import acyclic_candidates, share_on_long_paths, shorten_paths
+from swapcli.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, share_on_long_paths, shorten_paths
 from swapcli.routing.search.candidate_rounding import CAPACITY_MARGINS, CandidateRounding
 from swapcli.routing.search.column_generation import ActiveSet, expand_active_set, start_prices
 from swapcli.routing.search.gas_pruning import estimated_net_output, prune_for_gas
@@ -264,15 +264,27 @@ class RouteSearch:
         if has_gas and len(candidate.solution.trades) > _MAX_ROUNDED_POOLS:
             candidate, has_gas = self._pruned(candidate), False
         if has_gas:
-            if share_on_long_paths(self.problem, candidate) > self._share_step / (2 * SHARES_PER_ROUTE):
-                candidate = shorten_paths(self.problem, candidate) or candidate
-            yield from self._cheaper_routes(candidate)
+            yield from self._routes_net_of_gas(candidate)
             return
         rounded = self._round_and_replay(candidate)
         yield rounded
         shorter = shorten_paths(self.problem, candidate) if rounded is None or rounded.rerouted else None
         if shorter:
             yield self._round_and_replay(shorter)
+
+    def _routes_net_of_gas(self, candidate: CandidateSolution) -> Iterator[ScoredRoute | None]:
+        """Yield routes over the pools of a solution or fewer, without paths of too many hops where those carry much."""
+        if share_on_long_paths(self.problem, candidate) > self._share_step / (2 * SHARES_PER_ROUTE):
+            yield self._round_and_replay(candidate)
+            yield from self._cheaper_routes(shorten_paths(self.problem, candidate) or candidate)
+            return
+        is_rerouted = False
+        for route in self._cheaper_routes(candidate):
+            is_rerouted = is_rerouted or route.rerouted > 0
+            yield route
+        shorter = shorten_paths(self.problem, candidate) if is_rerouted else None
+        if shorter:
+            yield from self._cheaper_routes(shorter)
 
     def _pruned(self, candidate: CandidateSolution) -> CandidateSolution:
         """Return the solution with the best estimated net output over the candidate's pools or fewer."""
@@ -378,9 +390,24 @@ def low_precision_tokens(result: SearchResult) -> frozenset[int]:
     max_loss = _FINE_ROUNDING_LOSS if is_fine else _ROUNDING_LOSS
     if result.best.replay.amount_out > result.solution.value * (1 - max_loss):
         return frozenset()
-    units: dict[str, int] = {}
+    problem, solution = result.problem, result.solution
+    index, min_value = problem.graph.token_index, MIN_HOP_FRACTION * problem.order_value(solution.prices)
+    units: dict[int, float] = {}
     for step in result.best.replay.steps:
-        units[step.token_out] = units.get(step.token_out, 0) + step.amount_out
-    index = result.problem.graph.token_index
-    low_precision = {index[address] for address, amount in units.items() if amount < _LOW_PRECISION_UNITS}
-    return frozenset(low_precision - {result.problem.spec.target})
+        token = index[step.token_out]
+        units[token] = units.get(token, 0.0) + step.amount_out
+    # A single path may be best only because the solution's own route loses by rounding.
+    for token, flow in _flows_into(solution, min_value).items():
+        units.setdefault(token, flow)
+    low_precision = {token for token, amount in units.items() if amount < _LOW_PRECISION_UNITS}
+    return frozenset(low_precision - {problem.spec.target})
+
+
+def _flows_into(solution: Solution, min_value: float) -> dict[int, float]:
+    """Return the units of each token that trades of at least `min_value` bring."""
+    flows: dict[int, float] = {}
+    for trade in solution.trades:
+        token = trade.arc.token_out
+        if trade.amount_out * solution.prices[token] >= min_value:
+            flows[token] = flows.get(token, 0.0) + trade.amount_out
+    return flows
