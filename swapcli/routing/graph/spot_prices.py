@@ -120,6 +120,8 @@ class SpotPrices:
         graph, target, hops_left, most = self._graph, self.target, self._max_hops - len(path) + 1, known
         for i, j in pairwise(path):
             amount = best_payment(graph.arcs_by_pair[i][j], amount)
+        if path[-1] == target:
+            return max(known, amount)
 
         def extend(front: Mapping[int, float], best: Mapping[int, float], hop: int) -> dict[int, float]:
             nonlocal most

@@ -150,3 +150,20 @@ def test_a_token_that_no_pool_joins_has_no_value() -> None:
     graph = graph_of(build_market([build_constant_product(0, a, b, 10**24, 10**24)], [a, b, c]))
     spot = SpotPrices(graph, 0, 6)
     assert (spot.value(2), spot.path(2)) == (0.0, [])
+
+
+# --- the best output of an amount
+
+
+def paid_along(graph: MarketGraph, path: list[int], amount: float) -> float:
+    for i, j in pairwise(path):
+        amount = max(arc.curve.amount_out(amount) for arc in graph.arcs_by_pair[i][j])
+    return amount
+
+
+@given(graphs(), hop_limits, st.floats(12, 27))
+def test_the_best_output_is_that_of_the_best_path(graph: MarketGraph, max_hops: int, digits: float) -> None:
+    amount, spot = 10.0**digits, SpotPrices(graph, 1, max_hops)
+    best = max((paid_along(graph, path, amount) for path in paths(graph, 0, 1, max_hops)), default=0.0)
+    assert spot.best_output(0, amount) == pytest.approx(best, rel=1e-9)
+    assert spot.best_output(0, amount, 2.0 * best) == 2.0 * best

@@ -9,7 +9,13 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.routing.graph.digraph import TokenPair, longest_path, topological_order, unreachable_within
-from swapcli.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, notable_flow, shorten_paths
+from swapcli.routing.search.acyclic import (
+    MIN_HOP_FRACTION,
+    acyclic_candidates,
+    notable_flow,
+    share_on_long_paths,
+    shorten_paths,
+)
 from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import CandidateSolution, RoutingProblem
 from swapcli.routing.search.single_path import best_single_path
@@ -130,7 +136,10 @@ def test_shortened_no_path_has_more_hops_than_allowed(seed: int, amount: int, ma
     result = shorten_paths(problem, before)
     too_long = len(longest_path(notable_flow(problem, before.solution))) > max_hops
     assert (result is not None) == too_long
+    share = share_on_long_paths(problem, before)
+    assert share == 0.0 if not too_long else share <= 1.0
     if result:
+        assert share_on_long_paths(problem, result) == 0.0
         links = list(notable_flow(problem, result.solution))
         assert len(longest_path(links)) <= max_hops
         assert topological_order(links) is not None
@@ -149,6 +158,8 @@ def test_a_flow_is_shortened_where_it_carries_least() -> None:
     assert free
     assert longest_path(notable_flow(problem, free.solution)) == [(0, 2), (2, 3), (3, 1)]
     limited = problem_of(build_market(pools, [a, b, c, d]), 5 * 10**21, max_hops=2)
+    bridge = notable_flow(limited, free.solution)[2, 3] / limited.order_value(free.solution.prices)
+    assert 0.0 < share_on_long_paths(limited, free) < 1.1 * bridge
     result = shorten_paths(limited, free)
     assert result
     carried: set[TokenPair] = set(notable_flow(limited, result.solution))

@@ -49,6 +49,20 @@ def test_a_token_that_gains_is_sold_for_more_than_it_costs(
             assert value > cost
 
 
+@given(seeds, amounts, st.integers(1, 3), st.integers(1, 6))
+def test_of_few_detours_none_gains_less_than_one_left_out(seed: int, amount: int, outside: int, count: int) -> None:
+    problem = problem_of(build_random_market(seed, tokens=12, pools=30), amount)
+    prices = inside(problem, {0, 1})
+    if prices is None:
+        return
+    order = problem.graph, prices, (0, 1), problem.order_value(prices)
+    every, few = DetourSearch(*order).find(outside), DetourSearch(*order).find(outside, count)
+    gains = sorted((offer.gain for offer in every.by_token.values()), reverse=True)
+    assert sorted((offer.gain for offer in few.by_token.values()), reverse=True)[:count] == gains[:count]
+    assert few.max_gain == every.max_gain
+    assert few.by_token.items() <= every.by_token.items() or outside > 1
+
+
 def chains(graph: MarketGraph, prices: Prices, source: int, target: int, outside: int) -> Iterator[list[float]]:
     """Rates along every path that passes through tokens without a price only."""
     for path in simple_paths(lambda t: graph.best_rate_out[t], source, target, outside):
