@@ -74,8 +74,10 @@ class _Reallocation:
         for path, share in self._shares.items():
             _add(self._carried, path, share)
         self._work, self._is_rounded = 0, False
-        self._rates_and_outputs: list[dict[float, tuple[float, float]]] = [{} for _ in self._hops]
-        self._rounded_outputs: list[dict[float, float]] = [{} for _ in self._hops]
+        # Known figures of each hop by the amount that it gets.
+        self._rates: list[dict[float, float]] = [{} for _ in self._hops]
+        self._unrounded_outputs: list[dict[float, float]] = [{} for _ in self._hops]
+        self._outputs = self._unrounded_outputs  # those in force
         self._best = self._output(self._carried)
 
     def best_route(self, amount_out: int) -> Route | None:
@@ -87,7 +89,7 @@ class _Reallocation:
         elif amount_out >= self._best * (1.0 - _MAX_ROUNDING_LOSS):
             return None
         unrounded_output = self._best
-        self._is_rounded = True
+        self._is_rounded, self._outputs = True, [{} for _ in self._hops]
         self._best = self._output(self._carried)
         if abs(self._best - unrounded_output) > _MAX_ROUNDING_LOSS * abs(unrounded_output):
             start_output = self._output(start_carried)
@@ -147,7 +149,7 @@ class _Reallocation:
         """
         amounts, _ = self._amounts(self._carried)
         taken = [min(amount, limit) for amount, limit in zip(amounts, self._limits, strict=True)]
-        rates = [self._rate_and_output(k, amount)[0] for k, amount in enumerate(taken)]
+        rates = [self._rate(k, amount) for k, amount in enumerate(taken)]
         values = [0.0] * len(self._leaving) + [1.0]
         per_share = [0.0] * len(self._leaving)
         tokens = [(0, 0)] * len(self._hops)
@@ -187,35 +189,42 @@ class _Reallocation:
         """Return the input of each hop, and the output."""
         balances = [0.0] * (len(self._leaving) + 1)
         balances[0] = self._amount * sum([carried[k] for k, _ in self._leaving[0][1]]) / SHARES_PER_ROUTE
-        amounts = [0.0] * len(carried)
+        amounts, limits, outputs = [0.0] * len(carried), self._limits, self._outputs
         for token, leaving in self._leaving:
             total = sum([carried[k] for k, _ in leaving])
-            for k, onward in leaving if total else ():
-                if carried[k]:
-                    amounts[k] = amount = balances[token] * carried[k] / total
-                    balances[onward] += self._hop_output(k, min(amount, self._limits[k]))
+            if not total:
+                continue
+            per_share = balances[token] / total
+            for k, onward in leaving:
+                share = carried[k]
+                if share:
+                    amounts[k] = amount = per_share * share
+                    if amount > limits[k]:
+                        amount = limits[k]
+                    paid = outputs[k].get(amount)
+                    balances[onward] += self._hop_output(k, amount) if paid is None else paid
         return amounts, balances[-1]
 
     def _hop_output(self, k: int, amount: float) -> float:
-        """Return the output of hop `k` for `amount`."""
+        """Return the output of hop `k` for `amount`, which is not known yet."""
         if not self._is_rounded:
-            return self._rate_and_output(k, amount)[1]
-        known = self._rounded_outputs[k]
-        paid = known.get(amount)
-        if paid is None:
-            self._work += 2 * len(self._hops[k].arcs)
-            paid = known[amount] = rounded_output(self._hops[k], amount, _CAPACITY_MARGIN)
+            self._evaluate(k, amount)
+            return self._unrounded_outputs[k][amount]
+        self._work += 2 * len(self._hops[k].arcs)
+        paid = self._outputs[k][amount] = rounded_output(self._hops[k], amount, _CAPACITY_MARGIN)
         return paid
 
-    def _rate_and_output(self, k: int, amount: float) -> tuple[float, float]:
-        """Return the marginal rate and the output of hop `k` for `amount`, split without rounding."""
-        found = self._rates_and_outputs[k].get(amount)
-        if found is None:
-            hop = self._hops[k]
-            self._work += 2 * len(hop.arcs)
-            found = hop.rate_and_output(amount) if amount else (max([arc.rate for arc in hop.arcs]), 0.0)
-            self._rates_and_outputs[k][amount] = found
-        return found
+    def _rate(self, k: int, amount: float) -> float:
+        """Return the marginal rate of hop `k` for `amount`, split without rounding."""
+        if amount not in self._rates[k]:
+            self._evaluate(k, amount)
+        return self._rates[k][amount]
+
+    def _evaluate(self, k: int, amount: float) -> None:
+        hop = self._hops[k]
+        self._work += 2 * len(hop.arcs)
+        found = hop.rate_and_output(amount) if amount else (max([arc.rate for arc in hop.arcs]), 0.0)
+        self._rates[k][amount], self._unrounded_outputs[k][amount] = found
 
     def _paths(self) -> Iterator[Path]:
         """Yield paths within the hop limit, the shortest first, up to about `_MAX_PATHS`.
