@@ -24,7 +24,7 @@ if TYPE_CHECKING:
 _ROUNDS = 16  # searches for one order. Empirical: most need three
 _MORE_ROUNDS = 6  # further searches once a sufficient input is known
 _NEAR = 2e-2  # of the requested output: routes this close to it are finished for exactly it
-_LEAST_INPUT_TOLERANCE = 1e-9  # of the input, while searches go on; the last route gets its least input to the unit
+_FORMER_TOLERANCE = 1e-9  # of the least input of a former route, from which a search only starts
 _CLOSE = 1e-3  # of the input: a route finished this close to its own input needs no further search
 _SAME = 1e-7  # the same of a route that started from a similar order's, whose shares may suit another input better
 _SIMILAR = 0.25  # of an input: a search starts from the solution of one that differs by less
@@ -66,8 +66,6 @@ def route_for_output(
     search = _InputSearch(problem, amount_out)
     try:
         _search_inputs(search_for, search, amount)
-        if search.best:
-            search.best = _with_least_input(search_for(first), search.best, amount_out)
     except SearchTimeUp:
         search.best = search.best._replace(is_complete=False) if search.best else None
     return search.best or Shortfall(search.short_output)
@@ -87,7 +85,7 @@ def route_from(
     if any(swap.pool not in search.pools for swap in flatten(former.route, search.execution)):
         return None
     try:
-        amount = least_input(search, former.route, amount_out, first, _LEAST_INPUT_TOLERANCE)
+        amount = least_input(search, former.route, amount_out, first, _FORMER_TOLERANCE)
         if amount is None:
             return None
         for _ in range(_MORE_ROUNDS):
@@ -95,7 +93,7 @@ def route_from(
             result = search_from(search, former)
             if result is None:
                 return None
-            finished = _with_least_input(search, result, amount_out, _LEAST_INPUT_TOLERANCE)
+            finished = _with_least_input(search, result, amount_out)
             following = state.next_amount(amount, result, finished)
             if not result.is_complete:
                 raise SearchTimeUp
@@ -105,11 +103,11 @@ def route_from(
         if state.best and not is_optimal(state.best):  # other shares may lose less by rounding
             search = search_for(state.best.best.amount_in)
             result = search.run(state.best.solution)
-            finished = _with_least_input(search, result, amount_out, _LEAST_INPUT_TOLERANCE) if result else None
+            finished = _with_least_input(search, result, amount_out) if result else None
             state.best = _cheaper(state.best, finished)
             if result and not result.is_complete:
                 raise SearchTimeUp
-        return _with_least_input(search, state.best, amount_out) if state.best else None
+        return state.best
     except SearchTimeUp:
         return state.best and state.best._replace(is_complete=False)
 
@@ -127,7 +125,7 @@ def _search_inputs(search_for: Callable[[int], RouteSearch], state: _InputSearch
         may_gain_by_moves = search.may_gain_by_moves
         finished = None
         if result and amount_out - result.best.replay.amount_out <= _NEAR * amount_out:
-            finished = _with_least_input(search, result, amount_out, _LEAST_INPUT_TOLERANCE)
+            finished = _with_least_input(search, result, amount_out)
         following = state.next_amount(amount, result, finished)
         if result and not result.is_complete:
             raise SearchTimeUp
@@ -275,9 +273,7 @@ def _cheaper(result: SearchResult | None, other: SearchResult | None) -> SearchR
     return min(found, key=lambda result: result.best.amount_in, default=None)
 
 
-def _with_least_input(
-    search: RouteSearch, result: SearchResult, amount_out: int, tolerance: float = 0.0
-) -> SearchResult | None:
+def _with_least_input(search: RouteSearch, result: SearchResult, amount_out: int) -> SearchResult | None:
     """Return `result` with the least input of its route for `amount_out`; None if the route cannot reach it."""
     best, single = result.best, result.best_single_path
     replays = _Replays(search, best.route, {best.amount_in: best.replay})
@@ -286,8 +282,7 @@ def _with_least_input(
         amount_out,
         best.amount_in,
         _AMOUNT_LIMIT,
-        tolerance,
-        replays.estimate_jump,
+        estimate_jump=replays.estimate_jump,
         slope=result.prices.get(result.problem.spec.source, 0.0),
     )
     done = replays.done.get(amount) if amount is not None else None

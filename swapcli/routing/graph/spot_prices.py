@@ -115,9 +115,9 @@ class SpotPrices:
         At least `known`, which is what some path brings. Branch and bound: prices bound what the rest of a path pays.
         """
         path = self.path_to_priced(source)
-        if not path:
-            return known
         graph, target, hops_left, most = self._graph, self.target, self._max_hops - len(path) + 1, known
+        if not path or hops_left < 0:
+            return known
         for i, j in pairwise(path):
             amount = best_payment(graph.arcs_by_pair[i][j], amount)
         if path[-1] == target:

@@ -10,6 +10,7 @@ from math import exp, inf, sqrt
 
 from swapcli.records import NamedTuple
 from swapcli.routing.solver.constants import (
+    CREDIT,
     FIRST_STEP,
     LINE_SEARCH_ITERATIONS,
     LOG_ROOT_STEPS,
@@ -108,13 +109,14 @@ def _narrow(
 ) -> int:
     """Return the upper end of `bracket` once it is narrower than 2, or than the part `tolerance` of it.
 
-    False position that halves what is missing at an end which stays (the Illinois method); after steps that leave too
-    much of the bracket, a jump of the values, or bisection.
+    False position that halves what is missing at an end which stays twice (the Illinois method); after steps that leave
+    too much of the bracket, a jump of the values, or bisection.
     """
     low, high = bracket[0].at, bracket[1].at
     missing, surplus = required - bracket[0].value, bracket[1].value - required
     due = (high - low) << 2  # the first two steps may leave anything
     is_slow, futile = False, 0
+    is_enough: bool | None = None
     while (width := high - low) > max(1, int(tolerance * high)):
         jump = estimate_jump(low, high) if is_slow and futile < MAX_FUTILE else None
         middle = low + width * missing // (missing + surplus + 1)  # a part of a unit is left above
@@ -122,14 +124,18 @@ def _narrow(
             middle = (low + high) // 2 if jump is None else jump
         middle = max(low + 1, min(high - 1, middle))
         value = value_at(middle)
-        if value >= required:
-            high, surplus, missing = middle, value - required, (missing + 1) // 2
+        was_enough, is_enough = is_enough, value >= required
+        if is_enough:
+            high, surplus = middle, value - required
+            missing = (missing + 1) // 2 if was_enough else missing
         else:
-            low, missing, surplus = middle, required - value, surplus // 2
-        due = min(due // 2 + 1, 2 * (high - low))
+            low, missing = middle, required - value
+            surplus = surplus // 2 if was_enough is False else surplus
+        due = min(due // 2 + 1, CREDIT * (high - low))
         is_slow = high - low > width // 4
         if jump is not None:
             futile = futile + 1 if is_slow else 0
+            is_enough = None  # it says nothing of the line between the ends
     return high
 
 
@@ -162,8 +168,8 @@ def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, 
 def find_slope_root(slope: Callable[[float], float], at_start: float, at_end: float, tolerance: float) -> float:
     """Return the zero in [0, 1] of the rising, piecewise linear `slope`, whose values at the ends are given.
 
-    False position that halves the opposite end's value at every step, not only that of an end that stays, as `_narrow`
-    does: between kinks it approaches a zero from both sides.
+    False position that halves the opposite end's value at every step, not only that of an end that stays twice, as
+    `_narrow` does: between kinks it approaches a zero from both sides.
     """
     low, high = 0.0, 1.0
     part = 0.0
