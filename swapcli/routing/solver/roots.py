@@ -158,9 +158,9 @@ def find_log_root(rising: Callable[[float], tuple[float, float]], start: float, 
         if is_bracketed and not (low < guess < high and abs(excess) <= MIN_SLOPE_PROGRESS * last_excess):
             guess = sqrt(low) * sqrt(high)
         elif not is_bracketed and abs(step) >= max_step:
-            max_step *= STEP_OUT
-            if max_step > MAX_LOG_STEP:
+            if max_step >= MAX_LOG_STEP:
                 break
+            max_step = min(max_step * STEP_OUT, MAX_LOG_STEP)
         price, last_excess = guess, abs(excess)
     return price
 
