@@ -67,7 +67,7 @@ first value lets a logarithmic price move by 1 / 0.25 = 4, just above `MAX_STEP`
 # --- the secant model
 
 FREE_ROUNDS: Final = 3
-SEARCH_ROUNDS: Final = 12
+SEARCH_ROUNDS: Final = 24
 """Rounds in which the set of active arcs changes freely, then with a line search, which rules out cycling.
 Empirical."""
 
