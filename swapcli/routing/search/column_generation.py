@@ -27,9 +27,7 @@ _INTERMEDIATES = 4  # deepest tokens between source and target that may carry th
 _START_TOLERANCE = 0.2  # of a hop's input: start prices are less accurate than that for other reasons
 _START_ARCS = 24  # of a hop, evenly by spot rate, each for several: enough for a rough price. Empirical
 _NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zero
-_DEEPEST_ARCS = (
-    6  # of each pair: most of its liquidity, so that they alone give prices close to the solution. Empirical
-)
+_DEEPEST_ARCS = 6  # of each pair: they have most of its liquidity, and prices close to those of all. Empirical
 _MAX_DEEPEST_PART = 0.5  # of all arcs: more of them do not save enough. Empirical
 _COARSE_TOLERANCE = 3e-2  # ten times `ROUGH`: the prices of some arcs are no more accurate
 _DISTANT_GAIN = 1.5e-2  # of a detour: prices with it are far from the solution. Empirical
@@ -53,7 +51,7 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: So
     prices = used_prices(problem, known) if known and known.trades else start_prices(problem, paths)
     stages = [_solve(problem, problem.arcs_between(prices), prices)]
     attempts: Counter[int] = Counter()
-    is_far = True
+    deepest_bring_more = True  # than all arcs between fewer tokens
     outside_gain = inf
     for round_number in range(_MAX_ROUNDS):
         max_tokens = min(_FIRST_TOKENS << round_number, _MAX_TOKENS)
@@ -66,12 +64,12 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: So
         attempts.update(added.keys())
         prices = used_prices(problem, stages[-1].solution) | added
         arcs = problem.arcs_between(prices)
-        if is_far and max_gain > _DISTANT_GAIN:
+        if deepest_bring_more and max_gain > _DISTANT_GAIN:
             deepest = _deepest_arcs(arcs)
             if len(deepest) <= _MAX_DEEPEST_PART * len(arcs):
                 closer = problem.solve(deepest, prices, _COARSE_TOLERANCE)
-                is_far = closer.value > stages[-1].solution.value
-                prices |= closer.prices if is_far else {}
+                deepest_bring_more = closer.value > stages[-1].solution.value
+                prices |= closer.prices if deepest_bring_more else {}
         stages.append(_solve(problem, arcs, prices))
     last = stages[-1]
     if last.solution.residual > FINE:

@@ -101,7 +101,7 @@ LOG_ROOT_STEPS: Final = 24
 SECANT_ITERATIONS: Final = 8
 """The secant method converges with order 1.6: from a percent to the last of 27 digits in seven steps."""
 
-CREDIT: Final = 8
+MAX_DUE_WIDTHS: Final = 8
 """Widths of a bracket that may be due: fast steps buy three slow ones before bisection follows."""
 
 MAX_FUTILE: Final = 2

@@ -10,10 +10,10 @@ from math import exp, inf, sqrt
 
 from swapcli.records import NamedTuple
 from swapcli.routing.solver.constants import (
-    CREDIT,
     FIRST_STEP,
     LINE_SEARCH_ITERATIONS,
     LOG_ROOT_STEPS,
+    MAX_DUE_WIDTHS,
     MAX_FUTILE,
     MAX_LOG_STEP,
     MIN_SLOPE_PROGRESS,
@@ -131,7 +131,7 @@ def _narrow(
         else:
             low, missing = middle, required - value
             surplus = surplus // 2 if was_enough is False else surplus
-        due = min(due // 2 + 1, CREDIT * (high - low))
+        due = min(due // 2 + 1, MAX_DUE_WIDTHS * (high - low))
         is_slow = high - low > width // 4
         if jump is not None:
             futile = futile + 1 if is_slow else 0
