@@ -40,10 +40,10 @@ def has_long_paths(problem: RoutingProblem, candidate: CandidateSolution) -> boo
 
 def share_on_long_paths(problem: RoutingProblem, candidate: CandidateSolution) -> float:
     """Return the part of the order that only paths of more hops than allowed could carry."""
-    if not has_long_paths(problem, candidate):
-        return 0.0
     spec, values = problem.spec, notable_flow(problem, candidate.solution)
     total = sum(value for (i, _), value in values.items() if i == spec.source)
+    if not total or not has_long_paths(problem, candidate):
+        return 0.0
     paths = decompose_into_paths(values, spec.endpoints, spec.max_hops, MIN_HOP_FRACTION * total)
     return 1.0 - sum(width for _, width in paths) / total
 
