@@ -104,11 +104,10 @@ class _Reallocation:
         )
 
     def _improve(self, sizes: Sequence[int]) -> None:
-        for size in sizes:
-            while self._work < _MAX_WORK and (
-                self._move_shares(size, _TRIED) or self._move_shares(size, len(self._shares))
-            ):
-                self._problem.spec.check()
+        for count in sorted({min(_TRIED, len(self._shares)), len(self._shares)}):
+            for size in sizes:
+                while self._work < _MAX_WORK and self._move_shares(size, count):
+                    self._problem.spec.check()
 
     def _move_shares(self, size: int, count: int) -> bool:
         """Move a share of `size` between the most promising pairs of paths; return whether any move paid.
