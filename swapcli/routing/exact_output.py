@@ -12,7 +12,7 @@ from swapcli.model.quote import Route
 from swapcli.records import NamedTuple
 from swapcli.routing.cancellation import SearchTimeUp
 from swapcli.routing.market_capacity import max_input
-from swapcli.routing.replay import Replay, execute, flatten
+from swapcli.routing.replay import KnownSwaps, Replay, execute, flatten
 from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.search.route_search import MAX_RESIDUAL, RouteSearch, SearchResult
 from swapcli.routing.solver.newton import Solution
@@ -309,6 +309,7 @@ class _Replays:
 
     def __init__(self, search: RouteSearch, route: Route, done: Mapping[int, Replay]) -> None:
         self._search, self._swaps = search, flatten(route, search.execution)
+        self._known_swaps = KnownSwaps()
         self.done: dict[int, Replay | None] = dict(done)
 
     def amount_out(self, amount_in: int) -> int:
@@ -330,6 +331,6 @@ class _Replays:
         if amount_in <= 0:
             return None
         try:
-            return execute(self._search.pools, self._swaps, amount_in, self._search.execution)
+            return execute(self._search.pools, self._swaps, amount_in, self._search.execution, self._known_swaps)
         except PoolError:
             return None

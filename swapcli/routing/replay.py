@@ -236,10 +236,32 @@ def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
             raise InvalidRoute(f"pool {swap.pool} does not hold {swap.token_in} and {swap.token_out}")
 
 
+class KnownSwaps:
+    """The swaps of earlier replays. A little more input changes no amount after a token of few units."""
+
+    __slots__ = ("_results",)
+
+    def __init__(self) -> None:
+        # The pool is kept so that its id stays its own.
+        self._results: dict[tuple[int, str, str, int], tuple[Pool, tuple[int, Pool]]] = {}
+
+    def swap(self, pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Pool]:
+        """Return what `pool.swap` does. Raises as it does."""
+        key = (id(pool), token_in, token_out, amount_in)
+        found = self._results.get(key)
+        if found is None:
+            found = self._results[key] = pool, pool.swap(token_in, token_out, amount_in)
+        return found[1]
+
+
 def execute(
-    pools: Mapping[str, Pool], swaps: Sequence[FlatSwap], amount_in: int, execution: Execution = RATES
+    pools: Mapping[str, Pool],
+    swaps: Sequence[FlatSwap],
+    amount_in: int,
+    execution: Execution = RATES,
+    known: KnownSwaps | None = None,
 ) -> Replay:
-    """Execute the flat list of a valid route. Raises `PoolError` as `replay` does."""
+    """Execute the flat list of a valid route, which may be `known` in part. Raises `PoolError` as `replay` does."""
     scale = execution.rate_scale
     token_in = swaps[0].token_in
     is_absolute = {swap.token_in: execution.is_absolute(sells_input=swap.token_in == token_in) for swap in swaps}
@@ -267,7 +289,10 @@ def execute(
         if spend <= 0:
             raise SwapReverts("the share is too small to spend anything", details={"pool": key})
         try:
-            amount_out, after = pool.swap(sold, bought, spend)
+            if known is None:
+                amount_out, after = pool.swap(sold, bought, spend)
+            else:
+                amount_out, after = known.swap(pool, sold, bought, spend)
         except PoolError as error:
             error.details.setdefault("pool", key)
             raise

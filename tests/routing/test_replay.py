@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 from swapcli.errors import InsufficientLiquidity, InvalidRoute, PoolError, SwapReverts
 from swapcli.model.pool import Pool
 from swapcli.model.quote import RATE_SCALE, Route, Segment, Step, Swap
-from swapcli.routing.replay import FlatSwap, flatten, replay
+from swapcli.routing.replay import FlatSwap, KnownSwaps, execute, flatten, replay
 from tests.routing.random_routes import random_route
 from tests.support.pools import (
     UNIT,
@@ -391,6 +391,25 @@ def test_replays_like_a_plain_reading_of_the_rules(seed: int, amount: int, every
         result = replay(market.pools, given_route, amount)
         assert (list(result.steps), result.amount_out) == (steps, amount_out)
         assert flatten(given_route) == tuple(FlatSwap(s.pool, s.token_in, s.token_out, s.rate) for s in steps)
+
+
+@given(seeds, amounts)
+def test_known_swaps_change_no_replay(seed: int, amount: int) -> None:
+    """Amounts a few units apart share most of their swaps, and pools that swap twice have other states in between."""
+    rng = random.Random(seed)
+    market = build_random_market(seed, every_family=True)
+    given_route = random_route(rng, market, segments=6)
+    if given_route is None:
+        return
+    swaps, known = flatten(given_route), KnownSwaps()
+    for amount_in in (amount, amount + 1, amount, amount + rng.randint(2, 1_000)):
+        try:
+            plain = execute(market.pools, swaps, amount_in)
+        except PoolError as error:
+            with pytest.raises(type(error)):
+                execute(market.pools, swaps, amount_in, known=known)
+        else:
+            assert execute(market.pools, swaps, amount_in, known=known) == plain
 
 
 @given(seeds, amounts)
