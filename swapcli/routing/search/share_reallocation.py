@@ -22,7 +22,8 @@ from swapcli.routing.solver.parallel_pools import Hop
 
 _MOVE_SIZES = (1_600, 400, 100, 25, 5, 1)  # hundredths of a percent moved at once. Empirical
 _MAX_PATHS = 200  # candidates beside the route's own. Bounds the work; the shortest come first
-_MAX_WORK = 20_000  # hops evaluated and, counted twice, pools filled: some 3 microseconds each, 60 ms in all
+_MAX_WORK = 20_000  # hops evaluated and, counted twice, pools filled: one to two microseconds each
+_MAX_ROUNDED_WORK = 5_000  # of that, with rounded pool shares: what the first moves leave to gain is mostly little
 _TRIED = 40  # paths with the best, and with the worst, marginal output that are tried with more, and less. Empirical
 _FEW_TRIED = 8  # the same while no move has paid yet
 _DRAINED = 0.8  # of the output at spot prices: below it, moves usually pay. Empirical
@@ -95,7 +96,7 @@ class _Reallocation:
             start_output = self._output(start_carried)
             if start_output > self._best:
                 self._best, self._carried, self._shares = start_output, start_carried, start_shares
-            self._work = _MAX_WORK // 2
+            self._work = _MAX_WORK - _MAX_ROUNDED_WORK
             self._improve(self._sizes[1:])
         paths = [([self._pairs[k] for k in path], share) for path, share in self._shares.items() if share]
         hops = dict(zip(self._pairs, self._hops, strict=True))
