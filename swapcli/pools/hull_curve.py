@@ -219,20 +219,14 @@ class HullCurve(ABC):
 
     def _make_piece(self, t: float, first_t: float, last_t: float) -> Piece | None:
         """Return the longest accurate piece with the trade t of those that halve a fixed grid from `first_t` on."""
-        length = PIECE_LENGTH
-        points: dict[float, CurvePoint] = {}
+        length, point = PIECE_LENGTH, self._point
         for halvings in range(MAX_HALVINGS + 1):
             number = int((t - first_t) / length)
             key = first_t, halvings, number
             if key not in self._pieces.rejected:
                 low = first_t + number * length
                 high = min(low + length, last_t)
-                trades = []
-                for each in (low, 0.5 * (low + high), high):
-                    if each not in points:
-                        points[each] = self._point(each)
-                    trades.append(points[each])
-                piece = fit_piece(*trades)
+                piece = fit_piece(point(low), point(0.5 * (low + high)), point(high))
                 if piece is not None:
                     return piece
                 self._pieces.rejected.add(key)
@@ -243,8 +237,8 @@ class HullCurve(ABC):
         """Return the trade t in base units."""
         sold, gross, state_after = self._trade_by_log_depth(t)
         rate, slope, _ = self._marginal(sold, gross, state_after)
-        bought = self._subtract_fee(sold, gross, state_after)
-        return CurvePoint(rate * self._unit_rate, sold * self._unit_in, bought * self._unit_out, slope * self._unit_in)
+        bought, unit = self._subtract_fee(sold, gross, state_after), self._unit_in
+        return CurvePoint(rate * self._unit_rate, sold * unit, bought * self._unit_out, slope * unit)
 
     def amount_out(self, amount_in: float) -> float:
         """Return the output for `amount_in`."""

@@ -64,38 +64,40 @@ class Piece(NamedTuple):
 
 def fit_piece(first: CurvePoint, middle: CurvePoint, last: CurvePoint) -> Piece | None:
     """Return the piece between two trades through one between them; None where it would not be accurate."""
-    width = first.rate - last.rate
-    if not (first.rate > middle.rate > last.rate > 0.0 and min(first.slope, middle.slope, last.slope) > 0.0):
+    rate0, sold0, bought0, slope0 = first
+    rate_m, sold_m, bought_m, slope_m = middle
+    rate1, sold1, bought1, slope1 = last
+    width = rate0 - rate1
+    if not (rate0 > rate_m > rate1 > 0.0 < min(slope0, slope_m, slope1)):
         return None
-    m = (first.rate - middle.rate) / width
-    d0, dm, d1 = (each.slope * width / each.rate for each in (first, middle, last))
-    v0, vm, v1 = 0.0, middle.sold - first.sold, last.sold - first.sold
+    m = (rate0 - rate_m) / width
+    d0, dm, d1 = slope0 * width / rate0, slope_m * width / rate_m, slope1 * width / rate1
+    vm, v1 = sold_m - sold0, sold1 - sold0
     # Divided differences over the nodes 0, 0, m, m, 1, 1.
-    a1, a2, a3 = (vm - v0) / m, dm, (v1 - vm) / (1.0 - m)
-    b0, b1, b2, b3 = (a1 - d0) / m, (a2 - a1) / m, (a3 - a2) / (1.0 - m), (d1 - a3) / (1.0 - m)
+    a1, a3 = vm / m, (v1 - vm) / (1.0 - m)
+    b0, b1, b2, b3 = (a1 - d0) / m, (dm - a1) / m, (a3 - dm) / (1.0 - m), (d1 - a3) / (1.0 - m)
     e0, e1, e2 = (b1 - b0) / m, b2 - b1, (b3 - b2) / (1.0 - m)
     f4, f4_next = e1 - e0, e2 - e1
     f5 = f4_next - f4
     square = m * m
-    c1 = d0
     c2 = b0 - m * e0 + square * f4 - square * f5
     c3 = e0 - 2.0 * m * f4 + (square + 2.0 * m) * f5
     c4 = f4 - (2.0 * m + 1.0) * f5
     c5 = f5
-    weighted_sum = c1 / 2.0 + c2 * 2.0 / 3.0 + c3 * 0.75 + c4 * 0.8 + c5 * 5.0 / 6.0
-    missing = last.bought - first.bought - (first.rate * v1 - width * weighted_sum)
+    weighted_sum = d0 / 2.0 + c2 * 2.0 / 3.0 + c3 * 0.75 + c4 * 0.8 + c5 * 5.0 / 6.0
+    missing = bought1 - bought0 - (rate0 * v1 - width * weighted_sum)
     f6, allowed = 0.0, _MAX_ERROR * min(d0, dm, d1)
-    if abs(missing) > _ROUNDING * last.bought:
+    if abs(missing) > _ROUNDING * bought1:
         area = 1.0 / 7.0 - (m + 1.0) / 3.0 + (square + 4.0 * m + 1.0) / 5.0 - (square + m) / 2.0 + square / 3.0
         f6 = missing / (width * area)
         if not abs(f6) * _BUMP <= allowed:
             return None
     c2, c3 = c2 + square * f6, c3 - 2.0 * (square + m) * f6
     c4, c5 = c4 + (square + 4.0 * m + 1.0) * f6, c5 - 2.0 * (m + 1.0) * f6
-    piece = Piece(last.rate, first.rate, first.rate, 1.0 / width, first.sold, first.bought, c1, c2, c3, c4, c5, f6)
+    piece = Piece(rate1, rate0, rate0, 1.0 / width, sold0, bought0, d0, c2, c3, c4, c5, f6)
     # An error that is the opposite in both halves shows only in the middle.
-    missing = middle.bought - evaluate_piece(piece, middle.rate)[1]
-    return piece if abs(missing) <= max(_ROUNDING * middle.bought, allowed * width) else None
+    missing = bought_m - evaluate_piece(piece, rate_m)[1]
+    return piece if abs(missing) <= max(_ROUNDING * bought_m, allowed * width) else None
 
 
 def evaluate_piece(piece: Piece, rate: float) -> tuple[float, float, float]:
