@@ -9,6 +9,7 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from swapcli.engine.wrap import wrapper_pool
 from swapcli.errors import InvalidInput, NoRoute, PoolError, SwapcliError
 from swapcli.evm.permit2_allowance import PERMIT2, TIME_BITS
 from swapcli.model.api_version import ApiVersion
@@ -160,9 +161,11 @@ class _Reviewer:
     def _find_pool(self, swap: DecodedSwap) -> Pool | None:
         if self._source is None:
             return None
+        network = self._source.network
+        if swap.pool.key == network.wrapped_native_address:
+            return wrapper_pool(self._source.token(network.wrapped_native_address))
         tokens = [self._wrapped(each) for each in swap[:2] if each is not None]
         known = self._source.known_pools(tokens) or {}
-        network = self._source.network
         return next((pool for pool in known.values() if is_pool(swap.pool, pool, network, self._call.dialect)), None)
 
     def _quote(self, order: DecodedOrder) -> tuple[int | None, SwapcliError | None]:
@@ -244,14 +247,11 @@ class _Reviewer:
         if self._source.known_pools(()) is None:
             return
         for number, reviewed in enumerate(swaps, start=1):
-            if reviewed.pool is None and not self._is_wrapper(reviewed.swap):
+            if reviewed.pool is None:
                 named = f" {self._shown(reviewed.swap.pool.key)}" if reviewed.swap.pool.key else ""
                 yield QuoteWarning(
                     WarningCode.POOL_UNKNOWN, f"the pool{named} of swap {number} is unknown, or trades other tokens"
                 )
-
-    def _is_wrapper(self, swap: DecodedSwap) -> bool:
-        return self._network is not None and swap.pool.key == self._network.wrapped_native_address
 
     def _of_route(self, swaps: tuple[ReviewedSwap, ...]) -> Iterator[QuoteWarning]:
         order = self._call.order

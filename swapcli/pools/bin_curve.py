@@ -58,7 +58,7 @@ class BinCurve:
         mean_rate, start_in = self._rates[i], self._ins[i]
         fall = 1.0 + _TILT / 2 - rate / mean_rate
         if fall <= 0.0:
-            return start_in, self._outs[i], 0.0
+            return (start_in, self._outs[i], 0.0) if start_in < self.capacity else self._at_capacity()
         part = min(fall / _TILT, 1.0)
         amount_in = start_in + part * self._sizes[i]
         if amount_in >= self.capacity:

@@ -24,9 +24,8 @@ if TYPE_CHECKING:
 _ROUNDS = 16  # searches for one order. Empirical: most need three
 _MORE_ROUNDS = 6  # further searches once a sufficient input is known
 _NEAR = 2e-2  # of the requested output: routes this close to it are finished for exactly it
-_FORMER_TOLERANCE = 1e-9  # of the least input of a former route, from which a search only starts
 _CLOSE = 1e-3  # of the input: a route finished this close to its own input needs no further search
-_SAME = 1e-7  # the same of a route that started from a similar order's, whose shares may suit another input better
+_SAME = 1e-4  # the same of a route that started from a similar order's, whose shares may suit another input better
 _SIMILAR = 0.25  # of an input: a search starts from the solution of one that differs by less
 _MAX_GROWTH = 64.0  # of the input per search, while more input brings more output
 _NEAR_GROWTH = 4.0  # the same once the output is `_MOSTLY` of the requested one
@@ -71,23 +70,20 @@ def route_for_output(
     return search.best or Shortfall(search.short_output)
 
 
-def route_from(
-    search_for: Callable[[int], RouteSearch], amount_out: int, former: FormerSearch, first: int = 1
-) -> SearchResult | None:
+def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former: FormerSearch) -> SearchResult | None:
     """As `route_for_output`, from the search for a similar output, on a former state of the market perhaps.
 
-    The first input is the least one of the former route. None if a search from the start has to follow.
+    None if a search from the start has to follow.
     """
     from swapcli.routing.search.warm_search import is_optimal, search_from
 
-    search = search_for(first)
+    search = search_for(former.amount_in)
+    source = search.problem.graph.addresses[search.spec.source]
+    rise = _rise(former.amount_out, former.prices[source] * former.amount_in / former.amount_out)
+    first = _extrapolate(former.amount_in, former.amount_out, rise, amount_out)
     state = _InputSearch(search.problem, amount_out, _SAME)
-    if any(swap.pool not in search.pools for swap in flatten(former.route, search.execution)):
-        return None
+    amount = int(min(first, _MAX_GROWTH * former.amount_in))
     try:
-        amount = least_input(search, former.route, amount_out, first, _FORMER_TOLERANCE)
-        if amount is None:
-            return None
         for _ in range(_MORE_ROUNDS):
             search = search_for(amount)
             result = search_from(search, former)

@@ -65,7 +65,7 @@ class SearchMemory:
         if order.reverse:
             from swapcli.routing.exact_output import route_from
 
-            result = route_from(search_for, order.amount, entry.former, first)
+            result = route_from(search_for, order.amount, entry.former)
         else:
             result = search_from(search, entry.former)
         former = summarize(result) if result else None

@@ -262,3 +262,10 @@ def swap(pool: InfinityBin, way: tuple[int, int], amount_in: int) -> tuple[int, 
     except SwapReverts as error:
         assume("rounds to zero" not in error.message)
         raise
+
+
+def test_no_trade_exceeds_the_capacity() -> None:
+    """The margin of a last bin with little in it can reach into the one before."""
+    curve = BinCurve([(1.0, 10**14), (0.9, 1)], 10**30)
+    assert curve.capacity < 10**14
+    assert curve.trade_to_marginal_rate(0.95) == (curve.capacity, curve.amount_out(curve.capacity), 0.0)

@@ -37,7 +37,8 @@ _LOSS_MARGIN = 1e-6  # the same for routes that lost next to nothing: 0.01 basis
 
 
 class FormerSearch(NamedTuple):
-    """What a search leaves for one of a similar order: its prices by address, its arcs, and its routes.
+    """What a search leaves for one of a similar order: its prices by address, its arcs, its routes, and the amounts of
+    the best one.
 
     `arcs` are those that carried flow: the others between the same tokens count only where gas is free. `loss` is the
     part of the solution's output that the route lost.
@@ -47,6 +48,8 @@ class FormerSearch(NamedTuple):
     arcs: frozenset[_ArcKey]
     route: Route
     single_path: Route | None
+    amount_in: int
+    amount_out: int
     loss: float
 
 
@@ -61,7 +64,8 @@ def summarize(result: SearchResult) -> FormerSearch | None:
     addresses = problem.graph.addresses
     prices = {addresses[token]: price for token, price in used_prices(problem, solution).items()}
     arcs = frozenset(_key(trade.arc, addresses) for trade in solution.trades)
-    return FormerSearch(prices, arcs, result.best.route, single and single.route, loss)
+    best = result.best
+    return FormerSearch(prices, arcs, best.route, single and single.route, best.amount_in, best.replay.amount_out, loss)
 
 
 def search_from(search: RouteSearch, former: FormerSearch) -> SearchResult | None:

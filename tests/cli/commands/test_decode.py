@@ -17,6 +17,8 @@ ROUTER = "0x" + "55" * 20
 DIALECTS = ("fibrous", "universal-router", "settler")
 TOKENS = ("ETH", "USDC", "cbBTC", "AERO", "WETH", "cbETH", "DAI")
 UNLIMITED = "f" * 64
+LEAST_MINIMUM = 100_000
+"""A smaller one may equal a length or an offset in the calldata, where tests replace it."""
 
 
 class Built(NamedTuple):
@@ -47,7 +49,7 @@ def random_payloads(dialect: str, config: str, count: int) -> Iterator[Built]:
         words = ("calldata", "base", token_in, token_out, amount, "--destination", ME, "--json", *options)
         more = () if dialect == "settler" else ("--router-dialect", dialect)
         ran = run_swapcli(*words, *more)
-        if ran.exit_code == 0:
+        if ran.exit_code == 0 and int(ran.json["minReceived"]) >= LEAST_MINIMUM:
             yield Built(ran.json, options)
             count -= 1
 
@@ -74,6 +76,12 @@ def test_new_payloads_have_no_warnings_and_say_their_quote(dialect: str, config:
         for swap in decoded["swaps"]:
             assert swap["amm_name"]
             assert swap["pool"].lower() in hops.lower()
+
+
+def test_the_wrapper_of_the_native_token_is_named() -> None:
+    words = ("calldata", "base", "ETH", "WETH", "1", "--destination", ME, "--json", "--router-dialect", "fibrous")
+    (swap,) = decode(Built(run_swapcli(*words).json, ())).json["swaps"]
+    assert (swap["amm_name"], swap["fee_ppm"]) == ("wrapper", 0)
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
