@@ -242,7 +242,7 @@ class KnownSwaps:
     __slots__ = ("_results",)
 
     def __init__(self) -> None:
-        # The pool is kept so that its id stays its own.
+        # With the pools, so that no other pool can get the id of one.
         self._results: dict[tuple[int, str, str, int], tuple[Pool, tuple[int, Pool]]] = {}
 
     def swap(self, pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Pool]:

@@ -31,7 +31,7 @@ _ArcKey = tuple[str, str, str]
 
 _MAX_ROUNDS = 4  # of solving with further arcs and tokens. Empirical: most orders need one
 _MAX_ADDED_TOKENS = 6  # per round: as many as in the first round of a search from the start
-_MAX_LOSS = 5e-4  # of a solution's output: a route that loses more drains its pools or has few units, and is searched
+_MAX_LOSS = 5e-3  # of a solution's output: a route that loses more drains its pools or has few units, and is searched
 _LOSS_GROWTH = 1.1  # times the part that the former route lost may be lost. Empirical: 1.5 lets some orders get less
 _LOSS_MARGIN = 1e-6  # the same for routes that lost next to nothing: 0.01 basis points
 
@@ -104,7 +104,9 @@ def _search(
     result = SearchResult(search.problem, found, single, candidate.solution, candidate.exclusions)
     if _loss(result) > _LOSS_GROWTH * former.loss + _LOSS_MARGIN:
         return None
-    return None if search.spec.gas_value > 0.0 and search.find_better_single_path(found) else result
+    # Rounding to whole units may make another path better than one that is closer to the solution.
+    may_be_beaten = search.spec.gas_value > 0.0 or (len(found.route.segments) == 1 and not is_optimal(result))
+    return None if may_be_beaten and search.find_better_single_path(found) else result
 
 
 def _solve(problem: RoutingProblem, former: FormerSearch) -> CandidateSolution | None:
