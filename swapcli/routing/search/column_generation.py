@@ -43,7 +43,7 @@ class ActiveSet(NamedTuple):
 
 
 def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: Solution | None = None) -> ActiveSet:
-    """Solve over a growing token set; the last solution uses the `FINE` tolerance.
+    """Solve over a growing token set, at the `ROUGH` tolerance; see `refine`.
 
     `known` is the solution of a similar order, from whose tokens and prices the set grows. Without it, `paths` are
     candidates for the path that the start prices come from.
@@ -71,10 +71,15 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: So
                 deepest_bring_more = closer.value > stages[-1].solution.value
                 prices |= closer.prices if deepest_bring_more else {}
         stages.append(_solve(problem, arcs, prices))
-    last = stages[-1]
-    if last.solution.residual > FINE:
-        stages[-1] = CandidateSolution(problem.solve(last.arcs, last.solution.prices, FINE), last.arcs)
     return ActiveSet(stages, outside_gain)
+
+
+def refine(problem: RoutingProblem, active: ActiveSet) -> ActiveSet:
+    """Return the active set with its last solution at the `FINE` tolerance."""
+    *stages, (solution, arcs, _) = active.stages
+    if solution.residual <= FINE:
+        return active
+    return active._replace(stages=[*stages, CandidateSolution(problem.solve(arcs, solution.prices, FINE), arcs)])
 
 
 def used_prices(problem: RoutingProblem, solution: Solution) -> Prices:

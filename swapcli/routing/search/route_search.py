@@ -22,7 +22,7 @@ from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.replay import Replay, replay
 from swapcli.routing.search.acyclic import MIN_HOP_FRACTION, acyclic_candidates, share_on_long_paths, shorten_paths
 from swapcli.routing.search.candidate_rounding import CAPACITY_MARGINS, CandidateRounding
-from swapcli.routing.search.column_generation import ActiveSet, expand_active_set, start_prices
+from swapcli.routing.search.column_generation import ActiveSet, expand_active_set, refine, start_prices
 from swapcli.routing.search.gas_pruning import estimated_net_output, prune_for_gas
 from swapcli.routing.search.order_flow import flow_values
 from swapcli.routing.search.problem import FINEST, CandidateSolution, Exclusions, RoutingProblem, SwapSpec
@@ -138,7 +138,7 @@ class RouteSearch:
             return best._replace(is_complete=False) if best else None
 
     def solve(self, known: Solution | None = None) -> Solution | None:
-        """Return the solution that `run` starts from afterwards, without a route; `known` and None are as in `run`.
+        """Return the rough solution that `run` starts from afterwards, without a route; `known` and None are as there.
 
         Raises `SearchTimeUp`.
         """
@@ -190,13 +190,13 @@ class RouteSearch:
         path = self._first_path()
         if len(path) < 2:
             return None
-        active = self._active or expand_active_set(self.problem, [path], self._known)
+        active = refine(self.problem, self._active or expand_active_set(self.problem, [path], self._known))
         result = self._search_over(active)
         max_output = max_single_path_output(self.problem, active.stages[-1].solution, active.outside_gain)
         better = self.find_better_single_path(result.best if result else None, max_output)
         if better is None:
             return result
-        active = expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)])
+        active = refine(self.problem, expand_active_set(self.problem, [path, self._tokens_of_first_path(better.route)]))
         again = self._search_over(active, better)
         return max((each for each in (result, again) if each), key=lambda each: each.best.net)
 
