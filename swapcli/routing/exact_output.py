@@ -82,7 +82,7 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
     rise = _rise(former.amount_out, former.prices[source] * former.amount_in / former.amount_out)
     first = _extrapolate(former.amount_in, former.amount_out, rise, amount_out)
     state = _InputSearch(search.problem, amount_out, _SAME)
-    amount = int(min(first, _MAX_GROWTH * former.amount_in))
+    amount = max(1, int(min(first, _MAX_GROWTH * former.amount_in)))
     try:
         for _ in range(_MORE_ROUNDS):
             search = search_for(amount)
@@ -288,16 +288,14 @@ def _with_least_input(search: RouteSearch, result: SearchResult, amount_out: int
     return result._replace(best=search.score_replay(best.route, amount, done), best_single_path=single)
 
 
-def least_input(
-    search: RouteSearch, route: Route, amount_out: int, first_guess: int, tolerance: float = 0.0
-) -> int | None:
-    """Return the least input for which `route` replays to at least `amount_out`; at most `tolerance` above it.
+def least_input(search: RouteSearch, route: Route, amount_out: int, first_guess: int) -> int | None:
+    """Return the least input for which `route` replays to at least `amount_out`.
 
     `search` has the pools and executes the route; the amounts start around `first_guess`. None if there is none. Calls
     the check of the search once per replay.
     """
     replays = _Replays(search, route, {})
-    return least_integer(replays.amount_out, amount_out, first_guess, _AMOUNT_LIMIT, tolerance, replays.estimate_jump)
+    return least_integer(replays.amount_out, amount_out, first_guess, _AMOUNT_LIMIT, replays.estimate_jump)
 
 
 class _Replays:

@@ -95,6 +95,17 @@ def test_exact_outputs_cost_no_more(seed: int, power: int, ratio: float, share_s
     assert_costs_no_more(result, found(Router(market), order, share_step, gas_price_wei))
 
 
+def test_the_least_input_is_a_unit() -> None:
+    """A unit of the input buys more than twice what the orders ask for."""
+    tokens = [build_token(0), build_token(1)]
+    market = build_market([build_constant_product(0, tokens[0], tokens[1], 1_000, 10**24)], tokens)
+    memory = CountingMemory()
+    router = Router(market, memory=memory)
+    for amount_out in (400 * UNIT, 320 * UNIT):
+        assert router.search(build_order(market, 0, 1, amount_out)._replace(reverse=True)).best.amount_in == 1
+    assert memory.reused == 1
+
+
 def deep_market(pairs: int) -> MarketState:
     tokens = [build_token(k) for k in range(pairs + 1)]
     pools = [

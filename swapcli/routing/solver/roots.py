@@ -51,16 +51,14 @@ def least_integer(
     required: int,
     guess: int,
     limit: int,
-    tolerance: float = 0.0,
     estimate_jump: EstimateJump = _no_jump,
     slope: float = 0.0,
 ) -> int | None:
     """Return the least integer > 0 at which the rising `value_at` reaches `required` > 0, searched around `guess` > 0.
 
-    It is above the least one by at most the part `tolerance`. None when none below `limit` suffices, or none below 256
-    times `guess`. The secant method comes close, growing steps bracket the result, and interpolation that falls back to
-    bisection ends the search. `estimate_jump` may spare most of the latter, and `slope`, about that at `guess`, the
-    first secant.
+    None when none below `limit` suffices, or none below 256 times `guess`. The secant method comes close, growing steps
+    bracket the result, and interpolation that falls back to bisection ends the search. `estimate_jump` may spare most
+    of the latter, and `slope`, about that at `guess`, the first secant.
     """
     limit = min(limit, guess << 8)
     short, enough = _Sample(0, 0), _Sample(limit, required)
@@ -74,14 +72,14 @@ def least_integer(
             change = int((required - now.value) / slope)
         following = min(max(now.at + change, short.at + 1), enough.at - 1)
         step = max(1, abs(following - now.at))
-        if following in (now.at, short.at, enough.at) or step <= tolerance * now.at:
+        if following in (now.at, short.at, enough.at):
             break
         now, before = _Sample(following, value_at(following)), now
     short, enough = (short, now) if now.value >= required else (now, enough)
     # No less than the input of one unit of the value: below it, the value may not change.
-    step = max(step, int(tolerance * now.at), now.at // max(1, now.value))
+    step = max(step, now.at // max(1, now.value))
     short, enough = _step_out(value_at, required, (short, enough), step if now == enough else -step)
-    found = _narrow(value_at, required, (short, enough), tolerance, estimate_jump)
+    found = _narrow(value_at, required, (short, enough), estimate_jump)
     return found if found < limit else None
 
 
@@ -104,10 +102,9 @@ def _narrow(
     value_at: Callable[[int], int],
     required: int,
     bracket: tuple[_Sample, _Sample],
-    tolerance: float,
     estimate_jump: EstimateJump,
 ) -> int:
-    """Return the upper end of `bracket` once it is narrower than 2, or than the part `tolerance` of it.
+    """Return the upper end of `bracket` once it is narrower than 2.
 
     False position that halves what is missing at an end which stays twice (the Illinois method); after steps that leave
     too much of the bracket, a jump of the values, or bisection.
@@ -117,7 +114,7 @@ def _narrow(
     due = (high - low) << 2  # the first two steps may leave anything
     is_slow, futile = False, 0
     is_enough: bool | None = None
-    while (width := high - low) > max(1, int(tolerance * high)):
+    while (width := high - low) > 1:
         jump = estimate_jump(low, high) if is_slow and futile < MAX_FUTILE else None
         middle = low + width * missing // (missing + surplus + 1)  # a part of a unit is left above
         if jump is not None or width > due:
