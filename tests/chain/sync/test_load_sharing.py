@@ -193,7 +193,7 @@ MISBEHAVIOURS = (
     Misbehaviour("is of another chain", lambda: failures.moves_to(1)),
     Misbehaviour("answers from other blocks", failures.ignores_block_numbers, is_reported=False),
     Misbehaviour("answers calls with nothing", lambda: failures.empties_calls(Random(1))),
-    Misbehaviour("answers some calls with nothing", lambda: failures.empties_calls(Random(2), 0.2)),
+    Misbehaviour("answers some calls with nothing", lambda: failures.empties_calls(Random(7), 0.2)),
     Misbehaviour("has no events", lambda: failures.without("eth_getLogs")),
     Misbehaviour("omits all events", lambda: failures.withholds_logs(Random(3), 1.0)),
     Misbehaviour("sends no JSON", lambda: says(200, b"<html>")),
@@ -214,7 +214,7 @@ def test_the_others_read_the_share_of_a_bad_node(
     failure = misbehaviour.start()
     honest, bad = proxies[: NODES - bad_count], proxies[NODES - bad_count :]
     for proxy in honest if misbehaviour.is_reported else ():  # so that a bad node fails before the work is done
-        proxy.always = lambda handler: not reported and failures.late(0.005)(handler)
+        proxy.always = lambda handler: not reported and failures.late(0.01)(handler)
     for proxy in bad:
         proxy.always = failure
     if misbehaviour.name == "answers from other blocks":
