@@ -66,6 +66,10 @@ first value lets a logarithmic price move by 1 / 0.25 = 4, just above `MAX_STEP`
 
 # --- the secant model
 
+IDLE_REACH: Final = 1.5
+"""Idle arcs join the model if they may trade within this multiple of the longest change of a price in the step that
+was rejected. Empirical: with all arcs within `MAX_STEP` the model takes many times as long."""
+
 FREE_ROUNDS: Final = 3
 SEARCH_ROUNDS: Final = 24
 """Rounds in which the set of active arcs changes freely, then with a line search, which rules out cycling.

@@ -19,6 +19,7 @@ from swapcli.routing.solver.constants import (
     DAMPING_GROWTH,
     FAR_RESIDUAL,
     FEW_ATTEMPTS,
+    IDLE_REACH,
     MAX_ATTEMPTS,
     MAX_ITERATIONS,
     MAX_STALLED_ITERATIONS,
@@ -129,7 +130,9 @@ def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool
             return trial, attempt + 1
         if decrease >= 0.0 and trial.residual < RESIDUAL_HALVED * point.residual:
             return trial, attempt + 1
-        idle_arcs = problem.arcs_within(point.prices, max_step) if is_slow and not attempt else ()
+        idle_arcs: Sequence[Arc] = ()
+        if is_slow and attempt == 0:
+            idle_arcs = problem.arcs_within(point.prices, IDLE_REACH * max(map(abs, step)))
         model = secant_model(problem, point, model, trial, idle_arcs)
         damping *= DAMPING_GROWTH
     return None, MAX_ATTEMPTS
