@@ -64,31 +64,40 @@ def prune_for_gas(
     trades = candidate.solution.trades
     if len({trade.arc.token_in for trade in trades}) == len(trades):
         return []  # a single path: nothing connects without one of its pools
+    costs = [gas_cost(problem, trade) for trade in trades]
     # Removing a pool loses at least its surplus.
-    if all(gas_cost(problem, trade) <= trade.surplus for trade in trades):
+    if all(cost <= trade.surplus for trade, cost in zip(trades, costs, strict=True)):
         return []
-    best = nlargest(_MAX_SOLVED, _slope_scaling_sets(problem, candidate), key=lambda each: each.net_output)
+    best = nlargest(_MAX_SOLVED, _slope_scaling_sets(problem, candidate, costs), key=lambda each: each.net_output)
     solved = [CandidateSolution(problem.solve(arcs, prices), arcs, candidate.exclusions) for _, arcs, prices in best]
     return nlargest(max_candidates, solved, key=lambda each: estimated_net_output(problem, each))
 
 
 def estimated_net_output(problem: RoutingProblem, candidate: CandidateSolution) -> float:
     """Return the output of a solution minus the gas of a transaction with its trades, in units of the target."""
-    trades, router = candidate.solution.trades, problem.spec.router_gas
-    between = {trade.arc.token_in for trade in trades} - {problem.spec.source}
-    units = router.base + router.token_between * len(between)
-    gas = sum(gas_cost(problem, trade) for trade in trades) + units * problem.spec.gas_value
-    return candidate.solution.value - gas
+    trades = candidate.solution.trades
+    costs = [gas_cost(problem, trade) for trade in trades]
+    return candidate.solution.value - _total_gas(problem, trades, costs)
 
 
-def _slope_scaling_sets(problem: RoutingProblem, candidate: CandidateSolution) -> Iterator[_PoolSet]:
-    """Yield each new set of pools that the charges lead to."""
+def _total_gas(problem: RoutingProblem, trades: Sequence[Trade], costs: Sequence[float]) -> float:
+    """Return the gas of a transaction with these trades, which cost that much each, in units of the target."""
+    router, between = problem.spec.router_gas, {trade.arc.token_in for trade in trades} - {problem.spec.source}
+    return sum(costs) + (router.base + router.token_between * len(between)) * problem.spec.gas_value
+
+
+def _slope_scaling_sets(
+    problem: RoutingProblem, candidate: CandidateSolution, costs: Sequence[float]
+) -> Iterator[_PoolSet]:
+    """Yield each new set of pools that the charges lead to. `costs` are the gas of the candidate's trades."""
     prices, trades = candidate.solution.prices, candidate.solution.trades
     arcs = [trade.arc for trade in trades]
     charges: dict[int, float] = {}
     seen, count = {frozenset(map(id, arcs))}, len(arcs)
     for _ in range(_MAX_ROUNDS):
-        new_charges = {id(trade.arc): _charge_fraction(problem, trade, prices) for trade in trades}
+        new_charges = {
+            id(trade.arc): _charge_fraction(trade, cost, prices) for trade, cost in zip(trades, costs, strict=True)
+        }
         if all(abs(new - charges.get(arc, inf)) <= _CHARGE_TOLERANCE * new for arc, new in new_charges.items()):
             break
         charges.update(new_charges)
@@ -99,6 +108,7 @@ def _slope_scaling_sets(problem: RoutingProblem, candidate: CandidateSolution) -
             arc = uncharged[trade.arc]
             amount_out = trade.amount_out / _fraction_left(charges[id(arc)])
             trades.append(trade._replace(arc=arc, amount_out=amount_out))
+        costs = [gas_cost(problem, trade) for trade in trades]
         remaining = [trade.arc for trade in trades if charges[id(trade.arc)] < _MAX_CHARGE]
         arc_ids = frozenset(map(id, remaining))
         if arc_ids not in seen and _connects(remaining, problem.spec.endpoints):
@@ -106,18 +116,18 @@ def _slope_scaling_sets(problem: RoutingProblem, candidate: CandidateSolution) -
                 trade.amount_out * prices[trade.arc.token_out] * min(charges[id(trade.arc)], _MAX_CHARGE)
                 for trade in trades
             )
-            output = CandidateSolution(charged._replace(trades=trades, value=charged.value + charged_value), remaining)
-            yield _PoolSet(estimated_net_output(problem, output), remaining, prices)
+            net_output = charged.value + charged_value - _total_gas(problem, trades, costs)
+            yield _PoolSet(net_output, remaining, prices)
             if count - len(remaining) <= _FEW_REMOVED * count:
                 break
             count = len(remaining)
         seen.add(arc_ids)
 
 
-def _charge_fraction(problem: RoutingProblem, trade: Trade, prices: Prices) -> float:
-    """Return the gas of a trade as a fraction of its output."""
+def _charge_fraction(trade: Trade, cost: float, prices: Prices) -> float:
+    """Return `cost`, the gas of a trade, as a fraction of its output."""
     value = trade.amount_out * prices[trade.arc.token_out]
-    return min(gas_cost(problem, trade) / value, 1.0) if value else 1.0
+    return min(cost / value, 1.0) if value else 1.0
 
 
 def gas_cost(problem: RoutingProblem, trade: Trade) -> float:
