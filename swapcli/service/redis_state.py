@@ -13,19 +13,26 @@ absent.
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Sequence
+from collections.abc import Awaitable, Callable, Sequence
+from concurrent.futures import CancelledError
+from contextlib import suppress
 from random import uniform
+from typing import TypeVar
 
 from swapcli.encoding.redis_url import RedisUrl
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError
 from swapcli.records import NamedTuple
-from swapcli.remote.redis_client import open_async_redis, open_redis, translate_redis_errors
+from swapcli.remote.redis_client import open_async_redis, translate_redis_errors
 from swapcli.service.issued_routes import RouteTimes
 from swapcli.service.rate_limits import LimitedClient, RateLimitState, RequestClass, limit_state
 from swapcli.service.shared_memory import digest_key
 
+T = TypeVar("T")
+
 TIMEOUT_S = 0.25
 """Time for an answer, a hundred times what one takes within a data centre. It delays requests when the server hangs."""
+_MAX_WAIT_S = 8 * TIMEOUT_S
+"""Time after which a thread no longer waits for the event loop: two attempts that connect take less."""
 RETRY_S = 1.0
 """The longest pause between two attempts; each is random from half of it on, as many services may try at once."""
 ROUTE_LIFE_S = 3_600
@@ -88,16 +95,17 @@ class _Waiting(NamedTuple):
 class RedisState:
     """The shared state on `server`. `on_change` is called when it fails, with the reason, and when it works again.
 
-    Rate limits are for one event loop, route times for one other thread. Raises `ConfigError` without the package.
+    All exchanges run on the event loop of `connect`. Rate limits are for this loop; route times are for other threads,
+    which wait for it. Raises `ConfigError` without the package.
     """
 
     def __init__(
         self, server: RedisUrl, on_change: Callable[[UpstreamError | None], object], *, retry_s: float = RETRY_S
     ) -> None:
         self._server, self._on_change, self._retry_s = server, on_change, retry_s
-        self._client = open_redis(server, TIMEOUT_S)
-        self._async_client = open_async_redis(server, TIMEOUT_S)
-        self._take_script = self._async_client.register_script(_TAKE)
+        self._client = open_async_redis(server, TIMEOUT_S)
+        self._take_script = self._client.register_script(_TAKE)
+        self._loop: asyncio.AbstractEventLoop | None = None
         self._waiting: list[_Waiting] = []
         self._sender: asyncio.Task[None] | None = None
         self._watcher: asyncio.Task[None] | None = None
@@ -111,16 +119,17 @@ class RedisState:
 
     async def connect(self) -> None:
         """Try the server, so that a problem shows at the start, and from now on until `close`."""
+        self._loop = asyncio.get_running_loop()
         await self._try_server()
-        self._watcher = asyncio.get_running_loop().create_task(self._watch())
+        self._watcher = self._loop.create_task(self._watch())
 
     async def close(self) -> None:
         """Close the connections."""
+        self._loop = None
         for task in (self._watcher, self._sender):
             if task is not None:
                 task.cancel()
-        await self._async_client.aclose()
-        self._client.close()
+        await self._client.aclose()
 
     async def _watch(self) -> None:
         while True:
@@ -130,7 +139,7 @@ class RedisState:
     async def _try_server(self) -> None:
         """Do what a request does, on another connection than a request that waits."""
         try:
-            await self._run_script([_PROBE])
+            await self._run(lambda: self._take_tokens([_PROBE]))
         except UpstreamError as error:
             self._record_failure(error)
         except Exception as error:  # the task must survive defects of the client, too
@@ -175,29 +184,18 @@ class RedisState:
             self._sender = None
 
     async def _take_batch(self, clients: Sequence[LimitedClient]) -> Sequence[RateLimitState | None]:
-        if self._is_connected:
-            try:
-                try:
-                    states = await self._run_script(clients)
-                except Unreachable:  # the server may have closed an idle connection
-                    states = await self._run_script(clients)
-            except UpstreamError as error:
-                self._record_failure(error)
-            else:
-                self._record_success()
-                return states
-        return [None] * len(clients)
+        states = await self._exchange(lambda: self._take_tokens(clients))
+        return [None] * len(clients) if states is None else states
 
-    async def _run_script(self, clients: Sequence[LimitedClient]) -> list[RateLimitState]:
+    async def _take_tokens(self, clients: Sequence[LimitedClient]) -> list[RateLimitState]:
         keys = [f"swapcli:limit:{each.request_class}:{digest_key(each.name).hex()}" for each in clients]
-        with translate_redis_errors(self._server):
-            results = await self._take_script(keys=keys, args=[each.limit for each in clients])
-            if not isinstance(results, list):
-                raise TypeError
-            return [
-                limit_state(client, float(tokens), is_allowed=bool(is_allowed))
-                for client, is_allowed, tokens in zip(clients, results[::2], results[1::2], strict=True)
-            ]
+        results = await self._take_script(keys=keys, args=[each.limit for each in clients])
+        if not isinstance(results, list):
+            raise TypeError
+        return [
+            limit_state(client, float(tokens), is_allowed=bool(is_allowed))
+            for client, is_allowed, tokens in zip(clients, results[::2], results[1::2], strict=True)
+        ]
 
     # --- issued routes
 
@@ -207,37 +205,48 @@ class RedisState:
 
     def set_route_time(self, digest: bytes, now_ms: int, life_s: int) -> None:
         """Record the time of a route, if the server answers."""
-        self._exchange(lambda: self._client.set(_route_key(digest), now_ms, ex=life_s))
+        self._run_on_loop(lambda: self._client.set(_route_key(digest), now_ms, ex=life_s))
 
     def find_route_time(self, digest: bytes) -> int | None:
         """Return the time of a route; None if it is unknown, or if the server does not answer."""
-        found = self._exchange(lambda: self._client.mget(_route_key(digest)))  # see `_TAKE`
+        found = self._run_on_loop(lambda: self._client.mget(_route_key(digest)))  # see `_TAKE`
         try:
             return int(found[0]) if isinstance(found, list) else None
         except (IndexError, TypeError, ValueError):
             return None
 
-    def _exchange(self, command: Callable[[], object]) -> object:
+    def _run_on_loop(self, command: Callable[[], Awaitable[object]]) -> object:
+        """Return the result of a command from another thread than the loop's; None if the server does not answer."""
+        result: object = None
+        loop = self._loop
+        if loop is not None and self._is_connected:
+            exchange = asyncio.run_coroutine_threadsafe(self._exchange(command), loop)
+            with suppress(TimeoutError, CancelledError):  # the loop ends
+                result = exchange.result(_MAX_WAIT_S)
+            exchange.cancel()
+        self._route_fallbacks += result is None
+        return result
+
+    # --- the server
+
+    async def _exchange(self, command: Callable[[], Awaitable[T]]) -> T | None:
         """Return the result of a command; None if the server does not answer."""
         if self._is_connected:
             try:
                 try:
-                    result = self._run(command)
-                except Unreachable:  # as in `_take_batch`
-                    result = self._run(command)
+                    result = await self._run(command)
+                except Unreachable:  # the server may have closed an idle connection
+                    result = await self._run(command)
             except UpstreamError as error:
                 self._record_failure(error)
             else:
                 self._record_success()
                 return result
-        self._route_fallbacks += 1
         return None
 
-    def _run(self, command: Callable[[], object]) -> object:
+    async def _run(self, command: Callable[[], Awaitable[T]]) -> T:
         with translate_redis_errors(self._server):
-            return command()
-
-    # --- the server
+            return await command()
 
     def _record_failure(self, error: UpstreamError) -> None:
         self._failures += 1

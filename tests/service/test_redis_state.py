@@ -5,11 +5,11 @@ from __future__ import annotations
 import asyncio
 import socket
 import time
-from collections.abc import Coroutine, Iterator
+from collections.abc import Callable, Coroutine, Iterator
 from contextlib import contextmanager, suppress
 from itertools import count
 from threading import Thread
-from typing import Any
+from typing import Any, NoReturn, TypeVar
 
 import pytest
 from hypothesis import given
@@ -17,7 +17,7 @@ from hypothesis import strategies as st
 
 from swapcli.config.settings import ServiceSettings
 from swapcli.encoding.redis_url import RedisUrl
-from swapcli.errors import UpstreamError
+from swapcli.errors import UpstreamError, UpstreamTimeout
 from swapcli.remote.redis_client import open_redis
 from swapcli.service.issued_routes import ProcessRouteTimes
 from swapcli.service.rate_limits import LimitedClient, RateLimiter, RateLimitState, RequestClass
@@ -25,6 +25,8 @@ from swapcli.service.redis_state import ROUTE_LIFE_S, TIMEOUT_S, RedisState
 from tests.support.redis_server import RedisServer, run_redis
 from tests.support.service import InProcessService, build_order_query, build_swap_terms, in_process_service
 from tests.support.service_process import run_service
+
+T = TypeVar("T")
 
 NUMBERS = count()
 PAUSE_S = 0.02
@@ -47,6 +49,11 @@ class Services:
 
     def run(self, work: Coroutine[Any, Any, Any]) -> Any:
         return self._runner.run(work)
+
+    def run_on_thread(self, function: Callable[..., T], *args: object) -> T:
+        """Return the result of a function that runs beside the event loop."""
+        result: T = self.run(asyncio.to_thread(function, *args))
+        return result
 
     def take(self, clients: list[LimitedClient]) -> list[RateLimitState | None]:
         """Send one request of each client at once, to the services in turn."""
@@ -222,12 +229,12 @@ def test_a_closed_idle_connection_is_no_failure(own_redis: RedisServer) -> None:
         (state,) = services.states
         times = state.route_times(ProcessRouteTimes(), ROUTE_LIFE_S)
         services.take([client])
-        times.set(b"route", 5)
+        services.run_on_thread(times.set, b"route", 5)
         raw.execute_command("CLIENT", "KILL", "TYPE", "normal", "SKIPME", "yes")
         (known,) = services.take([client])
         assert known is not None
         assert known.remaining == 7
-        assert times.get(b"route") == 5
+        assert services.run_on_thread(times.get, b"route") == 5
         assert state.figures == (True, 0, 0, 0)
 
 
@@ -255,7 +262,7 @@ def test_foreign_content_of_a_key_counts_as_absent(redis_server: RedisServer) ->
             assert known is not None
             assert 0 <= known.remaining < client.limit
         times = state.route_times(ProcessRouteTimes(), ROUTE_LIFE_S)
-        times.set(b"foreign", 5)
+        services.run_on_thread(times.set, b"foreign", 5)
         (route_key,) = raw.keys(f"swapcli:route:{b'foreign'.hex()}")
         for foreign in (key, route_key):
             raw.delete(foreign)
@@ -263,9 +270,9 @@ def test_foreign_content_of_a_key_counts_as_absent(redis_server: RedisServer) ->
         (known,) = services.take([client])
         assert known is not None
         assert known.remaining == 8
-        assert state.find_route_time(b"foreign") is None
-        times.set(b"foreign", 6)
-        assert state.find_route_time(b"foreign") == 6
+        assert services.run_on_thread(state.find_route_time, b"foreign") is None
+        services.run_on_thread(times.set, b"foreign", 6)
+        assert services.run_on_thread(state.find_route_time, b"foreign") == 6
         assert state.figures == (True, 0, 0, 0)
 
 
@@ -286,11 +293,11 @@ def test_a_server_of_another_kind_is_a_failure(reply: bytes) -> None:
         for thread in threads:
             thread.start()
         with asyncio.Runner() as runner:
-            first, second = (RedisState(server, changes.append) for _ in range(2))
-            assert runner.run(first.take(new_client(5))) is None
-            assert second.find_route_time(b"route") is None
-            for state in (first, second):
-                runner.run(state.close())
+            state = RedisState(server, changes.append)
+            assert runner.run(state.take(new_client(5))) is None
+            runner.run(state.connect())
+            assert runner.run(asyncio.to_thread(state.find_route_time, b"route")) is None
+            runner.run(state.close())
         listener.shutdown(socket.SHUT_RDWR)
         for thread in threads:
             thread.join()
@@ -301,14 +308,36 @@ def test_a_server_of_another_kind_is_a_failure(reply: bytes) -> None:
 def test_route_times_are_shared_and_outlive_the_server(own_redis: RedisServer) -> None:
     with sharing(own_redis, services=2) as services, open_redis(own_redis.server, 1.0) as raw:
         first, second = (state.route_times(ProcessRouteTimes(), ROUTE_LIFE_S) for state in services.states)
-        first.set(b"a", 1_000)
-        assert second.get(b"a") == 1_000
-        assert second.get(b"b") is None
+        services.run_on_thread(first.set, b"a", 1_000)
+        assert services.run_on_thread(second.get, b"a") == 1_000
+        assert services.run_on_thread(second.get, b"b") is None
         assert 0 < raw.ttl(*raw.keys("swapcli:route:*")) <= ROUTE_LIFE_S
-        second.set(b"a", 2_000)
+        services.run_on_thread(second.set, b"a", 2_000)
         own_redis.kill()
-        assert (first.get(b"a"), second.get(b"a")) == (1_000, 2_000)
+        assert [services.run_on_thread(each.get, b"a") for each in (first, second)] == [1_000, 2_000]
         assert [state.figures.route_fallbacks for state in services.states] == [1, 1]
+
+
+class _LoopWithoutNames(asyncio.SelectorEventLoop):
+    """An event loop whose name server does not answer."""
+
+    async def getaddrinfo(self, *_: Any, **__: Any) -> NoReturn:
+        await asyncio.sleep(60)
+        raise AssertionError
+
+
+def test_a_name_server_that_hangs_delays_requests_once() -> None:
+    changes: list[UpstreamError | None] = []
+    with asyncio.Runner(loop_factory=_LoopWithoutNames) as runner:
+        state = RedisState(RedisUrl("redis.example", 6379), changes.append, retry_s=60)
+        started_s = time.monotonic()
+        runner.run(state.connect())
+        times = state.route_times(ProcessRouteTimes(), ROUTE_LIFE_S)
+        runner.run(asyncio.to_thread(times.set, b"route", 5))
+        assert runner.run(asyncio.to_thread(times.get, b"route")) == 5
+        assert TIMEOUT_S <= time.monotonic() - started_s < 3 * TIMEOUT_S
+        runner.run(state.close())
+    assert [type(each) for each in changes] == [UpstreamTimeout]
 
 
 @contextmanager
@@ -316,6 +345,7 @@ def service_of(redis: RedisServer, *networks: str, **options: Any) -> Iterator[I
     """Run a service that uses the server for its state."""
     state = RedisState(redis.server, lambda _: None)
     with in_process_service(*networks, state=state, **options) as service:
+        service.run(state.connect())
         try:
             yield service
         finally:
