@@ -52,7 +52,7 @@ def require_redis() -> None:
         raise INSTALL
 
 
-def open_redis(server: RedisUrl, timeout_s: float, *, max_connections: int | None = None) -> Redis:
+def open_redis(server: RedisUrl, timeout_s: float) -> Redis:
     """Return a client for threads. `timeout_s` is for connecting, and for each answer; blocking reads need more.
 
     Raises `ConfigError` if the package is not installed.
@@ -63,10 +63,10 @@ def open_redis(server: RedisUrl, timeout_s: float, *, max_connections: int | Non
         from redis.retry import Retry
     except ModuleNotFoundError:
         raise INSTALL from None
-    return redis.Redis(**_options(server, timeout_s, max_connections), retry=Retry(NoBackoff(), 0))
+    return redis.Redis(**_options(server, timeout_s), retry=Retry(NoBackoff(), 0))
 
 
-def open_async_redis(server: RedisUrl, timeout_s: float, *, max_connections: int | None = None) -> AsyncRedis:
+def open_async_redis(server: RedisUrl, timeout_s: float) -> AsyncRedis:
     """Return a client for one event loop, as `open_redis` does for threads."""
     try:
         from redis import asyncio
@@ -74,10 +74,10 @@ def open_async_redis(server: RedisUrl, timeout_s: float, *, max_connections: int
         from redis.backoff import NoBackoff
     except ModuleNotFoundError:
         raise INSTALL from None
-    return asyncio.Redis(**_options(server, timeout_s, max_connections), retry=Retry(NoBackoff(), 0))
+    return asyncio.Redis(**_options(server, timeout_s), retry=Retry(NoBackoff(), 0))
 
 
-def _options(server: RedisUrl, timeout_s: float, max_connections: int | None) -> dict[str, Any]:
+def _options(server: RedisUrl, timeout_s: float) -> dict[str, Any]:
     place: dict[str, Any] = (
         {"unix_socket_path": server.socket_path}
         if server.socket_path
@@ -89,7 +89,6 @@ def _options(server: RedisUrl, timeout_s: float, max_connections: int | None) ->
         "password": server.password,
         "socket_timeout": timeout_s,
         "socket_connect_timeout": timeout_s,
-        "max_connections": max_connections,
         "protocol": _PROTOCOL,
         "client_name": _CLIENT_NAME,
         "driver_info": None,
