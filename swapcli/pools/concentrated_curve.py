@@ -156,12 +156,20 @@ class ConcentratedCurve:
 
     def rate(self, amount_in: float) -> float:
         """Return the marginal rate after `amount_in` has been sold."""
-        qs, ins, _, liquidities, _, _, _ = self._whole_table()
+        gamma = self._gamma
+        if self._first_segment_end:
+            q = self._start_q + amount_in * gamma / float(self._liquidity)
+            if q < self._first_segment_end:
+                return gamma / (q * q)
+        table = self._table
+        if table is None or amount_in >= table[5]:
+            table = self._extend_table(-inf, amount_in)
+        qs, ins, _, liquidities, _, _, _ = table
         i = max(bisect_right(ins, amount_in) - 1, 0)
         if not liquidities[i]:
             return 0.0
-        q = qs[i] + (amount_in - ins[i]) * self._gamma / liquidities[i]
-        return self._gamma / (q * q)
+        q = qs[i] + (amount_in - ins[i]) * gamma / liquidities[i]
+        return gamma / (q * q)
 
     def _ticks_ahead(self) -> int:
         """Return the number of whole ticks up to the next initialised one; at 0 the first segment can be empty."""
