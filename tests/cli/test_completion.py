@@ -76,7 +76,7 @@ IN_SHELLS: dict[str, set[str]] = {
     "swapcli route --color a": {"auto", "always"},
     "swapcli router deploy-payload --color n": {"never"},
     "swapcli route base --slippage 0": set(),
-    "swapcli keys revoke ac": {"acme"},
+    "swapcli keys revoke pay": {"payments"},  # the identifiers of keys are hexadecimal
     "swapcli completion z": {"zsh"},
     "swapcli market import mar": {"market.json"},
 }
@@ -133,7 +133,7 @@ def prepared(folder: Path) -> dict[str, str]:
     (folder / "market.json").write_text("{}")
     env = {"XDG_CONFIG_HOME": str(folder)}
     (folder / "swapcli").mkdir()
-    assert run_swapcli("keys", "create", "acme", env=env).exit_code == 0
+    assert run_swapcli("keys", "create", "payments", env=env).exit_code == 0
     return env
 
 

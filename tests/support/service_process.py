@@ -31,7 +31,7 @@ class ServiceProcess:
 
     process: subprocess.Popen[str]
     ready_message: dict[str, Any]
-    log_file: IO[str]
+    log_file: IO[bytes]
     stdout: str = ""
     stderr: str = ""
     exit_code: int | None = field(default=None)
@@ -61,7 +61,7 @@ class ServiceProcess:
     def wait(self) -> int:
         """Wait for the end of the process; return its exit code."""
         self.stdout, _ = self.process.communicate(timeout=TIMEOUT_S)
-        self.stderr = self._read_log()
+        self.stderr = self.read_log()
         self.exit_code = self.process.returncode
         return self.exit_code
 
@@ -72,7 +72,7 @@ class ServiceProcess:
 
     def log_lines(self) -> list[Any]:
         """Return the JSON lines of its log so far."""
-        return [json.loads(line) for line in self._read_log().splitlines()]
+        return [json.loads(line) for line in self.read_log().splitlines()]
 
     def wait_for_log_lines(self, count: int) -> list[Any]:
         """Return the JSON lines of its log once there are at least `count`."""
@@ -81,10 +81,11 @@ class ServiceProcess:
             time.sleep(0.01)
         return self.log_lines()
 
-    def _read_log(self) -> str:
-        # The process appends to the same open file, so moving the offset does not disturb it.
-        self.log_file.seek(0)
-        return self.log_file.read()
+    def read_log(self) -> str:
+        """Return its log so far."""
+        # Not by the file's offset, which the process shares and moves when it writes.
+        descriptor = self.log_file.fileno()
+        return os.pread(descriptor, os.fstat(descriptor).st_size, 0).decode()
 
 
 @contextmanager
@@ -105,7 +106,7 @@ def run_testnet_service(**options: Any) -> Iterator[ServiceProcess]:
 
 @contextmanager
 def _run_until_ready(command: Sequence[str], env: Mapping[str, str]) -> Iterator[ServiceProcess]:
-    with TemporaryFile("a+", encoding="utf-8") as log_file:
+    with TemporaryFile("ab+") as log_file:
         process = subprocess.Popen(
             command, stdout=subprocess.PIPE, stderr=log_file, stdin=subprocess.DEVNULL, text=True, env=env
         )

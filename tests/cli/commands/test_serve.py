@@ -215,8 +215,7 @@ def reloads(service: ServiceProcess, count: int) -> list[dict[str, object]]:
     """The log's lines about reloading, once there are so many."""
     until_s = time.monotonic() + TIMEOUT_S
     while time.monotonic() < until_s:
-        service.log_file.seek(0)
-        found = [json.loads(line) for line in service.log_file.read().splitlines() if '"reload"' in line]
+        found = [json.loads(line) for line in service.read_log().splitlines() if '"reload"' in line]
         if len(found) >= count:
             return found
         time.sleep(0.02)
