@@ -196,10 +196,11 @@ def _solve_linear(
         i, j = pair.token_in, pair.token_out
         right[i] -= flow
         right[j] += flow
-        diagonal[i] += conductance
-        diagonal[j] += conductance
-        upper, other = (off[i], j) if i < j else (off[j], i)
-        upper[other] = upper.get(other, 0.0) + conductance
+        if conductance:  # an edge of none would only fill in the elimination
+            diagonal[i] += conductance
+            diagonal[j] += conductance
+            upper, other = (off[i], j) if i < j else (off[j], i)
+            upper[other] = upper.get(other, 0.0) + conductance
     for i, row in enumerate(off):
         for j, conductance in row.items():
             if j > i:
