@@ -32,20 +32,31 @@ class PairModel:
     """The arcs of one pair of tokens in the model. A negative flow says how far an idle arc is from trading.
 
     `flow` and `conductance` are the sums over all arcs. All of them flow while the change of the logarithm of the
-    pair's price, that of `token_out` less that of `token_in`, is above `all_flow_above`.
+    pair's price, that of `token_out` less that of `token_in`, is above `all_flow_above`, and none while it is at most
+    `none_flow_to`.
     """
 
-    __slots__ = ("all_flow_above", "arcs", "conductance", "conductances", "flow", "flows", "token_in", "token_out")
+    __slots__ = (
+        "all_flow_above",
+        "arcs",
+        "conductance",
+        "conductances",
+        "flow",
+        "flows",
+        "none_flow_to",
+        "token_in",
+        "token_out",
+    )
 
     def __init__(self, pair: TokenPair, arcs: list[Arc], flows: list[float], conductances: list[float]) -> None:
         self.token_in, self.token_out = pair
         self.arcs, self.flows, self.conductances = arcs, flows, conductances
         self.flow, self.conductance = sum(flows), sum(conductances)
-        self.all_flow_above = -inf
-        for flow, conductance in zip(flows, conductances):  # noqa: B905
-            start = -flow / conductance if conductance > 0.0 else -inf if flow > 0.0 else inf
-            if start > self.all_flow_above:
-                self.all_flow_above = start
+        starts = [
+            -flow / conductance if conductance > 0.0 else -inf if flow > 0.0 else inf
+            for flow, conductance in zip(flows, conductances)  # noqa: B905
+        ]
+        self.none_flow_to, self.all_flow_above = min(starts), max(starts)
 
     def change(self, step: Sequence[float]) -> float:
         """Return the change of the logarithm of the pair's price."""
@@ -55,6 +66,8 @@ class PairModel:
         """Return the flow and the conductance, both at no change, of the arcs that flow after `change`."""
         if change > self.all_flow_above:
             return self.flow, self.conductance
+        if change <= self.none_flow_to:
+            return 0.0, 0.0
         flow = conductance = 0.0
         for f, g in zip(self.flows, self.conductances, strict=True):
             if f + g * change > 0.0:
@@ -66,6 +79,8 @@ class PairModel:
         """Return what `change` adds to the dual beyond its tangent."""
         if self.all_flow_above < min(change, 0.0):
             return self.conductance * change * change / 2.0
+        if self.none_flow_to >= max(change, 0.0):
+            return 0.0
         added = 0.0
         for f, g in zip(self.flows, self.conductances, strict=True):
             if g > 0.0:
@@ -150,13 +165,17 @@ def _line_search(
     linear = sum(p * w for p, w in zip(external_flows, direction, strict=True))
     start = sum(r * a * w for r, a, w in zip(damping_terms, position, direction, strict=True))
     curvature = sum(r * w * w for r, w in zip(damping_terms, direction, strict=True))
-    pairs = [(pair, pair.change(position), pair.change(direction)) for pair in model]
-    arcs = [(f + g * at, g * w, w) for pair, at, w in pairs for f, g in zip(pair.flows, pair.conductances, strict=True)]
-    arcs = [(f, g, w) for f, g, w in arcs if f > 0.0 or f + g > 0.0]
+    flows: list[tuple[float, float, float]] = []  # at `position`, their changes up to `target`, the pair's change
+    for pair in model:
+        at, way = pair.change(position), pair.change(direction)
+        if min(at, at + way) > pair.all_flow_above:
+            flows.append((pair.flow + pair.conductance * at, pair.conductance * way, way))
+        elif max(at, at + way) > pair.none_flow_to:
+            flows += [(f + g * at, g * way, way) for f, g in zip(pair.flows, pair.conductances, strict=True)]
 
     def slope(fraction: float) -> float:
-        flows = sum((f + fraction * g) * w for f, g, w in arcs if f + fraction * g > 0.0)
-        return linear + start + fraction * curvature + flows
+        added = sum([(f + fraction * g) * way for f, g, way in flows if f + fraction * g > 0.0])
+        return linear + start + fraction * curvature + added
 
     at_start, at_end = slope(0.0), slope(1.0)
     if at_end <= 0.0 or at_start >= 0.0:
@@ -194,8 +213,9 @@ def _solve_linear(
     off: laplacian.Rows = [{} for _ in right]
     for pair, (flow, conductance) in zip(model, lines, strict=True):
         i, j = pair.token_in, pair.token_out
-        right[i] -= flow
-        right[j] += flow
+        if flow:
+            right[i] -= flow
+            right[j] += flow
         if conductance:  # an edge of none would only fill in the elimination
             diagonal[i] += conductance
             diagonal[j] += conductance
