@@ -3,7 +3,7 @@
 | key `swapcli:feed:{NETWORK}:` | content |
 |---|---|
 | `blocks` | a stream with one entry for each published block; its field `data` is an entry of `swap-feed/1` |
-| `snapshot` | a hash: `data` is a snapshot, `id` the entry of the stream after which it was made |
+| `snapshot` | a hash: `data` is a snapshot, `id` the entry of the stream after which it was made, `written` when |
 | `state` | a hash: `writer` and `token` of who may write, `listener` if it subscribes as below; `last`, `block` and |
 |         | `hash`: the id of the newest entry, the number of its block, and the hash of the market after it |
 | `lease` | the writer, as long as it has shown that it lives |
@@ -90,7 +90,8 @@ if not is_writer(KEYS[1], ARGV[1], ARGV[2]) then return {{'REPLACED'}} end
 redis.call('DEL', KEYS[5])
 local before = redis.call('HGET', KEYS[4], 'id')
 local id = redis.call('XADD', KEYS[3], 'MAXLEN', '~', ARGV[7], '*', 'data', ARGV[6])
-redis.call('HSET', KEYS[4], 'id', id, 'data', ARGV[8])
+local time = redis.call('TIME')
+redis.call('HSET', KEYS[4], 'id', id, 'data', ARGV[8], 'written', time[1] .. '.' .. time[2])
 redis.call('HSET', KEYS[1], 'last', id, 'block', ARGV[4], 'hash', ARGV[5])
 redis.call('SET', KEYS[2], ARGV[1], 'PX', ARGV[3])
 if before then redis.call('XTRIM', KEYS[3], 'MINID', before) end
@@ -99,7 +100,8 @@ return {{'OK', '0', id}}
 _SNAPSHOT = f"""{_IS_WRITER}
 if not is_writer(KEYS[1], ARGV[1], ARGV[2]) then return {{'REPLACED'}} end
 local last = redis.call('HGET', KEYS[4], 'id')
-redis.call('HSET', KEYS[4], 'id', ARGV[3], 'data', ARGV[4])
+local time = redis.call('TIME')
+redis.call('HSET', KEYS[4], 'id', ARGV[3], 'data', ARGV[4], 'written', time[1] .. '.' .. time[2])
 if last then redis.call('XTRIM', KEYS[3], 'MINID', last) end
 redis.call('DEL', KEYS[5])
 return {{'OK'}}
@@ -125,6 +127,13 @@ class NewestEntry(NamedTuple):
 
     id: str
     state_hash: str
+
+
+class SnapshotVersion(NamedTuple):
+    """The entry after which a snapshot was made, and when: a damaged one may be replaced after the same entry."""
+
+    id: str
+    written: bytes | None
 
 
 class StreamEntry(NamedTuple):
@@ -268,22 +277,26 @@ class FeedReader(_Feed):
             entry_id, data = cast("list[bytes | None]", self._client.hmget(self._snapshot, "id", "data"))
             return None if entry_id is None or data is None else StreamEntry(_parse_id(entry_id), data)
 
-    def read_snapshot_id(self) -> str | None:
-        """Return the id of the entry after which the snapshot was made."""
+    def read_snapshot_version(self) -> SnapshotVersion | None:
+        """Return which snapshot there is; None if there is none."""
         with translate_redis_errors(self.server):
-            entry_id = cast("bytes | None", self._client.hget(self._snapshot, "id"))
-            return None if entry_id is None else _parse_id(entry_id)
+            entry_id, written = cast("list[bytes | None]", self._client.hmget(self._snapshot, "id", "written"))
+            return None if entry_id is None else SnapshotVersion(_parse_id(entry_id), written)
 
     def request_snapshot(self) -> None:
         """Ask the writer for a new snapshot, if this user may write to the server."""
         with suppress(UpstreamRejected), translate_redis_errors(self.server):
             self._client.set(self._requested, "1", ex=_REQUEST_S)
 
-    def read_last_id(self) -> str | None:
-        """Return the id of the newest entry; None if there never was one, or the server has lost its data."""
+    def read_newest(self) -> NewestEntry | None:
+        """Return what the newest entry was; None if there never was one, or the server has lost its data."""
         with translate_redis_errors(self.server):
-            entry_id = cast("bytes | None", self._client.hget(self._state, "last"))
-            return None if entry_id is None else _parse_id(entry_id)
+            entry_id, state_hash = cast("list[bytes | None]", self._client.hmget(self._state, "last", "hash"))
+            return (
+                None
+                if entry_id is None
+                else NewestEntry(_parse_id(entry_id), (state_hash or b"").decode(errors="replace"))
+            )
 
     def read_entries(self, after: str, limit: int, wait_s: float = 0.0) -> list[StreamEntry]:
         """Return up to `limit` entries after the one with this id; wait so long for one if there are none."""

@@ -42,7 +42,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.records import NamedTuple
-from swapcli.remote.feed_stream import START, FeedReader, StreamEntry, is_before
+from swapcli.remote.feed_stream import START, FeedReader, SnapshotVersion, StreamEntry, is_before
 
 _WAIT_S: Final = 1.0
 """Time to wait for an entry before the newest id is compared: the server may have lost its data."""
@@ -170,7 +170,7 @@ class FeedFollower:
         self._changed_pools: set[str] = set()
         self._is_behind = True
         """Whether entries cannot be applied before a snapshot is loaded."""
-        self._tried_snapshot: str | None = None
+        self._tried_snapshot: SnapshotVersion | None = None
         self._rejection: str | None = None
         """Why the snapshot that was tried last cannot be used."""
         self._parsed = _Parsed({}, {}, {})
@@ -212,7 +212,7 @@ class FeedFollower:
             if self._is_behind:
                 self._load_snapshot()
             if not entries:
-                self._check_reset()
+                self._check_newest()
                 break
         header = self._market.header
         if header is None or header is self._source_header:
@@ -310,13 +310,13 @@ class FeedFollower:
 
     def _load_snapshot(self) -> bool:
         """Load the snapshot if it is not the one that was tried last. Return whether that changed the market."""
-        entry_id = self._feed.reader.read_snapshot_id()
-        if entry_id is None or entry_id == self._tried_snapshot:
+        version = self._feed.reader.read_snapshot_version()
+        if version is None or version == self._tried_snapshot:
             return False
         snapshot = self._feed.reader.read_snapshot()
         if snapshot is None:
             return False
-        self._tried_snapshot, self._rejection = snapshot.id, None
+        self._tried_snapshot, self._rejection = version, None
         try:
             entry = self._decode(snapshot.data, MAX_SNAPSHOT_BYTES)
         except InvalidFeed as error:
@@ -341,15 +341,20 @@ class FeedFollower:
         self._counters.snapshots += 1
         return True
 
-    def _check_reset(self) -> None:
-        """Load the snapshot if the server has lost its data, so that its entries have smaller ids than the market."""
-        last = self._feed.reader.read_last_id()
-        if last is not None and is_before(last, self._feed.last_id):
-            self._counters.gaps += 1
-            self._is_behind = True
+    def _check_newest(self) -> None:
+        """Notice that the newest entry is missing, or that the server has lost its data and begun with smaller ids."""
+        reader, last_id = self._feed.reader, self._feed.last_id
+        newest = reader.read_newest()
+        if newest is None:
+            return
+        if is_before(newest.id, last_id):
             self._tried_snapshot = None
-            self._feed.last_id = last
-            self._load_snapshot()
+        elif self._is_behind or newest.state_hash == self._market.state_hash or reader.read_entries(last_id, 1):
+            return  # it is known to be missing, or it is not
+        self._counters.gaps += 1
+        self._is_behind = True
+        self._feed.last_id = newest.id
+        self._load_snapshot()
 
     def _decode(self, data: bytes | None, max_bytes: int) -> FeedEntry:
         if data is None:

@@ -27,6 +27,7 @@ from swapcli.model.quote_request import QuoteRequest
 from swapcli.remote.feed_stream import StreamEntry, WriteResult
 from swapcli.store import Store
 from tests.engine.feed.build import NETWORK, START, Scene, check_same, write_block
+from tests.examples import examples
 from tests.store.build import TOKENS, create, pool
 from tests.support.redis_server import CERTIFICATE, RedisServer, run_redis
 from tests.support.waiting import until
@@ -105,7 +106,7 @@ def quoted(source: InMemorySource, sold: int, bought: int) -> RouteResult | None
     return answer.result._replace(time_s=0)
 
 
-@settings(max_examples=15)
+@settings(max_examples=examples(15, full=400))
 @given(st.lists(EVENT, max_size=16))
 def test_followers_equal_the_store_after_any_events(redis_server: RedisServer, events: list[object]) -> None:
     """Each state that a follower returns is one that was published; in the end it is the store's."""
@@ -116,10 +117,14 @@ def test_followers_equal_the_store_after_any_events(redis_server: RedisServer, e
         end = ["wait", ("publish", 0), ("publish", 1), ("look", 0), ("look", 1)]
         for event in (*events, *end, *end):
             history.apply(event)
-        fresh = InMemorySource(store.read_market(), scene.clock)
+        stored = store.read_market()
         for follower in history.followers:
             source = follower.read()
-            check_same(source.market, fresh.market)
+            check_same(source.market, stored)
+            # In the same order, which decides between equal routes.
+            pools = {key: stored.pools[key] for key in source.market.pools}
+            tokens = {address: stored.tokens[address] for address in source.market.tokens}
+            fresh = InMemorySource(stored._replace(pools=pools, tokens=tokens), scene.clock)
             for sold, bought in ((0, 1), (1, 3), (5, 4)):
                 assert quoted(source, sold, bought) == quoted(fresh, sold, bought)
 
@@ -274,6 +279,37 @@ def test_after_a_lost_entry_a_snapshot_is_requested(scene: Scene, store: Store, 
     publisher.publish()
     check_same(follower.read().market, store.read_market())
     assert (follower.counters.gaps, follower.counters.mismatches) == (1, 0)
+
+
+@pytest.mark.parametrize("changes", [{0: 3 * 10**6}, {}])
+def test_a_lost_newest_entry_is_noticed(scene: Scene, store: Store, path: Path, changes: dict[int, int | None]) -> None:
+    publisher, follower = scene.publisher(path), scene.follower()
+    publisher.publish()
+    follower.read()
+    write_block(store, 2, changes)
+    publisher.publish()
+    with scene.client() as client:
+        ((entry_id, _),) = client.xrevrange(scene.key("blocks"), count=1)
+        client.xdel(scene.key("blocks"), entry_id)
+    for _ in range(3):
+        assert follower.advance() is None
+    scene.now_s += MIN_SNAPSHOT_INTERVAL_S
+    publisher.publish()
+    check_same(follower.read().market, store.read_market())
+    assert (follower.counters.gaps, follower.counters.snapshots) == (1, 2)
+
+
+def test_a_damaged_snapshot_is_replaced_without_a_new_block(scene: Scene, store: Store, path: Path) -> None:
+    publisher, follower = scene.publisher(path), scene.follower()
+    publisher.publish()
+    with scene.client() as client:
+        client.hset(scene.key("snapshot"), "data", b"damaged")
+    with pytest.raises(MarketUnavailable, match="cannot be used"):
+        follower.read()
+    scene.now_s += MIN_SNAPSHOT_INTERVAL_S
+    publisher.publish()
+    check_same(follower.read().market, store.read_market())
+    assert (follower.counters.rejected, follower.counters.snapshots) == (1, 1)
 
 
 def test_an_entry_with_another_hash_is_not_applied(scene: Scene, store: Store, path: Path) -> None:
