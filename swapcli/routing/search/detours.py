@@ -183,8 +183,11 @@ class _HopLimit(NamedTuple):
     max_hops: int
 
 
-_Offers = dict[int, tuple[float, int, int]]
-"""Per token: a price, the neighbour that offers it (-1 for a token inside), and the number of hops."""
+_Offer = tuple[float, int, int]
+"""(price of a token, the neighbour that offers it or -1 for a token inside, number of hops)."""
+
+_Offers = dict[int, _Offer]
+"""Offers by token."""
 
 _NO_OFFER = (0.0, -1, 0)
 _NO_FLOW = (0.0, 0.0, 0.0, 0.0)
@@ -295,12 +298,11 @@ class _LowestCosts:
             self._outside += 1
         return self._costs
 
-    def _extend(self, front: Mapping[int, tuple[float, int]], _: int) -> dict[int, tuple[float, int]]:
+    def _extend(self, front: Mapping[int, _Offer], _: int) -> _Offers:
         costs, ceilings, default, limit = self._costs, self._ceilings, self._default_ceiling, self._limit
         rates_out, prices = self._rates_out, self._prices
-        improved: dict[int, tuple[float, int]] = {}
-        for i, (price, hops) in front.items():
-            before = costs.get(i, _NO_OFFER)[1]
+        improved: _Offers = {}
+        for i, (price, before, hops) in front.items():
             for x, rate in rates_out[i].items():
                 cost = price / rate
                 if cost >= ceilings.get(x, default) or x in prices or x == before:
@@ -309,7 +311,7 @@ class _LowestCosts:
                     continue
                 ceilings[x] = cost
                 costs[x] = (cost, i, hops)
-                improved[x] = (cost, hops + 1)
+                improved[x] = (cost, i, hops + 1)
         return improved
 
 
@@ -324,10 +326,10 @@ def _highest_values(
     """Return the highest value of selling each of `tokens` for the `inside` ones, over at most `max_outside` tokens."""
     values: _Offers = {}
 
-    def extend(front: Mapping[int, tuple[float, int]], _: int) -> dict[int, tuple[float, int]]:
-        improved: dict[int, tuple[float, int]] = {}
-        for i, (price, hops) in front.items():
-            before, rates = values.get(i, _NO_OFFER)[1], rates_in[i]
+    def extend(front: Mapping[int, _Offer], _: int) -> _Offers:
+        improved: _Offers = {}
+        for i, (price, before, hops) in front.items():
+            rates = rates_in[i]
             for x in tokens if len(tokens) < len(rates) else rates:
                 if x not in rates or x not in tokens or x in prices or x == before:
                     continue
@@ -337,7 +339,7 @@ def _highest_values(
                 if limit and hops + limit.min_hops_ahead.get(x, limit.default_hops_ahead) > limit.max_hops:
                     continue
                 values[x] = (value, i, hops)
-                improved[x] = (value, hops + 1)
+                improved[x] = (value, i, hops + 1)
         return improved
 
     for _ in relax_layers(_front(inside, limit), max_outside, extend):
@@ -345,6 +347,6 @@ def _highest_values(
     return values
 
 
-def _front(inside: Mapping[int, float], limit: _HopLimit | None) -> dict[int, tuple[float, int]]:
-    """Return (price, hops) of the tokens inside, from which offers spread."""
-    return {t: (price, limit.hops.get(t, 0) + 1 if limit else 0) for t, price in inside.items()}
+def _front(inside: Mapping[int, float], limit: _HopLimit | None) -> _Offers:
+    """Return the offers of the tokens inside, from which others spread, with the hops of the next ones."""
+    return {t: (price, -1, limit.hops.get(t, 0) + 1 if limit else 0) for t, price in inside.items()}
