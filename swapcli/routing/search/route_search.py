@@ -5,14 +5,14 @@ The exact replay of every candidate route, net of gas, decides.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from itertools import pairwise
 from math import inf
 
 from swapcli.errors import PoolError
 from swapcli.model.execution import RATES, Execution
 from swapcli.model.pool import Pool
-from swapcli.model.quote import SHARES_PER_ROUTE, WHOLE_PERCENTS, Route, has_whole_percents
+from swapcli.model.quote import SHARES_PER_ROUTE, WHOLE_PERCENTS, Route, Step, has_whole_percents
 from swapcli.records import NamedTuple
 from swapcli.routing.cancellation import SearchTimeUp
 from swapcli.routing.gas import route_gas
@@ -38,7 +38,7 @@ _MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and re
 _SIMILAR_LOSS = 0.9  # of what one solution loses by rounding, others over almost the same pools lose too. Empirical
 _MAX_ROUNDED_POOLS = 300  # above it, only the best of a solution and its pruned ones is rounded. Bounds the work
 _MAX_DETOUR_ROUNDS = 3  # searches around low-precision tokens; a second each rarely helps
-_MAX_REJECTED_POOLS = 8  # pools of the best path that reject its amount, before the search for a single path ends
+_MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
 _LOW_PRECISION_UNITS = 30_000  # a balance of fewer units loses more than `_ROUNDING_LOSS` by rounding down
 _ROUNDING_LOSS = 3e-5  # 0.3 basis points: 1 / `_LOW_PRECISION_UNITS`
 _FINE_ROUNDING_LOSS = (
@@ -307,7 +307,8 @@ class RouteSearch:
     def find_better_single_path(self, found: ScoredRoute | None, max_output: float = inf) -> ScoredRoute | None:
         """Return a path with one pool per hop, anywhere in the market, that beats `found`; None if there is none.
 
-        No such path pays more than `max_output`, before gas.
+        No such path pays more than `max_output`, before gas. Pools that reject their amount, or pay much less for it
+        than their curve by rounding, are left out of the next path.
         """
         spec, rejected_pools = self.spec, set[str]()
         min_net = found.net + spec.router_gas.base * spec.gas_value if found else -inf
@@ -322,9 +323,15 @@ class RouteSearch:
             try:
                 route = single_route(self.problem.graph, path)
                 better = self._score(route, spec.amount)
-                return better if found is None or better.net > found.net else None
             except PoolError as error:
                 rejected_pools.add(str(error.details.get("pool")))
+                continue
+            if found is None or better.net > found.net:
+                return better
+            rounding_pool = _rounding_pool(path, better.replay.steps)
+            if rounding_pool is None:
+                break
+            rejected_pools.add(rounding_pool)
         return None
 
     def _tokens_of_first_path(self, route: Route) -> list[int]:
@@ -382,6 +389,16 @@ class RouteSearch:
         """Return `route` with `done`, its replay for `amount_in`, and the gas."""
         gas = route_gas(self.pools, done, self.spec.router_gas)
         return ScoredRoute(route, amount_in, done, gas, done.amount_out - gas * self.spec.gas_value)
+
+
+def _rounding_pool(path: Sequence[Arc], steps: Sequence[Step]) -> str | None:
+    """Return the pool on a replayed path that pays least of what its curve says; None if none falls short by much."""
+    least, found = 1.0 - _MAX_SHORTFALL, None
+    for arc, step in zip(path, steps, strict=True):
+        expected = arc.curve.amount_out(float(step.amount_in))
+        if step.amount_out < least * expected:
+            least, found = step.amount_out / expected, arc.pool.key
+    return found
 
 
 def low_precision_tokens(result: SearchResult) -> frozenset[int]:

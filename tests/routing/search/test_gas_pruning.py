@@ -164,3 +164,11 @@ def test_without_gas_no_choice_of_pools_gives_more(seed: int, amount: int, every
     except NoRoute:
         return
     assert quote.amount_out >= best_over_subsets(market, amount, 0.0) * (1 - 5e-4)
+
+
+@pytest.mark.parametrize(("seed", "amount"), [(411, 767_489_620_473), (1479, 176_286_229_645), (696, 17_323_760_599)])
+def test_a_pool_that_rounds_most_of_an_order_away_is_left_out(seed: int, amount: int) -> None:
+    """Its curve promises more than those of the others, and it pays a quarter of that."""
+    market = build_random_market(seed, tokens=4, pools=6, every_family=True, noise=30)
+    quote = Router(market).quote(build_order(market, 0, 1, amount), gas_price_wei=0)
+    assert quote.amount_out >= best_over_subsets(market, amount, 0.0) * (1 - 5e-4)
