@@ -134,8 +134,12 @@ def _nodes(hull: Sequence[QuotedSale]) -> list[_Node]:
 
 def _vertex_rates(widths: Sequence[float], slopes: Sequence[float]) -> list[float]:
     """Return the rate at each vertex: above the slope of the edge after it, below that of the edge before it."""
-    inner = [  # between both slopes, also after rounding
-        min(max((after_width * slope + width * after) / (width + after_width), after), slope)
+    margin = _MIN_FALL / 4.0  # from both slopes, so that every edge has a rate above its slope and one below
+    inner = [
+        min(
+            max((after_width * slope + width * after) / (width + after_width), after * (1.0 + margin)),
+            slope * (1.0 - margin),
+        )
         for width, after_width, slope, after in zip(widths, widths[1:], slopes, slopes[1:], strict=False)
     ]
     first = max(2.0 * slopes[0] - inner[0], slopes[0]) if inner else slopes[0]
