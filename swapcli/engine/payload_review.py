@@ -162,9 +162,9 @@ class _Reviewer:
         if self._source is None:
             return None
         network = self._source.network
-        wrapper = network.wrapped_native_address
-        if wrapper is not None and swap.pool.key == wrapper:
-            return wrapper_pool(self._source.token(wrapper))
+        wrapped = network.wrapped_native
+        if wrapped is not None and swap.pool.key == wrapped.address:
+            return wrapper_pool(wrapped)
         tokens = [self._wrapped(each) for each in swap[:2] if each is not None]
         known = self._source.known_pools(tokens) or {}
         return next((pool for pool in known.values() if is_pool(swap.pool, pool, network, self._call.dialect)), None)

@@ -68,7 +68,7 @@ def fit_piece(first: CurvePoint, middle: CurvePoint, last: CurvePoint) -> Piece 
     rate_m, sold_m, bought_m, slope_m = middle
     rate1, sold1, bought1, slope1 = last
     width = rate0 - rate1
-    if not (rate0 > rate_m > rate1 > 0.0 < min(slope0, slope_m, slope1)):
+    if not (rate0 > rate_m > rate1 > 0.0 and min(slope0, slope_m, slope1) > 0.0):
         return None
     m = (rate0 - rate_m) / width
     d0, dm, d1 = slope0 * width / rate0, slope_m * width / rate_m, slope1 * width / rate1

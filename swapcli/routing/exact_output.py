@@ -110,6 +110,8 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
 
 def _search_inputs(search_for: Callable[[int], RouteSearch], state: _InputSearch, amount: int) -> None:
     """Try inputs from about `amount` on, until `state` expects nothing better. Raises `SearchTimeUp`."""
+    if not 0 < amount < _AMOUNT_LIMIT:
+        return
     left, amount_out = _ROUNDS, state.amount_out
     search, last = _near_search(search_for, amount, amount_out), None
     may_gain_by_moves = True
@@ -133,24 +135,26 @@ def _search_inputs(search_for: Callable[[int], RouteSearch], state: _InputSearch
 def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_out: int) -> RouteSearch:
     """Return the search for an input whose solution, before rounding, brings about `amount_out`.
 
-    The inputs start at `amount`; where solutions lead nowhere, the search for it is returned.
+    The inputs start at `amount`, whose search is returned where solutions lead nowhere.
     """
     first = search = search_for(amount)
     known: Solution | None = None
     with suppress(SearchTimeUp):
         for _ in range(_ESTIMATES):
-            solution = search.solve(known) if 0 < amount < _AMOUNT_LIMIT else None
+            solution = search.solve(known)
             if solution is None or solution.residual > MAX_RESIDUAL or solution.value <= 0.0:
                 break
             if abs(solution.value - amount_out) <= _ESTIMATE_TOLERANCE * amount_out:
                 return search
             rise = _rise(solution.value, solution.prices[search.spec.source] * amount / solution.value)
             following = _extrapolate(amount, solution.value, rise, amount_out)
-            if not amount < following * _MAX_GROWTH < amount * _MAX_GROWTH * _MAX_GROWTH:
+            if not max(1.0, amount / _MAX_GROWTH) <= following < min(_AMOUNT_LIMIT, amount * _MAX_GROWTH):
                 break
             known = solution if _is_similar(int(following), amount) else None
             amount = int(following)
             search = search_for(amount)
+        else:
+            return search
     return first
 
 

@@ -237,7 +237,10 @@ def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
 
 
 class KnownSwaps:
-    """The swaps of earlier replays. A little more input changes no amount after a token of few units."""
+    """Caches the swaps of one route between replays.
+
+    Where a pool pays the same few units for a little more input, all swaps after it are the same.
+    """
 
     __slots__ = ("_results",)
 
@@ -261,7 +264,7 @@ def execute(
     execution: Execution = RATES,
     known: KnownSwaps | None = None,
 ) -> Replay:
-    """Execute the flat list of a valid route, which may be `known` in part. Raises `PoolError` as `replay` does."""
+    """Execute the flat list of a valid route; `known` caches swaps between replays. Raises as `replay` does."""
     scale = execution.rate_scale
     token_in = swaps[0].token_in
     is_absolute = {swap.token_in: execution.is_absolute(sells_input=swap.token_in == token_in) for swap in swaps}

@@ -34,8 +34,8 @@ Empirical: few pools pay less."""
 _SLICE_STEP = 16.0  # slices are rounded to powers of it, so that orders of similar size share prices. Empirical
 _ROUNDING_MARGIN = 1.0 + 1e-9  # a rate above spot prices by less is a rounding error
 _DRAINED_FRACTION = 0.25
-"""An order is drained if no single path pays more than this part of its value: its slices are parts of what is paid.
-Empirical: with a tenth, some orders that sell pools empty lose up to 5 basis points."""
+"""An order drains its pools if no single path pays more than this part of its value. Its slices are then parts of what
+is paid. Empirical: with a tenth, some orders lose up to 5 basis points."""
 _MAX_CACHED_SLICES = 24  # sizes of slice, from dust to the largest orders; most share one graph
 _MAX_CACHED_PRICES = 128  # entries by target, hop limit and slice; bounds the memory of a long-running service
 
@@ -121,10 +121,13 @@ class DustFilter:
             return self._market_at(source, target, max_hops, 0.0)
         order_value = amount * values[source]
         enough = order_value * _DRAINED_FRACTION
-        most = self._most_payable(source, target, order_value)
-        spot = self._slice_prices(target, max_hops, _slice_value(most))
+        max_value_out = self._max_value_out(source, target, order_value)
+        spot = self._slice_prices(target, max_hops, _slice_value(max_value_out))
         amount_out = self._best_output_along(spot.path(source), amount)
-        if amount_out * values[target] < enough and _slice_value(amount_out * values[target]) < _slice_value(most):
+        # Another path is of use only if it could change the size of the slices.
+        if amount_out * values[target] < enough and _slice_value(amount_out * values[target]) < _slice_value(
+            max_value_out
+        ):
             amount_out = spot.best_output(source, amount, amount_out)
         value_out = amount_out * values[target]
         return self._market_at(source, target, max_hops, order_value if value_out >= enough else value_out)
@@ -249,29 +252,30 @@ class DustFilter:
         updated = before.graph.with_pairs_of(graph, pairs, changed.select)
         return SliceMarket(updated, slices, (before.weak_pairs - pairs).union(changed.weak), values, is_whole=False)
 
-    def _most_payable(self, source: int, target: int, order_value: float) -> float:
-        """Return a bound on the value that a single path pays for an order, if it is drained; else the order's value.
+    def _max_value_out(self, source: int, target: int, order_value: float) -> float:
+        """Return about the largest value that a single path can pay for an order that drains the pools at either end.
 
-        Saves the filter of slices that are larger than any that is used.
+        The value of other orders. It spares filtering the market for slices larger than any that will be used.
         """
         if _slice_value(order_value) <= self._max_slice_at_spot_rates:
             return order_value
         enough = order_value * _DRAINED_FRACTION
         first_hops = ((source, token) for token in self.graph.best_rate_out[source])
         last_hops = ((token, target) for token in self.graph.best_rate_in[target])
-        most = min(self._most_paid(hops, order_value, enough) for hops in (first_hops, last_hops))
-        return most if most < enough else order_value
+        max_value = min(self._max_value_over(hops, order_value, enough) for hops in (first_hops, last_hops))
+        return max_value if max_value < enough else order_value
 
-    def _most_paid(self, hops: Iterable[TokenPair], value_in: float, enough: float) -> float:
-        """Return the value of the most that one pool of `hops` pays for `value_in`; may stop at `enough`."""
-        values, most = self._reference_values(), 0.0
+    def _max_value_over(self, hops: Iterable[TokenPair], value_in: float, enough: float) -> float:
+        """Return the largest value that one pool of `hops` pays for `value_in`; the search may stop at `enough`."""
+        values, max_value = self._reference_values(), 0.0
         for i, j in hops:
             unit_in, unit_out = values.get(i), values.get(j)
             if unit_in and unit_out:
-                most = max(most, best_payment(self.graph.arcs_by_pair[i][j], value_in / unit_in) * unit_out)
-                if most >= enough:
+                paid = best_payment(self.graph.arcs_by_pair[i][j], value_in / unit_in)
+                max_value = max(max_value, paid * unit_out)
+                if max_value >= enough:
                     break
-        return most
+        return max_value
 
     def _best_output_along(self, path: list[int], amount: float) -> float:
         """Return what the best pool of each hop on `path` pays in turn; a pool takes no more than its capacity."""

@@ -110,9 +110,10 @@ class SpotPrices:
         return amount
 
     def best_output(self, source: int, amount: float, known: float = 0.0) -> float:
-        """Return the most that `amount` of `source` brings when one pool per hop sells as much of it as it takes.
+        """Return about the most that `amount` of `source` brings when one pool per hop sells as much of it as it takes.
 
         At least `known`, which is what some path brings. Branch and bound: prices bound what the rest of a path pays.
+        Each hop extends only the most valuable tokens.
         """
         path = self.path_to_priced(source)
         graph, target, hops_left, most = self._graph, self.target, self._max_hops - len(path) + 1, known

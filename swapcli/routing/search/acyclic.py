@@ -39,7 +39,10 @@ def has_long_paths(problem: RoutingProblem, candidate: CandidateSolution) -> boo
 
 
 def share_on_long_paths(problem: RoutingProblem, candidate: CandidateSolution) -> float:
-    """Return the part of the order that only paths of more hops than allowed could carry."""
+    """Return about the part of the order on paths of more hops than allowed.
+
+    It is what a greedy decomposition into paths of allowed length leaves.
+    """
     spec, values = problem.spec, notable_flow(problem, candidate.solution)
     total = sum(value for (i, _), value in values.items() if i == spec.source)
     if not total or not has_long_paths(problem, candidate):

@@ -28,9 +28,11 @@ _START_TOLERANCE = 0.2  # of a hop's input: start prices are less accurate than 
 _START_ARCS = 24  # of a hop, evenly by spot rate, each for several: enough for a rough price. Empirical
 _NEARLY_FULL = 0.99  # of a hop's capacity: beyond it, marginal rates may be zero
 _DEEPEST_ARCS = 6  # of each pair: they have most of its liquidity, and prices close to those of all. Empirical
-_MAX_DEEPEST_PART = 0.5  # of all arcs: more of them do not save enough. Empirical
+_MAX_DEEPEST_PART = 0.5  # of all arcs: with a larger part, solving over the deepest first saves too little. Empirical
 _COARSE_TOLERANCE = 3e-2  # ten times `ROUGH`: the prices of some arcs are no more accurate
-_DISTANT_GAIN = 1.5e-2  # of a detour: prices with it are far from the solution. Empirical
+_DISTANT_GAIN = (
+    1.5e-2  # of the best detour, as a part of its price: above it, prices are far from the solution. Empirical
+)
 _MIN_RATE_RATIO = 1e-6  # of a spot rate: keeps start prices positive where pools are almost drained
 
 
@@ -69,7 +71,8 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: So
             if len(deepest) <= _MAX_DEEPEST_PART * len(arcs):
                 closer = problem.solve(deepest, prices, _COARSE_TOLERANCE)
                 deepest_bring_more = closer.value > stages[-1].solution.value
-                prices |= closer.prices if deepest_bring_more else {}
+                if deepest_bring_more:
+                    prices |= closer.prices
         stages.append(_solve(problem, arcs, prices))
     return ActiveSet(stages, outside_gain)
 

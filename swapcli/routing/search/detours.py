@@ -95,8 +95,9 @@ class DetourSearch:
         self._valued: set[int] = set()
 
     def find(self, max_outside: int, count: int = _ALL) -> Detours:
-        """Return at least the `count` best detours over at most `max_outside` outside tokens from each end.
+        """Return the `count` best detours or more, over at most `max_outside` outside tokens from each end.
 
+        Tokens are tried by value over cost, which bounds the gain except where an outside neighbour has a better offer.
         Costs lead over whole detours, so that the ends of a long one meet where it is sold for an inside token.
         """
         costs = self._costs.over(2 * max_outside - 1)

@@ -31,7 +31,8 @@ _ArcKey = tuple[str, str, str]
 
 _MAX_ROUNDS = 4  # of solving with further arcs and tokens. Empirical: most orders need one
 _MAX_ADDED_TOKENS = 6  # per round: as many as in the first round of a search from the start
-_MAX_LOSS = 5e-3  # of a solution's output: a route that loses more drains its pools or has few units, and is searched
+# Of a solution's output: an order whose route loses more (drained pools, few units, gas) is searched from the start.
+_MAX_LOSS = 5e-3
 _LOSS_GROWTH = 1.1  # times the part that the former route lost may be lost. Empirical: 1.5 lets some orders get less
 _LOSS_MARGIN = 1e-6  # the same for routes that lost next to nothing: 0.01 basis points
 

@@ -67,8 +67,8 @@ first value lets a logarithmic price move by 1 / 0.25 = 4, just above `MAX_STEP`
 # --- the secant model
 
 IDLE_REACH: Final = 1.5
-"""Idle arcs join the model if they may trade within this multiple of the longest change of a price in the step that
-was rejected. Empirical: with all arcs within `MAX_STEP` the model takes many times as long."""
+"""Idle arcs join the model if they may trade within this multiple of the rejected step's largest change of a
+logarithmic price. Empirical: with all arcs within `MAX_STEP` the model takes many times as long."""
 
 FREE_ROUNDS: Final = 3
 SEARCH_ROUNDS: Final = 24
@@ -96,20 +96,24 @@ own, as the other tokens' steps disturb its balance again. Empirical."""
 FIRST_STEP: Final = 0.3
 STEP_OUT: Final = 4.0
 MAX_LOG_STEP: Final = 40.0
-"""Largest first step of a logarithmic price, and its growth until the zero is bracketed. Empirical. It is given up at
-steps of a factor of e^40, beyond the range of real prices."""
+"""Largest first step of a logarithmic price, and its growth until the zero is bracketed. Empirical. The search
+stops after a step of `MAX_LOG_STEP`, beyond the range of real prices."""
 
 LOG_ROOT_STEPS: Final = 24
 """Four are typical; the rest is a reserve for jumps, which halve the bracket."""
+
+# --- the least integer that suffices
 
 SECANT_ITERATIONS: Final = 8
 """The secant method converges with order 1.6: from a percent to the last of 27 digits in seven steps."""
 
 MAX_DUE_WIDTHS: Final = 8
-"""Widths of a bracket that may be due: fast steps buy three slow ones before bisection follows."""
+"""Limit, in widths of the bracket, of what its next width is compared with: after fast steps, three slow ones are
+allowed before bisection."""
 
 MAX_FUTILE: Final = 2
-"""After as many steps in a row that leave more than half of a bracket, bisection follows."""
+"""After so many estimated jumps in a row that leave more than a quarter of the bracket, none is tried any more.
+Empirical."""
 
 STEP_OUT_GROWTH: Final = 16
 """Factor on the steps that bracket an integer after the secant method. Empirical: 4 and 64 take more evaluations."""

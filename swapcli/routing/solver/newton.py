@@ -1,7 +1,7 @@
 """Minimises the dual: finds the prices at which the pools' own best trades carry the order from source to target.
 
-Newton's method takes the steps. Where kinks (fees, ticks, capacities) leave it no step that lowers the dual, coordinate
-descent balances one token at a time.
+Newton's method takes the steps. Coordinate descent, which balances one token at a time, comes first where the start is
+far from the solution, and follows steps that leave much of the imbalance, as at kinks (fees, ticks, capacities).
 """
 
 from __future__ import annotations
@@ -110,9 +110,7 @@ def _build_solution(problem: Dual, point: DualPoint, iterations: int) -> Solutio
 
 
 def _newton_step(problem: Dual, point: DualPoint, max_step: float, is_slow: bool) -> tuple[DualPoint | None, int]:
-    """Return the point after one accepted step of Newton's method, and the steps tried.
-
-    The point is None when no step lowers the dual.
+    """Return the point after one accepted step of Newton's method and the steps tried; None if none lowers the dual.
 
     No logarithmic price moves further than `max_step`. A rejected attempt shows how every arc responds over that
     distance: the next model uses each arc's secant instead of its tangent, and so includes pools that start to trade

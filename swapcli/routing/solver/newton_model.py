@@ -216,7 +216,7 @@ def _solve_linear(
         if flow:
             right[i] -= flow
             right[j] += flow
-        if conductance:  # an edge of none would only fill in the elimination
+        if conductance:  # an edge without it would only add fill-in to the elimination
             diagonal[i] += conductance
             diagonal[j] += conductance
             upper, other = (off[i], j) if i < j else (off[j], i)

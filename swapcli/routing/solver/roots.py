@@ -67,9 +67,10 @@ def least_integer(
         short, enough = (short, now) if now.value >= required else (now, enough)
         if now.value == before.value:
             break
-        change = (required - now.value) * (now.at - before.at) // (now.value - before.value)
-        if slope > 0.0 and before.at == 0:
+        if slope > 0.0 and before.at == 0:  # there is no secant yet
             change = int((required - now.value) / slope)
+        else:
+            change = (required - now.value) * (now.at - before.at) // (now.value - before.value)
         following = min(max(now.at + change, short.at + 1), enough.at - 1)
         step = max(1, abs(following - now.at))
         if following in (now.at, short.at, enough.at):
