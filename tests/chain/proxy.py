@@ -49,6 +49,12 @@ class Proxy(Server):
             answers = {each["id"]: each for each in self._posted(list(requests))}
         return [answers[request["id"]] for request in requests]
 
+    @contextmanager
+    def paused(self) -> Iterator[None]:
+        """Pass nothing on meanwhile. While anvil mines, it may answer calls for its newest block from the next one."""
+        with self._lock:
+            yield
+
     def head(self) -> int:
         """The number of the node's newest block."""
         (answers,) = self._posted([{"jsonrpc": "2.0", "id": 0, "method": "eth_blockNumber", "params": []}])

@@ -17,7 +17,8 @@ from tests.bench.chain.following import open_fixture
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.contract_fixture import DECIMALS, ContractFixture
 from tests.chain.market_reader import read_market
-from tests.chain.settings import url_of, write_settings
+from tests.chain.proxy import Proxy, open_proxy
+from tests.chain.settings import write_settings
 from tests.chain.trader import USER, Trader
 from tests.store.build import create
 from tests.support.chain import connected
@@ -34,6 +35,8 @@ class TradingChain:
     chain: AnvilChain
     fixture: ContractFixture
     market: MarketState
+    proxy: Proxy
+    """What the processes read the chain by; it waits while a block is mined."""
 
     @property
     def network(self) -> str:
@@ -41,7 +44,7 @@ class TradingChain:
 
     def write_settings(self, folder: Path, **more: object) -> Path:
         """Write the settings of all processes; `more` are further top-level ones."""
-        return write_settings(folder, self.fixture.network, url_of(self.chain), **more)
+        return write_settings(folder, self.fixture.network, self.proxy.url, **more)
 
     def fill_store(self, folder: Path) -> None:
         """Fill the writer's store: pools of this chain are imported, as their factories are not."""
@@ -62,7 +65,8 @@ def open_trading_chain() -> Iterator[TradingChain]:
         Trader(fixture, chain, market).fund_user()
         for symbol in DECIMALS:
             fixture.contracts[symbol].send("approve", fixture.router.address, _MAX_UINT256, sender=USER)
-        yield TradingChain(chain, fixture, market)
+        with open_proxy(chain.node.port) as proxy:
+            yield TradingChain(chain, fixture, market, proxy)
 
 
 @contextmanager
@@ -74,7 +78,8 @@ def trading(scene: TradingChain, rng: Random) -> Iterator[None]:
 
     def trade() -> None:
         while not ended.wait(BLOCK_S):
-            crowd.trade(SWAPS_PER_BLOCK)
+            with scene.proxy.paused():
+                crowd.trade(SWAPS_PER_BLOCK)
 
     thread = Thread(target=trade, daemon=True)
     thread.start()
