@@ -37,8 +37,8 @@ UNNEEDED = {
     ),
     "files of settings": ("config.yaml_parser", "config.display"),
     "other orders": (
-        "routing.exact_output", "routing.competing_routes", "pools.wrapper", "pools.weighted", "pools.log_exp",
-        "engine.amount_notation", "engine.order_amounts",
+        "routing.exact_output", "routing.least_input", "routing.competing_routes", "pools.wrapper", "pools.weighted",
+        "pools.log_exp", "engine.amount_notation", "engine.order_amounts",
     ),
     "health": ("engine.health",),
     "what only annotations name": ("library.quote_keywords", "api.json_types"),

@@ -54,10 +54,10 @@ def best_of(
 def _score(order: Order, candidate: KnownRoute, search: RouteSearch) -> ScoredRoute | None:
     if not order.reverse:
         return search.score_route(candidate.route, order.amount)
-    from swapcli.routing.exact_output import least_input
+    from swapcli.routing.least_input import least_input
 
-    amount = least_input(search, candidate.route, order.amount, candidate.amount_in)
-    return search.score_route(candidate.route, amount) if amount is not None else None
+    least = least_input(search, candidate.route, order.amount, candidate.amount_in)
+    return search.score_replay(candidate.route, *least) if least else None
 
 
 def _new_result(search: RouteSearch, found: ScoredRoute) -> SearchResult:

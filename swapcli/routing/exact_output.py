@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+from collections.abc import Callable
 from contextlib import suppress
 from math import inf, isqrt
 from typing import TYPE_CHECKING
 
-from swapcli.errors import PoolError
-from swapcli.model.quote import Route
 from swapcli.records import NamedTuple
 from swapcli.routing.cancellation import SearchTimeUp
+from swapcli.routing.least_input import AMOUNT_LIMIT, least_input
 from swapcli.routing.market_capacity import max_input
-from swapcli.routing.replay import KnownSwaps, Replay, execute, flatten
 from swapcli.routing.search.problem import RoutingProblem
 from swapcli.routing.search.route_search import MAX_RESIDUAL, RouteSearch, SearchResult
 from swapcli.routing.solver.newton import Solution
-from swapcli.routing.solver.roots import least_integer
 
 if TYPE_CHECKING:
     from swapcli.routing.search.warm_search import FormerSearch
@@ -42,7 +39,6 @@ _APART = 1.5  # ratio of two inputs above which the rounding of shares hardly di
 _WIDE = 1.1  # ratio of a sufficient to an insufficient input above which the gap is worth halving
 _STEEP = 0.05  # elasticity above which the least input of a good route is close to the optimum
 _ABSURD = 2.0  # elasticity: a marginal rate this far above the average rate is an artefact
-_AMOUNT_LIMIT = 1 << 256
 
 
 class Shortfall(NamedTuple):
@@ -110,12 +106,12 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
 
 def _search_inputs(search_for: Callable[[int], RouteSearch], state: _InputSearch, amount: int) -> None:
     """Try inputs from about `amount` on, until `state` expects nothing better. Raises `SearchTimeUp`."""
-    if not 0 < amount < _AMOUNT_LIMIT:
+    if not 0 < amount < AMOUNT_LIMIT:
         return
     left, amount_out = _ROUNDS, state.amount_out
     search, last = _near_search(search_for, amount, amount_out), None
     may_gain_by_moves = True
-    while left > 0 and 0 < (amount := search.spec.amount) < _AMOUNT_LIMIT:
+    while left > 0 and 0 < (amount := search.spec.amount) < AMOUNT_LIMIT:
         left = min(left - 1, _MORE_ROUNDS) if state.best else left - 1
         is_similar = last is not None and _is_similar(amount, last.problem.spec.amount)
         search.may_gain_by_moves = may_gain_by_moves or not is_similar
@@ -148,7 +144,7 @@ def _near_search(search_for: Callable[[int], RouteSearch], amount: int, amount_o
                 return search
             rise = _rise(solution.value, solution.prices[search.spec.source] * amount / solution.value)
             following = _extrapolate(amount, solution.value, rise, amount_out)
-            if not max(1.0, amount / _MAX_GROWTH) <= following < min(_AMOUNT_LIMIT, amount * _MAX_GROWTH):
+            if not max(1.0, amount / _MAX_GROWTH) <= following < min(AMOUNT_LIMIT, amount * _MAX_GROWTH):
                 break
             known = solution if _is_similar(int(following), amount) else None
             amount = int(following)
@@ -172,7 +168,7 @@ class _InputSearch:
         self._problem, self.amount_out, self._close = problem, amount_out, close
         self.best: SearchResult | None = None
         self.short = self.short_output = 0
-        self.excess = _AMOUNT_LIMIT
+        self.excess = AMOUNT_LIMIT
         self._growth = 1.0
         self._plateau_steps_tried = 0
         self._max_input_cache: int | None = None
@@ -215,7 +211,7 @@ class _InputSearch:
             problem = self._problem
             spec = problem.spec
             bound = max_input(problem.graph, spec.endpoints, spec.max_hops, check=spec.check)
-            self._max_input_cache = int(min(bound, _AMOUNT_LIMIT))
+            self._max_input_cache = int(min(bound, AMOUNT_LIMIT))
         return self._max_input_cache
 
     def _guess(self, amount: int, result: SearchResult | None) -> int:
@@ -276,59 +272,10 @@ def _cheaper(result: SearchResult | None, other: SearchResult | None) -> SearchR
 def _with_least_input(search: RouteSearch, result: SearchResult, amount_out: int) -> SearchResult | None:
     """Return `result` with the least input of its route for `amount_out`; None if the route cannot reach it."""
     best, single = result.best, result.best_single_path
-    replays = _Replays(search, best.route, {best.amount_in: best.replay})
-    amount = least_integer(
-        replays.amount_out,
-        amount_out,
-        best.amount_in,
-        _AMOUNT_LIMIT,
-        estimate_jump=replays.estimate_jump,
-        slope=result.prices.get(result.problem.spec.source, 0.0),
-    )
-    done = replays.done.get(amount) if amount is not None else None
-    if amount is None or done is None:
+    slope = result.prices.get(result.problem.spec.source, 0.0)
+    found = least_input(search, best.route, amount_out, best.amount_in, best.replay, slope)
+    if found is None:
         return None
+    amount, replay = found
     single = search.score_route(single.route, amount) if single else None
-    return result._replace(best=search.score_replay(best.route, amount, done), best_single_path=single)
-
-
-def least_input(search: RouteSearch, route: Route, amount_out: int, first_guess: int) -> int | None:
-    """Return the least input for which `route` replays to at least `amount_out`.
-
-    `search` has the pools and executes the route; the amounts start around `first_guess`. None if there is none. Calls
-    the check of the search once per replay.
-    """
-    replays = _Replays(search, route, {})
-    return least_integer(replays.amount_out, amount_out, first_guess, _AMOUNT_LIMIT, replays.estimate_jump)
-
-
-class _Replays:
-    """The replays of one route, by input: None where it reverts."""
-
-    def __init__(self, search: RouteSearch, route: Route, done: Mapping[int, Replay]) -> None:
-        self._search, self._swaps = search, flatten(route, search.execution)
-        self._known_swaps = KnownSwaps()
-        self.done: dict[int, Replay | None] = dict(done)
-
-    def amount_out(self, amount_in: int) -> int:
-        """Return the output of the route for `amount_in`; 0 if it reverts."""
-        if amount_in not in self.done:
-            self._search.spec.check()
-            self.done[amount_in] = self._execute(amount_in)
-        replay = self.done[amount_in]
-        return replay.amount_out if replay else 0
-
-    def estimate_jump(self, low: int, high: int) -> int | None:
-        """Return about the least input between two from which the output jumps; None if it is not found."""
-        from swapcli.routing.output_jumps import estimate_jump
-
-        before, after = self.done.get(low), self.done.get(high)
-        return estimate_jump(self._search.pools, (low, before), (high, after)) if before and after else None
-
-    def _execute(self, amount_in: int) -> Replay | None:
-        if amount_in <= 0:
-            return None
-        try:
-            return execute(self._search.pools, self._swaps, amount_in, self._search.execution, self._known_swaps)
-        except PoolError:
-            return None
+    return result._replace(best=search.score_replay(best.route, amount, replay), best_single_path=single)

@@ -10,7 +10,7 @@ only their order of magnitude matters.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
-from itertools import chain, pairwise
+from itertools import chain
 from math import floor, inf, log
 from typing import TypeVar
 
@@ -18,7 +18,14 @@ from swapcli.model.pool import RateCurve
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.routing.graph.spot_prices import Slices, SpotPrices, amount_out_for_all, best_payment, is_at_spot_rate
+from swapcli.routing.graph.spot_prices import (
+    Slices,
+    SpotPrices,
+    amount_out_for_all,
+    best_payment,
+    best_payment_along,
+    is_at_spot_rate,
+)
 
 SLICE_FRACTION = 1e-3
 """A slice is this part of an order. Rounded down to a step, it is about the least flow of a detour that the search
@@ -123,7 +130,7 @@ class DustFilter:
         enough = order_value * _DRAINED_FRACTION
         max_value_out = self._max_value_out(source, target, order_value)
         spot = self._slice_prices(target, max_hops, _slice_value(max_value_out))
-        amount_out = self._best_output_along(spot.path(source), amount)
+        amount_out = best_payment_along(self.graph, spot.path(source), amount)
         # Another path is of use only if it could change the size of the slices.
         if amount_out * values[target] < enough and _slice_value(amount_out * values[target]) < _slice_value(
             max_value_out
@@ -276,12 +283,6 @@ class DustFilter:
                 if max_value >= enough:
                     break
         return max_value
-
-    def _best_output_along(self, path: list[int], amount: float) -> float:
-        """Return what the best pool of each hop on `path` pays in turn; a pool takes no more than its capacity."""
-        for i, j in pairwise(path):
-            amount = best_payment(self.graph.arcs_by_pair[i][j], amount)
-        return amount if path else 0.0
 
 
 class PaidSlices:

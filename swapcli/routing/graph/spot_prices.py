@@ -119,8 +119,7 @@ class SpotPrices:
         graph, target, hops_left, most = self._graph, self.target, self._max_hops - len(path) + 1, known
         if not path or hops_left < 0:
             return known
-        for i, j in pairwise(path):
-            amount = best_payment(graph.arcs_by_pair[i][j], amount)
+        amount = best_payment_along(graph, path, amount)
         if path[-1] == target:
             return max(known, amount)
 
@@ -219,6 +218,13 @@ def best_payment(arcs: Iterable[Arc], amount_in: float) -> float:
             break
         most = max(most, arc.curve.amount_out(amount_in))
     return most
+
+
+def best_payment_along(graph: MarketGraph, path: list[int], amount: float) -> float:
+    """Return what the best pool of each hop on `path` pays in turn; 0.0 for an empty path."""
+    for i, j in pairwise(path):
+        amount = best_payment(graph.arcs_by_pair[i][j], amount)
+    return amount if path else 0.0
 
 
 def amount_out_for_all(arc: Arc, amount_in: float) -> float:
