@@ -22,7 +22,7 @@ _ROUNDS = 16  # searches for one order. Empirical: most need three
 _MORE_ROUNDS = 6  # further searches once a sufficient input is known
 _NEAR = 2e-2  # of the requested output: routes this close to it are finished for exactly it
 _CLOSE = 1e-3  # of the input: a route finished this close to its own input needs no further search
-_SAME = 1e-4  # the same of a route that started from a similar order's, whose shares may suit another input better
+_CLOSE_WARM = 1e-4  # the same of a route from a similar order's, whose shares may suit another input better
 _SIMILAR = 0.25  # of an input: a search starts from the solution of one that differs by less
 _MAX_GROWTH = 64.0  # of the input per search, while more input brings more output
 _NEAR_GROWTH = 4.0  # the same once the output is `_MOSTLY` of the requested one
@@ -77,7 +77,7 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
     source = search.problem.graph.addresses[search.spec.source]
     rise = _rise(former.amount_out, former.prices[source] * former.amount_in / former.amount_out)
     first = _extrapolate(former.amount_in, former.amount_out, rise, amount_out)
-    state = _InputSearch(search.problem, amount_out, _SAME)
+    state = _InputSearch(search.problem, amount_out, _CLOSE_WARM)
     amount = max(1, int(min(first, _MAX_GROWTH * former.amount_in)))
     try:
         for _ in range(_MORE_ROUNDS):

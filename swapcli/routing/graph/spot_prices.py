@@ -109,14 +109,14 @@ class SpotPrices:
                 amount = max(amount, amount_out_for_all(arc, amount_in))
         return amount
 
-    def best_output(self, source: int, amount: float, known: float = 0.0) -> float:
+    def best_output(self, source: int, amount: float, known: float) -> float:
         """Return about the most that `amount` of `source` brings when one pool per hop sells as much of it as it takes.
 
         At least `known`, which is what some path brings. Branch and bound: prices bound what the rest of a path pays.
         Each hop extends only the most valuable tokens.
         """
         path = self.path_to_priced(source)
-        graph, target, hops_left, most = self._graph, self.target, self._max_hops - len(path) + 1, known
+        graph, target, hops_left, best_so_far = self._graph, self.target, self._max_hops - len(path) + 1, known
         if not path or hops_left < 0:
             return known
         amount = best_payment_along(graph, path, amount)
@@ -124,7 +124,7 @@ class SpotPrices:
             return max(known, amount)
 
         def extend(front: Mapping[int, float], best: Mapping[int, float], hop: int) -> dict[int, float]:
-            nonlocal most
+            nonlocal best_so_far
             values = self.values_within(hops_left - hop - 1)
             values_here = self.values_within(hops_left - hop)
             improved: dict[int, float] = {}
@@ -132,18 +132,18 @@ class SpotPrices:
                 amount_in, arcs = front[i], graph.arcs_by_pair[i]
                 for j, rate in graph.best_rate_out[i].items() if i != target else ():
                     value = values.get(j)
-                    if not value or amount_in * rate * value <= most:
+                    if not value or amount_in * rate * value <= best_so_far:
                         continue
-                    least = max(most / value, best.get(j, 0.0), improved.get(j, 0.0))
-                    amount_out = best_payment(arcs[j], amount_in) if amount_in * rate > least else 0.0
-                    if amount_out > least:
+                    to_beat = max(best_so_far / value, best.get(j, 0.0), improved.get(j, 0.0))
+                    amount_out = best_payment(arcs[j], amount_in) if amount_in * rate > to_beat else 0.0
+                    if amount_out > to_beat:
                         improved[j] = amount_out
                         if j == target:
-                            most = amount_out
+                            best_so_far = amount_out
             return improved
 
         best_labels({path[-1]: amount}, hops_left, extend)
-        return most
+        return best_so_far
 
     def is_dust(self, token: int, min_fraction: float) -> bool:
         """Return whether no path sells a slice of `token` for at least `min_fraction` of a slice of the target."""

@@ -53,7 +53,7 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: So
     prices = used_prices(problem, known) if known and known.trades else start_prices(problem, paths)
     stages = [_solve(problem, problem.arcs_between(prices), prices)]
     attempts: Counter[int] = Counter()
-    deepest_bring_more = True  # than all arcs between fewer tokens
+    deepest_first = True  # while these bring more than all arcs between fewer tokens
     outside_gain = inf
     for round_number in range(_MAX_ROUNDS):
         max_tokens = min(_FIRST_TOKENS << round_number, _MAX_TOKENS)
@@ -66,12 +66,12 @@ def expand_active_set(problem: RoutingProblem, paths: list[list[int]], known: So
         attempts.update(added.keys())
         prices = used_prices(problem, stages[-1].solution) | added
         arcs = problem.arcs_between(prices)
-        if deepest_bring_more and max_gain > _DISTANT_GAIN:
+        if deepest_first and max_gain > _DISTANT_GAIN:
             deepest = _deepest_arcs(arcs)
             if len(deepest) <= _MAX_DEEPEST_PART * len(arcs):
                 closer = problem.solve(deepest, prices, _COARSE_TOLERANCE)
-                deepest_bring_more = closer.value > stages[-1].solution.value
-                if deepest_bring_more:
+                deepest_first = closer.value > stages[-1].solution.value
+                if deepest_first:
                     prices |= closer.prices
         stages.append(_solve(problem, arcs, prices))
     return ActiveSet(stages, outside_gain)
@@ -107,7 +107,7 @@ def _deepest_arcs(arcs: Iterable[Arc]) -> list[Arc]:
 
 
 def tokens_to_add(
-    problem: RoutingProblem, stage: CandidateSolution, max_tokens: int, attempts: Counter[int], min_gain: float = 0.0
+    problem: RoutingProblem, stage: CandidateSolution, max_tokens: int, attempts: Counter[int], min_gain: float
 ) -> tuple[Prices, float]:
     """Return tokens to add, with start prices: those on detours over one outside token, else over several in a row.
 

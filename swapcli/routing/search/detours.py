@@ -125,8 +125,8 @@ class DetourSearch:
         found: dict[int, Detour] = {}
         best_gains: list[float] = []  # a heap
         for x in paying:
-            max_gain = order_value * min(1.0, log(ratios[x]))
-            if len(best_gains) >= count and max_gain < best_gains[0]:
+            gain_limit = order_value * min(1.0, log(ratios[x]))
+            if len(best_gains) >= count and gain_limit < best_gains[0]:
                 break
             selling, buying = _sellers_and_buyers(graph, x, all_costs, all_values, self._endpoints)
             price, flow, gain, depth = _flow_through(selling, buying, order_value, min_flow)
@@ -134,8 +134,8 @@ class DetourSearch:
                 path = _outside_path(x, costs, prices) + _outside_path(x, values, prices)
                 found[x] = Detour(price, gain, depth, path)
                 (heappush if len(best_gains) < count else heappushpop)(best_gains, gain)
-        most = ratios[paying[0]] - 1.0 if paying else 0.0
-        return Detours(found | _intermediate_detours(graph, found, costs, values, prices), most)
+        max_gain = ratios[paying[0]] - 1.0 if paying else 0.0
+        return Detours(found | _intermediate_detours(graph, found, costs, values, prices), max_gain)
 
 
 def _outside_path(x: int, offers: _Offers, prices: Prices) -> tuple[int, ...]:

@@ -165,5 +165,5 @@ def paid_along(graph: MarketGraph, path: list[int], amount: float) -> float:
 def test_the_best_output_is_that_of_the_best_path(graph: MarketGraph, max_hops: int, digits: float) -> None:
     amount, spot = 10.0**digits, SpotPrices(graph, 1, max_hops)
     best = max((paid_along(graph, path, amount) for path in paths(graph, 0, 1, max_hops)), default=0.0)
-    assert spot.best_output(0, amount) == pytest.approx(best, rel=1e-9)
+    assert spot.best_output(0, amount, 0.0) == pytest.approx(best, rel=1e-9)
     assert spot.best_output(0, amount, 2.0 * best) == 2.0 * best
