@@ -436,17 +436,20 @@ def test_the_memory_of_a_feed_has_a_threshold() -> None:
     assert missed(feed_section(replace(FEED, peak_bytes=400_000_001))) == ["bytes of a service over a feed of 9 pools"]
 
 
-def test_a_whole_run_keeps_sections_of_other_commands(findings: Findings) -> None:
+def test_a_whole_run_keeps_the_sections_that_it_does_not_measure(findings: Findings) -> None:
     others = Findings(hostile=[HOSTILE], feed=FEED)
     before = refresh_page(written(parse_plan([]), findings), others, circumstances(3, "def"))
+    by_hand = "## By hand\n\nA table of another command.\n\n| figure |\n| --- |\n| 1 |"
+    before = before.replace("\n## Remarks", f"\n{by_hand}\n\n## Remarks")
     after = render_page(parse_plan([]), findings, circumstances(), before)
-    for title in ("Hostile markets", "Feed"):
+    for title in ("Hostile markets", "Feed", "By hand"):
         section = before.split(f"\n## {title}\n")[1].split("\n## ")[0]
         assert after.split(f"\n## {title}\n")[1].split("\n## ")[0].strip() == section.strip()
     assert "| Hostile markets | 3 | 3 |" in after
     assert "| Feed | 1 | 1 |" in after
+    assert "* measured again (Hostile markets, Feed): 2030-01-03" in after
     assert after.count("\n## ") == before.count("\n## ")
-    assert after.rindex("\n## Remarks") > after.index("\n## Hostile markets")
+    assert after.rindex("\n## Remarks") > after.index("\n## By hand")
     assert render_page(parse_plan([]), findings, circumstances(), after) == after
 
 

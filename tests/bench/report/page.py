@@ -11,9 +11,7 @@ from tests.bench.feed_figures import FeedFigures
 from tests.bench.hostile_figures import HostileFigures
 from tests.bench.plan import FEW_PASSES, Plan
 from tests.bench.report.chain import chain_sections
-from tests.bench.report.feed import TITLE as FEED
 from tests.bench.report.feed import feed_section
-from tests.bench.report.hostile import TITLE as HOSTILE
 from tests.bench.report.hostile import hostile_section
 from tests.bench.report.machine import machine
 from tests.bench.report.optimum import exactness_section, families_section, fine_shares_section, gap_section
@@ -33,6 +31,7 @@ from tests.bench.workers_figures import WorkersFigures
 
 _METHOD, _NOTES = "How it was measured", "Remarks"
 _BREAK = "\n## "
+_AGAIN = "measured again"
 
 
 @dataclass(frozen=True, slots=True)
@@ -88,7 +87,7 @@ def _route_sections(found: Findings) -> list[Section]:
 
 
 def render_page(plan: Plan, found: Findings, circumstances: Circumstances, previous: str = "") -> str:
-    """Return the report in Markdown, with the sections on hostile markets and feeds of the previous page.
+    """Return the report in Markdown, with the sections of the previous page that this run did not measure.
 
     Commands of their own measure those, so that a run of `make bench` has no figures of them.
     """
@@ -96,7 +95,8 @@ def render_page(plan: Plan, found: Findings, circumstances: Circumstances, previ
     old_sections = _split_sections(previous)
     old_counts = read_summary(old_sections.get(SUMMARY, ""))
     counts = count_checks(parts)
-    others = [title for title in (HOSTILE, FEED) if title in old_sections and title not in counts]
+    rewritten = {SUMMARY, _METHOD, _NOTES, *(part.title for part in parts)}
+    others = [title for title in old_sections if title not in rewritten]
     counts |= {title: old_counts[title] for title in others if title in old_counts}
     old = ["## " + old_sections[title].rstrip("\n") for title in others]
     head = [
@@ -104,7 +104,7 @@ def render_page(plan: Plan, found: Findings, circumstances: Circumstances, previ
         "Written by `make bench`: every figure of one run beside its threshold, and beside the figure of the peer if "
         f"there is one. A figure that misses its threshold is marked{MISSED}.",
         summary_section(counts).text,
-        _method(plan, circumstances),
+        _method(plan, circumstances, _lines_on(others, old_sections.get(_METHOD, ""))),
     ]
     return "\n\n".join([*head, *(part.text for part in parts), *old, _notes()]) + "\n"
 
@@ -131,9 +131,15 @@ def _block(section: Section) -> str:
     return section.text.removeprefix("## ") + "\n"
 
 
+def _lines_on(titles: Sequence[str], method: str) -> list[str]:
+    """Return those facts of a section on the method that say when one of these sections was measured again."""
+    lines = [line.removeprefix("* ") for line in method.splitlines() if line.startswith(f"* {_AGAIN} (")]
+    return [line for line in lines if any(title in line.partition("): ")[0] for title in titles)]
+
+
 def _with_line(method: str, parts: Sequence[Section], circumstances: Circumstances) -> str:
     """Add a line on the sections that were measured again to the section on the method."""
-    name = f"* measured again ({', '.join(part.title for part in parts)}): "
+    name = f"* {_AGAIN} ({', '.join(part.title for part in parts)}): "
     lines = [line for line in method.splitlines() if not line.startswith(name)]
     last = max(at for at, line in enumerate(lines) if line.startswith("* "))
     circumstance = f"{_when(circumstances)}, revision {_revision(circumstances)}"
@@ -149,7 +155,8 @@ def _revision(circumstances: Circumstances) -> str:
     return ", then ".join(dict.fromkeys(circumstances.revisions))
 
 
-def _method(plan: Plan, circumstances: Circumstances) -> str:
+def _method(plan: Plan, circumstances: Circumstances, lines: Sequence[str]) -> str:
+    """Return the section on the method; `lines` are facts on sections that this run did not measure."""
     section = Section(_METHOD)
     rounds = f"{plan.rounds} round{'s' if plan.rounds > 1 else ''}"
     fewer = f" ({FEW_PASSES} on real markets and those of more than 1,000 pools)" if plan.passes > FEW_PASSES else ""
@@ -160,7 +167,7 @@ def _method(plan: Plan, circumstances: Circumstances) -> str:
         *machine(circumstances.versions),
         ("revision", _revision(circumstances)),
     ]
-    section.add_list(f"{name}: {value}" for name, value in facts)
+    section.add_list([*(f"{name}: {value}" for name, value in facts), *lines])
     section.add_paragraph(
         "The baselines are a folder of four programs outside this repository, named by `BASELINES`. "
         "`gen_market.py` generates markets without arbitrage, and orders for five pairs in four sizes (a fraction of "
