@@ -3,17 +3,21 @@
 from __future__ import annotations
 
 import signal
-from collections.abc import Iterator
+import sys
+from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from types import FrameType
 
 SIGNALS = (signal.SIGINT, signal.SIGTERM)
+_RETRY_S = 0.01
+"""The time after which a lost exception is raised again: finalizers of libraries take microseconds."""
 
 
 class GracefulInterrupt:
     """Raises `KeyboardInterrupt` on a signal; inside `uninterrupted` only at its end, or on a second signal."""
 
-    def __init__(self) -> None:
+    def __init__(self, report_unraisable: Callable[[sys.UnraisableHookArgs], object]) -> None:
+        self._report_unraisable = report_unraisable
         self._is_pending = self._is_deferring = False
 
     @contextmanager
@@ -24,7 +28,7 @@ class GracefulInterrupt:
             yield
         finally:
             self._is_deferring = False
-            self.check()
+            self._raise_if_pending()
 
     def handle_signal(self, number: int, frame: FrameType | None) -> None:
         """Handle a signal as a handler of `signal.signal`."""
@@ -33,19 +37,33 @@ class GracefulInterrupt:
         if not (is_first and self._is_deferring):
             raise KeyboardInterrupt
 
-    def check(self) -> None:
-        """Raise `KeyboardInterrupt` if a signal came whose own exception was lost, as in a finalizer or a callback."""
+    def retry_if_lost(self, lost: sys.UnraisableHookArgs) -> None:
+        """Raise `KeyboardInterrupt` again soon if it was raised in a finalizer or a callback, which cannot raise.
+
+        Handles what cannot be raised, as `sys.unraisablehook`.
+        """
+        if self._is_pending and lost.exc_type is KeyboardInterrupt:
+            signal.setitimer(signal.ITIMER_REAL, _RETRY_S)
+        else:
+            self._report_unraisable(lost)
+
+    def _raise_if_pending(self) -> None:
         if self._is_pending:
+            signal.setitimer(signal.ITIMER_REAL, 0)
             raise KeyboardInterrupt
 
 
 @contextmanager
 def graceful_interrupts() -> Iterator[GracefulInterrupt]:
     """Handle the signals inside the block, and restore the previous handlers after it."""
-    interrupt = GracefulInterrupt()
-    previous = {number: signal.signal(number, interrupt.handle_signal) for number in SIGNALS}
+    report_unraisable = sys.unraisablehook
+    interrupt = GracefulInterrupt(report_unraisable)
+    previous = {number: signal.signal(number, interrupt.handle_signal) for number in (*SIGNALS, signal.SIGALRM)}
+    sys.unraisablehook = interrupt.retry_if_lost
     try:
         yield interrupt
     finally:
+        signal.setitimer(signal.ITIMER_REAL, 0)
+        sys.unraisablehook = report_unraisable
         for number, handler in previous.items():
             signal.signal(number, handler)

@@ -125,19 +125,58 @@ def test_who_is_told_twice_does_not_wait() -> None:
 class Finalizer:
     """Sends a signal to this process when it is collected, where Python cannot raise."""
 
+    def __init__(self, number: signal.Signals) -> None:
+        self._number = number
+
     def __del__(self) -> None:
-        os.kill(os.getpid(), signal.SIGTERM)
+        os.kill(os.getpid(), self._number)
 
 
-def test_a_signal_whose_exception_was_lost_still_stops(monkeypatch: pytest.MonkeyPatch) -> None:
-    lost: list[object] = []
-    monkeypatch.setattr(sys, "unraisablehook", lost.append)
-    with graceful_interrupts() as interruption:
-        interruption.check()
-        Finalizer()
-        assert len(lost) == 1
-        with pytest.raises(KeyboardInterrupt):
-            interruption.check()
+@pytest.mark.parametrize("number", SIGNALS)
+def test_a_signal_lost_in_a_finalizer_stops_quietly(number: signal.Signals, monkeypatch: pytest.MonkeyPatch) -> None:
+    reported: list[object] = []
+    monkeypatch.setattr(sys, "unraisablehook", reported.append)
+
+    def lose_interrupt() -> None:
+        Finalizer(number)
+        time.sleep(30)
+
+    started_s = time.monotonic()
+    with graceful_interrupts(), pytest.raises(KeyboardInterrupt):
+        lose_interrupt()
+    assert time.monotonic() - started_s < 10
+    assert reported == []
+
+
+def test_a_lost_second_signal_does_not_wait(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setattr(sys, "unraisablehook", print)
+
+    def lose_second(interruption: GracefulInterrupt) -> None:
+        with interruption.uninterrupted():
+            os.kill(os.getpid(), signal.SIGTERM)
+            Finalizer(signal.SIGTERM)
+            time.sleep(30)
+
+    started_s = time.monotonic()
+    with graceful_interrupts() as interruption, pytest.raises(KeyboardInterrupt):
+        lose_second(interruption)
+    assert time.monotonic() - started_s < 10
+
+
+class Faulty:
+    """Fails when it is collected."""
+
+    def __del__(self) -> None:
+        raise ZeroDivisionError
+
+
+def test_other_errors_of_finalizers_are_reported(monkeypatch: pytest.MonkeyPatch) -> None:
+    reported: list[type[BaseException]] = []
+    monkeypatch.setattr(sys, "unraisablehook", lambda lost: reported.append(lost.exc_type))
+    with graceful_interrupts():
+        Faulty()
+    Faulty()
+    assert reported == [ZeroDivisionError] * 2
 
 
 def test_signals_are_what_they_were_afterwards() -> None:

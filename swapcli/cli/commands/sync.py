@@ -129,7 +129,7 @@ def sync(
                 session.output.note(difference)
             with session.create_store(target_network) as target:
                 target.check_can_append()
-                filled = _fill(session, target, node, sync_filter, interruption, accept_losses=accept_losses)
+                filled = _fill(session, target, node, sync_filter, accept_losses=accept_losses)
                 if watch:
                     with _publishing(session, target) as on_block:
                         _follow(session, target, node, heads, interruption, filled, on_block)
@@ -159,7 +159,6 @@ def _fill(
     target: Store,
     node: Node,
     sync_filter: SyncFilter,
-    interruption: GracefulInterrupt,
     *,
     accept_losses: bool,
 ) -> SyncResult:
@@ -168,7 +167,6 @@ def _fill(
         with _progress_display(session) as show:
             for progress in fill(target, node, sync_filter, SYSTEM_CLOCK, accept_losses=accept_losses):
                 show(progress)
-                interruption.check()
     except KeyboardInterrupt:
         raise Interrupted(
             f"interrupted; {_describe_store(target)}", hint="run the same command again to continue"
