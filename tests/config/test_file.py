@@ -82,7 +82,8 @@ def test_an_empty_file_sets_nothing(text: str) -> None:
         ("a: b: c\n", ", line 1: not YAML: mapping values are not allowed in this context"),
         ("\tmax_hops: 1\n", ", line 1: not YAML: found character that cannot start any token"),
         ("network: a\x00b", ": not YAML: "),
-        ("[" * 200_000, ", line 1: nested too deeply"),
+        ("[" * 500, ", line 1: nested too deeply"),
+        ("[" * 200_000, ", line 1: "),  # libyaml from 0.2.6 on refuses this depth itself, in its own words
         ("{a: " * 40, ", line 1: nested too deeply"),
         ("- " * 200_000, ", line 1: nested too deeply"),
     ],
