@@ -25,7 +25,14 @@ from swapcli.routing.search.candidate_rounding import CAPACITY_MARGINS, Candidat
 from swapcli.routing.search.column_generation import ActiveSet, expand_active_set, refine, start_prices
 from swapcli.routing.search.gas_pruning import estimated_net_output, prune_for_gas
 from swapcli.routing.search.order_flow import flow_values
-from swapcli.routing.search.problem import FINEST, CandidateSolution, Exclusions, RoutingProblem, SwapSpec
+from swapcli.routing.search.problem import (
+    FINEST,
+    LOW_PRECISION_UNITS,
+    CandidateSolution,
+    Exclusions,
+    RoutingProblem,
+    SwapSpec,
+)
 from swapcli.routing.search.single_path import (
     best_single_path,
     better_single_path,
@@ -39,8 +46,7 @@ _SIMILAR_LOSS = 0.9  # of what one solution loses by rounding, others over almos
 _MAX_ROUNDED_POOLS = 300  # above it, only the best of a solution and its pruned ones is rounded. Bounds the work
 _MAX_DETOUR_ROUNDS = 3  # searches around low-precision tokens; a second each rarely helps
 _MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
-_LOW_PRECISION_UNITS = 30_000  # a balance of fewer units loses more than `_ROUNDING_LOSS` by rounding down
-_ROUNDING_LOSS = 3e-5  # 0.3 basis points: 1 / `_LOW_PRECISION_UNITS`
+_ROUNDING_LOSS = 1.0 / LOW_PRECISION_UNITS  # 0.3 basis points
 _FINE_ROUNDING_LOSS = (
     3e-6  # the same for shares finer than a percent: rounding these loses a hundredth of that. Empirical
 )
@@ -416,7 +422,7 @@ def low_precision_tokens(result: SearchResult) -> frozenset[int]:
     # A single path may be best only because the solution's own route loses by rounding.
     for token, flow in _flows_into(solution, min_value).items():
         units.setdefault(token, flow)
-    low_precision = {token for token, amount in units.items() if amount < _LOW_PRECISION_UNITS}
+    low_precision = {token for token, amount in units.items() if amount < LOW_PRECISION_UNITS}
     return frozenset(low_precision - {problem.spec.target})
 
 

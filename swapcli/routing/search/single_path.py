@@ -11,12 +11,13 @@ from heapq import nlargest
 from itertools import pairwise
 from math import inf
 
+from swapcli.errors import PoolError
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Swap
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.best_paths import best_labels, relax_layers
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
-from swapcli.routing.search.problem import RoutingProblem
+from swapcli.routing.search.problem import LOW_PRECISION_UNITS, RoutingProblem
 from swapcli.routing.solver.newton import Solution
 
 _MAX_FRONT = 64  # tokens extended per hop in a search over the market. Empirical: more never improved a path
@@ -40,11 +41,14 @@ _UNREACHED = _PathState(0.0)
 
 
 class _PathExtender:
-    """Extends paths of one problem by a hop."""
+    """Extends paths of one problem by a hop.
+
+    Amounts are whole units, as curves say, and exactly what a pool pays for few units, of which rounding takes a part.
+    """
 
     def __init__(self, problem: RoutingProblem) -> None:
         self._spot, self._target, self._gas_value = problem.spot, problem.spec.target, problem.spec.gas_value
-        self._router_gas = problem.spec.router_gas
+        self._router_gas, self._addresses = problem.spec.router_gas, problem.graph.addresses
         self.min_hop_gas_cost = 0.0
         if self._gas_value:
             self.min_hop_gas_cost = self._gas_value * (problem.graph.min_swap_gas + self._router_gas.each_swap)
@@ -61,30 +65,40 @@ class _PathExtender:
     ) -> _PathState | None:
         """Return the state after the best of `arcs` between two tokens, which come best spot rate first.
 
-        Amounts are whole units. None if no amount exceeds `min_amount`, or no net amount `threshold`.
+        None if no amount exceeds `min_amount`, or no net amount `threshold`.
         """
         best = None
         min_amount = max(min_amount, threshold, 0.0)
         for arc in arcs:
             if state.amount * arc.rate <= min_amount:
                 break
-            amount_out = float(int(arc.curve.amount_out(state.amount)))
-            if amount_out <= min_amount or state.amount > arc.curve.capacity or arc.pool.key in rejected_pools:
+            if state.amount > arc.curve.capacity or arc.pool.key in rejected_pools:
                 continue
-            gas_cost, gas_in_token = self._gas_after(state.gas_cost, arc)
+            amount_out = self._amount_out(arc, state.amount)
+            if amount_out <= min_amount:
+                continue
+            gas_cost, gas_in_token = self._gas_after(state.gas_cost, arc, state.amount)
             if amount_out - gas_in_token > threshold:
                 threshold = amount_out - gas_in_token
                 min_amount = max(min_amount, threshold)
                 best = _PathState(amount_out, gas_cost, threshold, (*state.path, arc))
         return best
 
-    def _gas_after(self, gas_cost: float, arc: Arc) -> tuple[float, float]:
-        """Return the gas cost including that of `arc`, in units of the target and of the token that is bought."""
+    def _amount_out(self, arc: Arc, amount: float) -> float:
+        if amount >= LOW_PRECISION_UNITS or amount < 1.0:
+            return float(int(arc.curve.amount_out(amount)))
+        try:
+            return float(arc.pool.swap(self._addresses[arc.token_in], self._addresses[arc.token_out], int(amount))[0])
+        except PoolError:
+            return 0.0
+
+    def _gas_after(self, gas_cost: float, arc: Arc, amount: float) -> tuple[float, float]:
+        """Return the gas cost including that of `amount` in `arc`, in units of the target and of the bought token."""
         if not self._gas_value:
             return 0.0, 0.0
         token = arc.token_out
-        router = self._router_gas
-        units = arc.pool.gas_units(arc.pool) + router.each_swap
+        router, rate = self._router_gas, arc.curve.rate(amount)
+        units = arc.pool.gas_units_to(self._addresses[arc.token_in], self._addresses[token], rate) + router.each_swap
         units += router.token_between if token != self._target else 0
         gas_cost += units * self._gas_value
         value = self._token_values.get(token)
