@@ -64,7 +64,7 @@ def prune_for_gas(
     trades = candidate.solution.trades
     if len({trade.arc.token_in for trade in trades}) == len(trades):
         return []  # a single path: nothing connects without one of its pools
-    costs = [gas_cost(problem, trade) for trade in trades]
+    costs = [gas_cost(problem, trade.arc, trade.amount_in) for trade in trades]
     # Removing a pool loses at least its surplus.
     if all(cost <= trade.surplus for trade, cost in zip(trades, costs, strict=True)):
         return []
@@ -76,7 +76,7 @@ def prune_for_gas(
 def estimated_net_output(problem: RoutingProblem, candidate: CandidateSolution) -> float:
     """Return the output of a solution minus the gas of a transaction with its trades, in units of the target."""
     trades = candidate.solution.trades
-    costs = [gas_cost(problem, trade) for trade in trades]
+    costs = [gas_cost(problem, trade.arc, trade.amount_in) for trade in trades]
     return candidate.solution.value - _total_gas(problem, trades, costs)
 
 
@@ -108,7 +108,7 @@ def _slope_scaling_sets(
             arc = uncharged[trade.arc]
             amount_out = trade.amount_out / _fraction_left(charges[id(arc)])
             trades.append(trade._replace(arc=arc, amount_out=amount_out))
-        costs = [gas_cost(problem, trade) for trade in trades]
+        costs = [gas_cost(problem, trade.arc, trade.amount_in) for trade in trades]
         remaining = [trade.arc for trade in trades if charges[id(trade.arc)] < _MAX_CHARGE]
         arc_ids = frozenset(map(id, remaining))
         if arc_ids not in seen and _connects(remaining, problem.spec.endpoints):
@@ -130,10 +130,9 @@ def _charge_fraction(trade: Trade, cost: float, prices: Prices) -> float:
     return min(cost / value, 1.0) if value else 1.0
 
 
-def gas_cost(problem: RoutingProblem, trade: Trade) -> float:
-    """Return the gas of a trade in units of the target."""
-    arc, addresses = trade.arc, problem.graph.addresses
-    rate = arc.curve.rate(trade.amount_in)
+def gas_cost(problem: RoutingProblem, arc: Arc, amount_in: float) -> float:
+    """Return the gas of a swap of `amount_in` in units of the target."""
+    addresses, rate = problem.graph.addresses, arc.curve.rate(amount_in)
     units = arc.pool.gas_units_to(addresses[arc.token_in], addresses[arc.token_out], rate)
     return (units + problem.spec.router_gas.each_swap) * problem.spec.gas_value
 

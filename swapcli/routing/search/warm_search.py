@@ -105,6 +105,8 @@ def _search(
     result = SearchResult(search.problem, found, single, candidate.solution, candidate.exclusions)
     if _loss(result) > _LOSS_GROWTH * former.loss + _LOSS_MARGIN:
         return None
+    result = search.exchange_pools(result, is_former=found is known)
+    found = result.best
     # Rounding to whole units may make another path better than one that is closer to the solution.
     may_be_beaten = search.spec.gas_value > 0.0 or (len(found.route.segments) == 1 and not is_optimal(result))
     return None if may_be_beaten and search.find_better_single_path(found) else result
@@ -144,7 +146,11 @@ def _solve(problem: RoutingProblem, former: FormerSearch) -> CandidateSolution |
 def _paying_arcs(problem: RoutingProblem, usable: list[Arc], solved: list[Arc], prices: Prices) -> set[int]:
     """Return the ids of usable arcs outside the solved ones whose best trade at `prices` pays for its gas."""
     known = set(map(id, solved)) if len(solved) < len(usable) else set(map(id, usable))
-    return {id(trade.arc) for trade in _trades(usable, known, prices) if trade.surplus > gas_cost(problem, trade)}
+    return {
+        id(trade.arc)
+        for trade in _trades(usable, known, prices)
+        if trade.surplus > gas_cost(problem, trade.arc, trade.amount_in)
+    }
 
 
 def _trades(arcs: Iterable[Arc], known: Set[int], prices: Prices) -> Iterator[Trade]:

@@ -79,8 +79,8 @@ def left(problem: RoutingProblem, path: tuple[Arc, ...] | list[Arc]) -> float:
     router, gas = problem.spec.router_gas, problem.spec.router_gas.token_between * (len(path) - 1)
     *taken, paid = amounts_along(path, float(problem.spec.amount))
     for arc, amount in zip(path, taken, strict=True):
-        pair = (problem.graph.addresses[token] for token in (arc.token_in, arc.token_out))
-        gas += arc.pool.gas_units_to(*pair, arc.curve.rate(amount)) + router.each_swap
+        token_in, token_out = (problem.graph.addresses[token] for token in (arc.token_in, arc.token_out))
+        gas += arc.pool.gas_units_to(token_in, token_out, arc.curve.rate(amount)) + router.each_swap
     return paid - gas * problem.spec.gas_value
 
 
