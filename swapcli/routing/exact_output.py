@@ -71,7 +71,7 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
 
     None if a search from the start has to follow.
     """
-    from swapcli.routing.search.warm_search import is_optimal, search_from
+    from swapcli.routing.search.warm_search import search_from
 
     search = search_for(former.amount_in)
     source = search.problem.graph.addresses[search.spec.source]
@@ -92,13 +92,6 @@ def route_from(search_for: Callable[[int], RouteSearch], amount_out: int, former
             if state.best is None or following is None:
                 break
             amount = following
-        if state.best and not is_optimal(state.best):  # other shares may lose less by rounding
-            search = search_for(state.best.best.amount_in)
-            result = search.run(state.best.solution)
-            finished = _with_least_input(search, result, amount_out) if result else None
-            state.best = _cheaper(state.best, finished)
-            if result and not result.is_complete:
-                raise SearchTimeUp
         return state.best
     except SearchTimeUp:
         return state.best and state.best._replace(is_complete=False)

@@ -108,7 +108,7 @@ def _search(
     result = search.exchange_pools(result, is_former=found is known)
     found = result.best
     # Rounding to whole units may make another path better than one that is closer to the solution.
-    may_be_beaten = search.spec.gas_value > 0.0 or (len(found.route.segments) == 1 and not is_optimal(result))
+    may_be_beaten = search.spec.gas_value > 0.0 or (len(found.route.segments) == 1 and not _is_optimal(result))
     return None if may_be_beaten and search.find_better_single_path(found) else result
 
 
@@ -175,7 +175,7 @@ def _connects(arcs: Iterable[Arc], endpoints: TokenPair) -> bool:
     return target in edge_distances([(arc.token_in, arc.token_out) for arc in arcs], source)
 
 
-def is_optimal(result: SearchResult) -> bool:
+def _is_optimal(result: SearchResult) -> bool:
     """Return whether the best route loses no more than 0.01 basis points of its solution's output."""
     return _loss(result) <= _LOSS_MARGIN
 
