@@ -52,6 +52,8 @@ def exchange_pools(
     if len(found.replay.steps) > _MAX_STEPS or output - found.net < _MIN_GAS_PART * output:
         return None
     exchange = _Exchange(problem, found, solution)
+    if not all(exchange.prices.values()):
+        return None
     has_shortened, has_improved = exchange.shorten(), exchange.improve_hops()
     if not (has_shortened or has_improved or solve_again):
         return None
@@ -66,7 +68,7 @@ class _Exchange:
         self._problem, self._min_gain = problem, _MIN_GAIN * solution.value
         index, arcs_by_pair = problem.graph.token_index, problem.graph.arcs_by_pair
         self._amounts: dict[TokenPair, float] = {}
-        self._used: dict[str, TokenPair] = {}
+        self._used: dict[str, TokenPair] = {}  # hops by the keys of their pools
         for step in found.replay.steps:
             pair = index[step.token_in], index[step.token_out]
             self._amounts[pair] = self._amounts.get(pair, 0.0) + step.amount_in
@@ -81,7 +83,7 @@ class _Exchange:
     def shorten(self) -> bool:
         """Replace two hops over a token that nothing else passes by pools that skip it, where these leave more."""
         has_changed = False
-        for token in set(self.prices).difference(self._problem.spec.endpoints):
+        for token in sorted(self.prices.keys() - set(self._problem.spec.endpoints)):
             into = [pair for pair in self._amounts if pair[1] == token]
             out_of = [pair for pair in self._amounts if pair[0] == token]
             if len(into) == len(out_of) == 1:
@@ -92,16 +94,14 @@ class _Exchange:
         pair = first[0], second[1]
         if pair[1] not in self._problem.graph.arcs_by_pair[pair[0]]:
             return False
-        around, onward = self._leaves(first, self.pools[first]), self._leaves(second, self.pools[second])
-        beside = self._leaves(pair, self.pools[pair]) if pair in self.pools else _NO_POOLS
-        if around is None or onward is None or beside is None:
+        into, out_of = self._present(first), self._present(second)
+        beside = self._present(pair) if pair in self.pools else _NO_POOLS
+        if into is None or out_of is None or beside is None:
             return False
-        spec = self._problem.spec
-        # The value of what the first hop pays is the cost of what the second one sells.
+        router_gas, gas_value = self._problem.spec.router_gas, self._problem.spec.gas_value
+        # What the first hop pays is what the second one sells: it counts once.
         value_between = self._amounts[second] * self.prices[first[1]]
-        present_net = (
-            around.net + onward.net + beside.net - value_between - spec.router_gas.token_between * spec.gas_value
-        )
+        present_net = into.net - value_between + out_of.net + beside.net - router_gas.token_between * gas_value
         amount = self._amounts[first] + self._amounts.get(pair, 0.0)
         hop = self._hop(pair, amount)
         direct = hop.best(beside.arcs) if hop.max_net() > present_net else None
@@ -109,22 +109,28 @@ class _Exchange:
             return False
         for old in (first, second):
             del self._amounts[old], self.pools[old]
-        self._amounts[pair], self.pools[pair] = amount, direct.arcs
+        self._amounts[pair] = amount
+        self._use(pair, direct.arcs)
         return True
 
-    def _leaves(self, pair: TokenPair, arcs: tuple[Arc, ...]) -> _PoolSet | None:
-        return self._hop(pair, self._amounts[pair]).evaluate(arcs)
+    def _present(self, pair: TokenPair) -> _PoolSet | None:
+        """Return the present pools of a hop with what they leave."""
+        return self._hop(pair, self._amounts[pair]).evaluate(self.pools[pair])
+
+    def _use(self, pair: TokenPair, arcs: tuple[Arc, ...]) -> None:
+        """Choose the pools of a hop; none of them serves another hop from then on."""
+        self.pools[pair] = arcs
+        self._used.update((arc.pool.key, pair) for arc in arcs)
 
     def improve_hops(self) -> bool:
         """Exchange pools within hops, and return whether any exchange pays."""
         has_changed = False
         for pair, amount in self._amounts.items():
-            present = self.pools[pair]
-            if 0 < len(present) <= _MAX_POOLS:
-                hop = self._hop(pair, amount)
-                start, best = hop.evaluate(present), hop.best(present)
-                if start and best and best.net > start.net + self._min_gain:
-                    self.pools[pair], has_changed = best.arcs, True
+            present = self._present(pair) if 0 < len(self.pools[pair]) <= _MAX_POOLS else None
+            best = self._hop(pair, amount).best(present.arcs) if present else None
+            if present and best and best.net > present.net + self._min_gain:
+                self._use(pair, best.arcs)
+                has_changed = True
         return has_changed
 
     def _hop(self, pair: TokenPair, amount: float) -> _HopPools:
