@@ -25,6 +25,7 @@ _MIN_GAS_PART = 1e-5  # of the output: where gas costs less, exchanges gain next
 _MAX_STEPS = 32  # of a route: with more, the gas of one is a small part of what it pays. Bounds the work
 _MAX_POOLS = 6  # of a hop: with more, the gas of one is a small part of what it trades. Bounds the work
 _MAX_CHANGES = 4  # per hop. Empirical: most need one
+_MIN_RATE_PART = 1e-6  # of a spot rate: below it, pools are almost full, and the bound on what one adds says little
 _MIN_GAIN = 1e-7  # of the order's output: a thousandth of a basis point
 
 
@@ -52,7 +53,7 @@ def exchange_pools(
     if len(found.replay.steps) > _MAX_STEPS or output - found.net < _MIN_GAS_PART * output:
         return None
     exchange = _Exchange(problem, found, solution)
-    if not all(exchange.prices.values()):
+    if not exchange.is_possible(len(found.replay.steps)):
         return None
     has_shortened, has_improved = exchange.shorten(), exchange.improve_hops()
     if not (has_shortened or has_improved or solve_again):
@@ -79,6 +80,13 @@ class _Exchange:
         }
         tokens = {token for pair in self._amounts for token in pair}
         self.prices = {token: solution.prices.get(token) or problem.spot.value(token) for token in tokens}
+
+    def is_possible(self, steps: int) -> bool:
+        """Return whether each of the route's `steps` is in a pool of its own on the graph, and all tokens have a price.
+
+        Otherwise a hop lacks a pool here, which serves another hop too or is dust to the order.
+        """
+        return sum(map(len, self.pools.values())) == steps and all(self.prices.values())
 
     def shorten(self) -> bool:
         """Replace two hops over a token that nothing else passes by pools that skip it, where these leave more."""
@@ -186,11 +194,10 @@ class _HopPools:
                 break
             if arc in pools.arcs or arc in present.arcs:
                 continue
-            if pools.arcs:
+            gain = arc.rate * self._amount
+            if pools.rate > _MIN_RATE_PART * arc.rate:
                 amount_in, amount_out, _ = arc.trade_to_marginal_rate(pools.rate)
                 gain = amount_out - pools.rate * amount_in
-            else:
-                gain = arc.rate * self._amount
             if not present.arcs or pools.net + gain * self._price - self._min_gas_cost > present.net:
                 found = self.evaluate((*pools.arcs, arc))
                 if found:

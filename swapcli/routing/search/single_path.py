@@ -43,7 +43,7 @@ _UNREACHED = _PathState(0.0)
 class _PathExtender:
     """Extends paths of one problem by a hop.
 
-    Amounts are whole units, as curves say, and exactly what a pool pays for few units, of which rounding takes a part.
+    Amounts are whole units, as curves say; for few units they are exactly what the pool pays, as rounding counts there.
     """
 
     def __init__(self, problem: RoutingProblem) -> None:
