@@ -7,7 +7,9 @@ from itertools import combinations
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
+from swapcli.errors import NoRoute
 from swapcli.model.market import MarketState
+from swapcli.routing import Router
 from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.search.problem import CandidateSolution, Exclusions, RoutingProblem
 from swapcli.routing.search.route_search import RouteSearch, ScoredRoute, SearchResult
@@ -18,6 +20,7 @@ from tests.support.pools import (
     build_concentrated,
     build_constant_product,
     build_market,
+    build_order,
     build_random_market,
     build_token,
     seeds,
@@ -74,6 +77,21 @@ def test_exchanges_never_lower_what_is_left(seed: int, amount: int, gas_part: fl
     best = search.exchange_pools(result).best
     assert best.net >= path.net
     assert serves_one_hop_each(best) or not serves_one_hop_each(path)
+
+
+@given(seeds, st.integers(0, 34).map(lambda digits: 10**digits), gas_parts, st.booleans())
+def test_any_order_is_quoted_or_rejected(seed: int, amount: int, gas_part: float, reverse: bool) -> None:
+    """Also routes that fill pools, and those that use one pool of several tokens twice."""
+    market = build_random_market(seed, tokens=4, pools=10, every_family=True, noise=30)
+    value = problem_of(market, amount, 4).spot.value(0)
+    gas_price_wei = int(amount * gas_part / 100_000 * (1.0 / value if reverse and value else 1.0))
+    try:
+        quote = Router(market).quote(
+            build_order(market, 0, 1, amount)._replace(reverse=reverse), gas_price_wei=gas_price_wei
+        )
+    except NoRoute:
+        return
+    assert quote.amount_out >= amount if reverse else quote.amount_in == amount
 
 
 @given(seeds, amounts, gas_parts, st.integers(0, 3))
