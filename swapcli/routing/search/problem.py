@@ -19,7 +19,7 @@ ROUGH, FINE, FINEST = 3e-3, 3e-4, 1e-10
 """Solver tolerances while the active set grows, for a route, and for a certificate. Empirical: at `FINE`, solutions are
 within 0.1 basis points of the optimum, less than rounding to whole percents loses."""
 LOW_PRECISION_UNITS = 30_000
-"""A balance of fewer base units loses more than 0.3 basis points by rounding down."""
+"""A balance of fewer base units may lose more than 0.3 basis points by rounding down."""
 
 
 class SwapSpec(NamedTuple):

@@ -45,7 +45,7 @@ _MAX_PRUNED_CANDIDATES = 3  # solutions over fewer pools that are rounded and re
 _SIMILAR_LOSS = 0.9  # of what one solution loses by rounding, others over almost the same pools lose too. Empirical
 _MAX_ROUNDED_POOLS = 300  # above it, only the best of a solution and its pruned ones is rounded. Bounds the work
 _MAX_DETOUR_ROUNDS = 3  # searches around low-precision tokens; a second each rarely helps
-_MAX_EXCHANGES = 2  # of pools in the hops of a route: amounts change with them. Empirical
+_MAX_LOCAL_SEARCH_ROUNDS = 2  # a round changes the amounts that hops get. Empirical
 _MAX_REJECTED_POOLS = 8  # pools left out of a path, before the search for a single path ends
 _ROUNDING_LOSS = 1.0 / LOW_PRECISION_UNITS  # 0.3 basis points
 _FINE_ROUNDING_LOSS = (
@@ -156,7 +156,7 @@ class RouteSearch:
         return self._active.stages[-1].solution
 
     def _search(self) -> SearchResult | None:
-        """Search, again without tokens where the best route loses by rounding, and reallocate shares at the end."""
+        """Search, again without tokens where the best route loses by rounding; reallocate shares and improve pools."""
         best_result = result = self._search_avoiding(self.problem)
         problem = self.problem
         for _ in range(_MAX_DETOUR_ROUNDS):
@@ -168,24 +168,32 @@ class RouteSearch:
                 break
             result = self._search_avoiding(problem)
             best_result = max((each for each in (best_result, result) if each), key=lambda each: each.best.net)
-        return self._reallocate(self.exchange_pools(best_result)) if best_result else None
+        return self.improve_pools(self._reallocate(best_result)) if best_result else None
 
-    def exchange_pools(self, result: SearchResult, *, is_former: bool = False) -> SearchResult:
-        """Return `result` with other pools in its hops if these leave more after gas.
-
-        `is_former` says that the route was found for another order, so that its shares may suit this one less.
-        """
+    def improve_pools(self, result: SearchResult) -> SearchResult:
+        """Return `result` with other pools in its hops if these pay more net of gas."""
         if self.spec.gas_value == 0.0:
             return result
-        from swapcli.routing.search.pool_exchange import exchange_pools
+        from swapcli.routing.search.pool_replacement import replace_pools
 
-        for _ in range(_MAX_EXCHANGES):
-            candidate = exchange_pools(result.problem, result.best, result.solution, solve_again=is_former)
-            better = self._round_and_replay(candidate) if candidate else None
-            if better is None or better.net <= result.best.net:
+        for _ in range(_MAX_LOCAL_SEARCH_ROUNDS):
+            self._record_best(result)
+            better = self._better_over(replace_pools(result.problem, result.best, result.solution), result)
+            if better is result:
                 break
-            result, is_former = result._replace(best=better), False
+            result = better
         return result
+
+    def share_again(self, result: SearchResult) -> SearchResult:
+        """Return `result` with new shares for its pools if these pay more: it may have been found for another order."""
+        from swapcli.routing.search.pool_replacement import solve_over_route
+
+        return self._better_over(solve_over_route(result.problem, result.best, result.solution), result)
+
+    def _better_over(self, candidate: CandidateSolution | None, result: SearchResult) -> SearchResult:
+        """Return `result` with the route of `candidate` if that is better."""
+        better = self._round_and_replay(candidate) if candidate else None
+        return result._replace(best=better) if better and better.net > result.best.net else result
 
     def _reallocate(self, result: SearchResult) -> SearchResult:
         """Return `result` with its shares reallocated if its route falls short of its solution."""

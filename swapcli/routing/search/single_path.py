@@ -43,7 +43,8 @@ _UNREACHED = _PathState(0.0)
 class _PathExtender:
     """Extends paths of one problem by a hop.
 
-    Amounts are whole units, as curves say; for few units they are exactly what the pool pays, as rounding counts there.
+    Amounts are whole units. Inputs below `LOW_PRECISION_UNITS` use the pool's exact swap, because rounding matters
+    there; larger ones use the curve.
     """
 
     def __init__(self, problem: RoutingProblem) -> None:
@@ -85,7 +86,7 @@ class _PathExtender:
         return best
 
     def _amount_out(self, arc: Arc, amount: float) -> float:
-        if amount >= LOW_PRECISION_UNITS or amount < 1.0:
+        if amount >= LOW_PRECISION_UNITS:
             return float(int(arc.curve.amount_out(amount)))
         try:
             return float(arc.pool.swap(self._addresses[arc.token_in], self._addresses[arc.token_out], int(amount))[0])
@@ -110,8 +111,8 @@ class _PathExtender:
 def best_single_path(problem: RoutingProblem, arcs: Iterable[Arc]) -> list[Arc]:
     """Return the path over `arcs` with the best net output; empty if there is none.
 
-    The arcs of a pair come best spot rate first. A pool's output grows with its input, so that only the best amount per
-    token matters. Amounts are whole units, which charges tokens with few decimals for what they round away.
+    The arcs of a pair come best spot rate first. Per token, the state with the best net amount counts. Amounts are
+    whole units, which charges tokens with few decimals for what they round away.
     """
     source, target = problem.spec.endpoints
     leaving: dict[int, dict[int, list[Arc]]] = {}

@@ -103,9 +103,14 @@ def _search(
     if found is None:
         return None
     result = SearchResult(search.problem, found, single, candidate.solution, candidate.exclusions)
+    try:
+        if found is known and search.spec.gas_value > 0.0:
+            result = search.share_again(result)
+        result = search.improve_pools(result)
+    except SearchTimeUp:
+        return result._replace(is_complete=False)
     if _loss(result) > _LOSS_GROWTH * former.loss + _LOSS_MARGIN:
         return None
-    result = search.exchange_pools(result, is_former=found is known)
     found = result.best
     # Rounding to whole units may make another path better than one that is closer to the solution.
     may_be_beaten = search.spec.gas_value > 0.0 or (len(found.route.segments) == 1 and not _is_optimal(result))

@@ -97,8 +97,8 @@ def test_equals_the_best_of_all_paths(seed: int, amount: int, max_hops: int, eve
 
 
 @given(seeds, st.integers(1, 2_000), hop_limits)
-def test_of_few_units_it_pays_the_most_that_any_path_does(seed: int, amount: int, max_hops: int) -> None:
-    """Rounding may take half of what a pool gets, so that curves say nothing. These pools never round up."""
+def test_small_amounts_take_the_exact_best_path(seed: int, amount: int, max_hops: int) -> None:
+    """Rounding can cost half of a tiny amount, which curves do not show. These pools never round up."""
     problem = problem_of(build_random_market(seed, tokens=5, pools=14), amount, max_hops)
     best = max((exact_output(one, amount) for one in every_path(problem.graph, max_hops)), default=0)
     if best < LOW_PRECISION_UNITS:
