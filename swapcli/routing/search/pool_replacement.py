@@ -81,11 +81,13 @@ class _RoutePools:
         tokens = {token for pair in keys for token in pair}
         self._prices = {token: solution.prices.get(token) or problem.spot.value(token) for token in tokens}
         self.swaps = sum(map(len, keys.values()))
-        self.is_supported = (
-            sum(map(len, self._pools.values())) == self.swaps == len(set().union(*keys.values()))
-            and all(self._prices.values())
-        )  # fmt: skip
+        self._distinct_pools = len(set[str]().union(*keys.values()))
+
+    @property
+    def is_supported(self) -> bool:
         """Whether the graph has every pool of the route, each pool serves one hop, and every token has a price."""
+        in_graph = sum(map(len, self._pools.values()))
+        return in_graph == self.swaps == self._distinct_pools and all(self._prices.values())
 
     def solve(self) -> CandidateSolution:
         """Return the solution over the present pools."""
@@ -163,7 +165,7 @@ class _HopChoices:
 
     def __init__(self, problem: RoutingProblem, amount: float, price: float, parallel: Sequence[Arc]) -> None:
         self._problem, self._amount, self._price, self._parallel = problem, amount, price, parallel
-        self._min_gas_cost = (problem.graph.min_swap_gas + problem.spec.router_gas.each_swap) * problem.spec.gas_value
+        self._min_gas_cost = problem.min_swap_gas_cost
 
     def best(self, start: _HopChoice, net_to_beat: float) -> _HopChoice | None:
         """Return the best choice above `net_to_beat` that single changes lead to from `start`; None if none does."""

@@ -82,6 +82,11 @@ class RoutingProblem(NamedTuple):
         spot = SpotPrices(self.graph, self.spec.target, self.spec.max_hops, self.spot.slices, avoided)
         return RoutingProblem(self.graph, spot, self.spec, avoided)
 
+    @property
+    def min_swap_gas_cost(self) -> float:
+        """The least gas of a swap, in units of the target."""
+        return self.spec.gas_value * (self.graph.min_swap_gas + self.spec.router_gas.each_swap)
+
     def spot_output(self) -> float:
         """Return the output at spot prices: about the most that any route can bring."""
         return self.spec.amount * self.spot.value(self.spec.source)

@@ -344,8 +344,7 @@ class RouteSearch:
         """
         spec, rejected_pools = self.spec, set[str]()
         min_net = found.net + spec.router_gas.base * spec.gas_value if found else -inf
-        min_gas = (self.problem.graph.min_swap_gas + spec.router_gas.each_swap) * spec.gas_value
-        if max_output * (1.0 - _SAME_OUTPUT) - min_gas <= min_net:
+        if max_output * (1.0 - _SAME_OUTPUT) - self.problem.min_swap_gas_cost <= min_net:
             return None
         for _ in range(_MAX_REJECTED_POOLS):
             spec.check()

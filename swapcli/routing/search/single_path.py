@@ -50,9 +50,7 @@ class _PathExtender:
     def __init__(self, problem: RoutingProblem) -> None:
         self._spot, self._target, self._gas_value = problem.spot, problem.spec.target, problem.spec.gas_value
         self._router_gas, self._addresses = problem.spec.router_gas, problem.graph.addresses
-        self.min_hop_gas_cost = 0.0
-        if self._gas_value:
-            self.min_hop_gas_cost = self._gas_value * (problem.graph.min_swap_gas + self._router_gas.each_swap)
+        self.min_hop_gas_cost = problem.min_swap_gas_cost if self._gas_value else 0.0
         self.start = _PathState(float(problem.spec.amount))
         self._token_values: dict[int, float] = {}
 
