@@ -18,6 +18,7 @@ from hypothesis.internal.conjecture import providers
 from hypothesis.vendor import pretty
 
 if TYPE_CHECKING:
+    from swapcli.state.rpc.rpc_node import RpcNode
     from tests.chain.small_chain import SmallTestChain
     from tests.chain.trader import Trader
     from tests.support.redis_server import RedisServer
@@ -93,6 +94,15 @@ def trader(shared_trader: Trader) -> Iterator[Trader]:
 
     with restored(shared_trader) as trader:
         yield trader
+
+
+@pytest.fixture
+def node(trader: Trader) -> Iterator[RpcNode]:
+    """A node of the trader's chain."""
+    from tests.support.chain import connected
+
+    with connected(trader.chain) as node:
+        yield node
 
 
 @pytest.fixture(scope="session")

@@ -34,6 +34,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"networks", "pools"}),
     frozenset({"routing"}),
     frozenset({"selection", "api", "evm", "starknet", "markets"}),
+    frozenset({"state"}),
     frozenset({"chain", "store", "remote", "config"}),
     frozenset({"engine"}),
     frozenset({"pictures"}),
@@ -81,7 +82,7 @@ HEAVY = {
 """Libraries that no module imports at the top level, except modules that are loaded on demand."""
 LOADED_ON_DEMAND = (
     "cli/render/terminal_tables.py", "cli/render/progress.py", "cli/serve_workers.py", "config/yaml_parser.py",
-    "remote/", "service/", "chain/", "store/",
+    "remote/", "service/", "state/", "chain/", "store/",
 )  # fmt: skip
 """Modules and packages that no other module imports at the top level."""
 
@@ -179,11 +180,11 @@ def test_heavy_libraries_are_imported_on_demand(package: str) -> None:
 
 def test_two_modules_import_web3() -> None:
     """One for lasting connections, with what web3 depends on, and one for names. Others import them on demand."""
-    libraries = {"web3": {"subscribed_connection", "names"}, "websockets": {"subscribed_connection"}, "ens": {"names"}}
+    connection, names = PACKAGE / "state/rpc/subscribed_connection.py", PACKAGE / "chain/names.py"
+    libraries = {"web3": {connection, names}, "websockets": {connection}, "ens": {names}}
     for library, users in libraries.items():
-        found = {file for file in modules() if library in {name.split(".")[0] for name in imports(file)}}
-        assert found == {PACKAGE / "chain" / f"{user}.py" for user in users}
-    on_demand = {"swapcli.chain.subscribed_connection", "swapcli.chain.names"}
+        assert {file for file in modules() if library in {name.split(".")[0] for name in imports(file)}} == users
+    on_demand = {"swapcli.state.rpc.subscribed_connection", "swapcli.chain.names"}
     assert not [file for file in modules() if on_demand & set(top_level_imports(file))]
 
 

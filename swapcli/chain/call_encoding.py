@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Sequence
 from typing import Final
 
-from swapcli.chain.node import ReturnData
 from swapcli.encoding.abi import WORD, decode_list, decode_text, decode_word, decode_words, encode_word, to_signed
 from swapcli.encoding.abi import to_address as address_of_word
 from swapcli.errors import InvalidUpstreamResponse
+from swapcli.state.rpc.node import ReturnData
 
 SELECTORS: Final[dict[str, str]] = {
     "A()": "f446c1d0",

@@ -17,7 +17,6 @@ from functools import lru_cache
 from types import MappingProxyType
 from typing import Final
 
-from swapcli.chain.node import Log
 from swapcli.chain.pool_constants import (
     BalancerV2Constants,
     BalancerV3Constants,
@@ -43,6 +42,7 @@ from swapcli.networks.pool_addresses import hash_pool_key, is_solidly
 from swapcli.pools import FAMILIES
 from swapcli.pools.concentrated import Concentrated
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import Log
 
 KeyOfEvent = Callable[[Log], str]
 """Returns the key of the pool that an event is about."""

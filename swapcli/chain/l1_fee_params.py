@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_word
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import ContractCall
 from swapcli.evm.l1_fee import L1FeeParams
+from swapcli.state.rpc.node import ContractCall
 
 _FEES = ("l1BaseFee()", "blobBaseFee()")
 _SCALARS = ("baseFeeScalar()", "blobBaseFeeScalar()")

@@ -6,9 +6,9 @@ from collections.abc import Callable, Generator, Sequence
 from itertools import islice
 from typing import TypeVar
 
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.errors import SwapcliError
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import ContractCall, ReturnData
 
 T = TypeVar("T")
 

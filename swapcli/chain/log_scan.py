@@ -10,12 +10,12 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final
 
-from swapcli.chain.json_rpc_client import TooManyRequests
-from swapcli.chain.load_sharing import WorkQueue, run_shared
-from swapcli.chain.node import BlockHeader, BlockId, Log, LogFilter, Node
-from swapcli.chain.node_limits import LearnedLimit
 from swapcli.errors import UpstreamRejected, UpstreamTimeout
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.json_rpc_client import TooManyRequests
+from swapcli.state.rpc.load_sharing import WorkQueue, run_shared
+from swapcli.state.rpc.node import BlockHeader, BlockId, Log, LogFilter, Node
+from swapcli.state.rpc.node_limits import LearnedLimit
 
 _MANY: Final = 2_000
 """Events in one response after which a wider range may be too much for the node."""

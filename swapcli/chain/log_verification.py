@@ -13,8 +13,8 @@ from typing import Final
 from weakref import WeakKeyDictionary
 
 from swapcli.chain.logs_bloom import bloom_mask, is_selective, may_contain
-from swapcli.chain.node import Log, LogFilter, Node
 from swapcli.errors import UpstreamRejected, UpstreamTimeout
+from swapcli.state.rpc.node import Log, LogFilter, Node
 
 MAX_HEADERS: Final = 256
 """Headers that are read for one range of events: at 15 KB each, 4 MB."""

@@ -19,13 +19,13 @@ from typing import Final
 from weakref import WeakKeyDictionary, WeakSet
 
 from swapcli.chain.call_encoding import encode_call, invalid_response
-from swapcli.chain.json_rpc_client import TooManyRequests
-from swapcli.chain.load_sharing import WorkQueue, run_shared
-from swapcli.chain.node import BlockHeader, BlockId, ContractCall, HashPinnedNode, Node, ReturnData, block_number
-from swapcli.chain.node_limits import MIN_AGGREGATE_CALLS, LearnedLimit
 from swapcli.encoding.abi import WORD, decode_bytes, decode_word, encode_word
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.json_rpc_client import TooManyRequests
+from swapcli.state.rpc.load_sharing import WorkQueue, run_shared
+from swapcli.state.rpc.node import BlockHeader, BlockId, ContractCall, HashPinnedNode, Node, ReturnData, block_number
+from swapcli.state.rpc.node_limits import MIN_AGGREGATE_CALLS, LearnedLimit
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
 _PART_REQUESTS: Final = 4

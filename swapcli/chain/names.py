@@ -21,8 +21,6 @@ from web3.exceptions import BadFunctionCallOutput, ContractLogicError, StaleBloc
 from web3.providers.base import JSONBaseProvider
 from web3.types import RPCEndpoint, RPCResponse
 
-from swapcli.chain.node import ChainHead, ContractCall
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.encoding.text import printable
 from swapcli.errors import InvalidAddress, InvalidUpstreamResponse
 from swapcli.model.network import Kind
@@ -30,6 +28,8 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import is_native, parse_address
 from swapcli.networks.name_services import NameService
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import ChainHead, ContractCall
+from swapcli.state.rpc.rpc_node import RpcNode
 
 _ETHEREUM: Final = 1
 _EVM_COIN_TYPES: Final = 0x8000_0000

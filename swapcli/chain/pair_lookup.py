@@ -20,7 +20,6 @@ from swapcli.chain.loaders.manager_storage import extsload_call, price_and_tick,
 from swapcli.chain.loaders.uniswap_v4 import POOLS_SLOT
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_constants import LastTicks, V4Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidUpstreamResponse
@@ -30,6 +29,7 @@ from swapcli.pools.constant_product import ConstantProduct
 from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.pools.v4_hooks import may_change_amounts
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import ContractCall, ReturnData
 
 USUAL_FEES: Final = (
     *(10, 20, 50, 80, 100, 200, 250, 300, 400, 450, 500, 750, 1_000, 1_500, 2_000, 2_500, 3_000, 4_000, 5_000, 6_000),

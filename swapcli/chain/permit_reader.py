@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from typing import Any, Final
 
 from swapcli.chain.call_encoding import encode_call, read_text, read_word, read_words
-from swapcli.chain.node import BlockId, ContractCall, Node, ReturnData, StateOverrideNode
 from swapcli.encoding.abi import encode_uint
 from swapcli.errors import InvalidOption, UpstreamError
 from swapcli.evm.permit import PermitTerms, Signature, permit2_message, token_message
 from swapcli.evm.permit2_allowance import PERMIT2
 from swapcli.evm.typed_data import TypedData, domain_separator
 from swapcli.model.router_dialect import PermitKind
+from swapcli.state.rpc.node import BlockId, ContractCall, Node, ReturnData, StateOverrideNode
 
 _ALLOWANCE: Final = "allowance(address,address,address)"
 _NONCES: Final = "nonces(address)"

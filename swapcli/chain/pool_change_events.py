@@ -23,9 +23,9 @@ from swapcli.chain.contract_kinds import (
     topic_of,
 )
 from swapcli.chain.logs_bloom import bloom_mask, may_contain
-from swapcli.chain.node import Log
 from swapcli.model.network import Kind
 from swapcli.pools import FAMILIES
+from swapcli.state.rpc.node import Log
 
 EVENTS: Final[dict[ContractKind, dict[str, KeyOfEvent]]] = {
     kind: {topic_of(signature): key_of for signature, key_of in traits.events.items()} for kind, traits in KINDS.items()

@@ -15,7 +15,6 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import pool_reader
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import ContractCall, Log, LogFilter
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import WORD
 from swapcli.model.network import Deployment, Network, ProtocolInfo
@@ -23,6 +22,7 @@ from swapcli.model.quoter import Quoter
 from swapcli.model.token import Token
 from swapcli.networks.quoter_definitions import parse_quoters, quoted_protocols
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import ContractCall, Log, LogFilter
 
 _BATCH_SIZE: Final = 500
 

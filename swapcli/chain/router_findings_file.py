@@ -9,9 +9,9 @@ from enum import StrEnum
 from pathlib import Path
 from typing import Final, TypeVar
 
-from swapcli.chain.json_file import read_json_file, write_json_file
 from swapcli.model.router_findings import NO_FINDINGS, Finding, RouterFindings
 from swapcli.model.router_reading import ExtraDataForm, RateReading
+from swapcli.state.json_file import read_json_file, write_json_file
 
 _ROUTERS: Final = "routers"
 _Value = TypeVar("_Value", bound=StrEnum)

@@ -10,7 +10,6 @@ from swapcli.chain.call_encoding import invalid_response, read_list, read_word, 
 from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import Log, ReturnData
 from swapcli.chain.pool_constants import SampledConstants
 from swapcli.chain.pool_discovery import with_decimals
 from swapcli.chain.pool_ref import PoolRef
@@ -24,6 +23,7 @@ from swapcli.model.quoter import ContractFunction, PoolEnumeration, Quoter
 from swapcli.networks.address import keccak256
 from swapcli.networks.quoter_definitions import parse_quoters
 from swapcli.pools.sampled import Sampled
+from swapcli.state.rpc.node import Log, ReturnData
 
 _MAX_LISTED: Final = 5_000
 """Entries of a protocol's list: more than any has."""

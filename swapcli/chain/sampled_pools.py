@@ -12,7 +12,6 @@ from typing import Final, TypeAlias
 
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_word, read_words, to_address
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import CallContext, ContractCall, ReturnData
 from swapcli.encoding.abi import WORD, to_signed
 from swapcli.encoding.abi_arguments import AbiValue, encode_arguments
 from swapcli.model.quoter import (
@@ -27,6 +26,7 @@ from swapcli.model.quoter import (
 from swapcli.networks.address import keccak256
 from swapcli.pools.sampled import Sampled
 from swapcli.pools.sampled_curve import QuotedSale
+from swapcli.state.rpc.node import CallContext, ContractCall, ReturnData
 from swapcli.validation.values import parse_number_text
 
 _POWERS: Final = range(-7, 8)

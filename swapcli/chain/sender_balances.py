@@ -5,12 +5,12 @@ from __future__ import annotations
 from typing import Final
 
 from swapcli.chain.call_encoding import encode_call, read_word, read_words
-from swapcli.chain.node import Account, BlockId, ContractCall, ReturnData, StateOverrideNode
 from swapcli.evm.permit2_allowance import PERMIT2
 from swapcli.evm.simulation import SimulatedCall
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.transaction import Approval
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import Account, BlockId, ContractCall, ReturnData, StateOverrideNode
 
 BALANCE: Final = "balanceOf(address)"
 ALLOWANCE: Final = "allowance(address,address)"

@@ -6,9 +6,9 @@ from typing import Final
 
 from swapcli.chain.call_encoding import encode_call, read_address
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import ContractCall
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import ContractCall
 
 _OWNER: Final = "ownerOf(uint256)"
 _TAKER_SUBMITTED: Final = 2

@@ -9,12 +9,12 @@ import re
 from collections.abc import Sequence
 from typing import Final, Protocol
 
-from swapcli.chain.json_rpc_client import RpcError, RpcRequest, RpcResult
-from swapcli.chain.node import StateOverride
-from swapcli.chain.rpc_node import render_overrides
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.transaction import Transaction
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.json_rpc_client import RpcError, RpcRequest, RpcResult
+from swapcli.state.rpc.node import StateOverride
+from swapcli.state.rpc.rpc_node import render_overrides
 
 _FEE_BLOCKS: Final = 20
 """Blocks whose fees are read: as many as go-ethereum's own suggestion considers (`eth/gasprice`)."""

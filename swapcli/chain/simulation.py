@@ -12,7 +12,6 @@ from collections.abc import Sequence
 from enum import StrEnum
 from typing import Final
 
-from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
 from swapcli.chain.sender_balances import SenderBalances
 from swapcli.chain.token_slots import find_balance_slot
 from swapcli.errors import InvalidInput, InvalidUpstreamResponse, SimulationError, UpstreamRejected
@@ -26,6 +25,7 @@ from swapcli.evm.simulation import (
 )
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
 
 _OWN_CODE: Final = "0x5b3f1c9f37a64d1db5a7c2e0d94be2f3a16c80e7"
 """An arbitrary address that carries the sender's own code during the simulation."""

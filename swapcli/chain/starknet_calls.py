@@ -12,9 +12,9 @@ from functools import lru_cache
 from typing import Final
 
 from swapcli.chain.call_encoding import invalid_response, read_words
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.encoding.abi import WORD
 from swapcli.networks.address import STARKNET_ADDRESS_LIMIT, keccak256
+from swapcli.state.rpc.node import ContractCall, ReturnData
 
 _SELECTOR_LIMIT: Final = 1 << 250
 _HALF_BITS: Final = 128

@@ -20,12 +20,12 @@ from collections.abc import Iterable, Iterator, Sequence
 from typing import Final
 
 from swapcli.chain.call_encoding import encode_call
-from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
 from swapcli.chain.sender_balances import ALLOWANCE, BALANCE
 from swapcli.encoding.abi import WORD, encode_word
 from swapcli.evm.permit2_allowance import AMOUNT_BITS, PERMIT2
 from swapcli.model.transaction import Approval
 from swapcli.networks.address import keccak256
+from swapcli.state.rpc.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
 
 _FIRST_SLOTS: Final = range(64)
 _BEHIND_GAPS: Final = range(101, 352, 50)

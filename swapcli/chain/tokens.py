@@ -11,10 +11,10 @@ from swapcli.chain.call_encoding import encode_call, invalid_response, read_word
 from swapcli.chain.call_encoding import read_text as read_abi_text
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import ContractCall
 from swapcli.chain.starknet_calls import read_felt_text, starknet_call
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.model.token import Token
+from swapcli.state.rpc.node import ContractCall
 
 MAX_DECIMALS: Final = 36
 """No traded token has more."""

@@ -10,7 +10,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Final
 
-from swapcli.chain.node import BlockId, ContractCall, HypotheticalCall, Node, StateOverride, StateOverrideNode
 from swapcli.errors import ChainReorganized, InvalidInput, UpstreamError
 from swapcli.evm.transfer_probe import (
     TransferTrial,
@@ -28,6 +27,7 @@ from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour, worst_of
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import BlockId, ContractCall, HypotheticalCall, Node, StateOverride, StateOverrideNode
 
 MAX_HOLDERS: Final = 3
 """Pools that a token is tried with: a fee may be taken in some alone, and few tokens with a fee are in more."""

@@ -20,8 +20,8 @@ from swapcli.model.transaction import UnsignedTransaction
 
 if TYPE_CHECKING:
     from swapcli.api.route_result import RouteResult
-    from swapcli.chain.rpc_node import RpcNode
     from swapcli.model.router_dialect import PermitKind
+    from swapcli.state.rpc.rpc_node import RpcNode
 
 
 def parse_permit_deadline(options: PayloadOptions, signature: str | None) -> int | None:

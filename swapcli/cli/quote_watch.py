@@ -60,9 +60,9 @@ def watch_interval_s(context: QuoteContext, seconds: float | None) -> float:
 
     Raises `InvalidOption` for a market that never changes.
     """
-    from swapcli.chain.head_source import poll_interval_s
     from swapcli.engine.sources.in_memory import InMemorySource
     from swapcli.engine.sources.remote import RemoteSource
+    from swapcli.state.rpc.head_source import poll_interval_s
 
     source, network = context.market.source, context.network
     if isinstance(source, InMemorySource):

@@ -19,7 +19,6 @@ from swapcli.records import NamedTuple
 if TYPE_CHECKING:
     from starlette.applications import Starlette
 
-    from swapcli.chain.rpc_node import RpcNode
     from swapcli.config.settings import ServiceSettings
     from swapcli.engine.feed.follower import AnyFollowed
     from swapcli.service.access_log import AccessLog
@@ -28,6 +27,7 @@ if TYPE_CHECKING:
     from swapcli.service.market_registry import MarketRegistry
     from swapcli.service.redis_state import RedisState
     from swapcli.service.worker_group import GroupMember
+    from swapcli.state.rpc.rpc_node import RpcNode
 
 
 class ServiceSources(NamedTuple):

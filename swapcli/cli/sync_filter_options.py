@@ -7,7 +7,6 @@ from collections.abc import Mapping, Sequence
 
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import Node
 from swapcli.chain.pool_discovery import find_factories
 from swapcli.chain.tokens import load_tokens
 from swapcli.cli.files import read_bounded_file
@@ -22,6 +21,7 @@ from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.networks.address import is_native, parse_address
 from swapcli.networks.token_list_file import TokenListEntry, parse_token_list
+from swapcli.state.rpc.node import Node
 
 _LIST_MARK = "@"
 _MAX_LIST_BYTES = MAX_BODY_BYTES

@@ -10,7 +10,6 @@ from swapcli.chain.l1_fee_params import read_l1_fee_params
 from swapcli.chain.loaders import pool_reader, ref_of_pool
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import CallContext, ChainHead, Node
 from swapcli.chain.sampled_pools import read_quotes, read_samples
 from swapcli.chain.settler_registry import RegisteredRouter, read_registered_router
 from swapcli.errors import InvalidUpstreamResponse
@@ -23,6 +22,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.quoter import Quoter, Sale
 from swapcli.model.router_reading import DEFAULT_READING
 from swapcli.pools.sampled import Sampled, sampled_pools
+from swapcli.state.rpc.node import CallContext, ChainHead, Node
 
 _ReadValue = Pool | L1FeeParams | RegisteredRouter | None
 

@@ -29,12 +29,8 @@ from swapcli.model.network import Kind, Network
 from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
-    from swapcli.chain.head_source import HeadSource, SubscribedHeads
     from swapcli.chain.names import ResolvedName
     from swapcli.chain.router_findings_file import RouterFindingsFile
-    from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
-    from swapcli.chain.starknet_node import StarknetNode
-    from swapcli.chain.subscribed_connection import LiveConnection
     from swapcli.engine.feed.follower import AnyFollowed
     from swapcli.engine.sources.pool_source import PoolSource
     from swapcli.engine.sources.quote_source import QuoteSource
@@ -42,6 +38,10 @@ if TYPE_CHECKING:
     from swapcli.model.router_findings import RouterFindings
     from swapcli.networks.name_services import NameService
     from swapcli.routing.search_memory import SearchMemory
+    from swapcli.state.rpc.head_source import HeadSource, SubscribedHeads
+    from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
+    from swapcli.state.rpc.starknet_node import StarknetNode
+    from swapcli.state.rpc.subscribed_connection import LiveConnection
     from swapcli.store import Store
 
     AnyNode = RpcNode | StarknetNode
@@ -527,7 +527,7 @@ class QuoteSources:
         is_followed: bool = True,
         shares_load: bool = False,
     ) -> LastingNode:
-        from swapcli.chain.head_source import PollingHeads, SubscribedHeads, poll_interval_s
+        from swapcli.state.rpc.head_source import PollingHeads, SubscribedHeads, poll_interval_s
 
         if network.kind is not Kind.EVM:
             urls = _http_only(urls, network)
@@ -551,7 +551,7 @@ class QuoteSources:
         """Return a node of a network of any kind."""
         if network.kind is Kind.EVM:
             return self._connect(urls, network.chain_id, headers, warn, heads, shares_load=shares_load)
-        from swapcli.chain.starknet_node import StarknetNode
+        from swapcli.state.rpc.starknet_node import StarknetNode
 
         return StarknetNode(**self._node_arguments(urls, network.chain_id, headers, warn))
 
@@ -565,7 +565,7 @@ class QuoteSources:
         *,
         shares_load: bool = False,
     ) -> RpcNode:
-        from swapcli.chain.rpc_node import RpcNode
+        from swapcli.state.rpc.rpc_node import RpcNode
 
         return RpcNode(**self._node_arguments(urls, chain_id, headers, warn, heads, shares_load=shares_load))
 
@@ -580,9 +580,9 @@ class QuoteSources:
         shares_load: bool = False,
     ) -> dict[str, Any]:
         """Return the arguments of a node with these URLs: the first, and the others as its spares."""
-        from swapcli.chain.http_proxy import find_proxy
-        from swapcli.chain.node_limits_file import NodeLimitsFile
-        from swapcli.chain.rpc_node import RpcEndpoint
+        from swapcli.state.rpc.http_proxy import find_proxy
+        from swapcli.state.rpc.node_limits_file import NodeLimitsFile
+        from swapcli.state.rpc.rpc_node import RpcEndpoint
 
         shown = dict(zip(urls, _number_duplicates([url.redacted for url in urls]), strict=True))
         endpoints = []
@@ -610,7 +610,7 @@ class QuoteSources:
         }
 
     def _open_live(self, endpoint: RpcEndpoint, chain_id: int, heads: SubscribedHeads | None) -> LiveConnection:
-        from swapcli.chain.subscribed_connection import LiveConnection
+        from swapcli.state.rpc.subscribed_connection import LiveConnection
 
         return LiveConnection(
             endpoint.url,

@@ -12,8 +12,6 @@ from contextlib import ExitStack, contextmanager
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
-from swapcli.chain.head_source import HeadSource
-from swapcli.chain.node import ChainHead, Node
 from swapcli.engine.block_snapshot import BlockSnapshot
 from swapcli.engine.clock import Clock
 from swapcli.engine.sources.in_memory import InMemorySource
@@ -26,6 +24,8 @@ from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S
 from swapcli.model.token import Token
 from swapcli.pools.sampled import sampled_pools
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.head_source import HeadSource
+from swapcli.state.rpc.node import ChainHead, Node
 from swapcli.store import Store, StoredBlock, create_store, open_store
 
 MAX_POOLS = 5_000

@@ -14,8 +14,8 @@ from swapcli.model.token import Token, in_tokens
 from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
-    from swapcli.chain.node import BlockId, Node, StateOverrideNode
-    from swapcli.chain.rpc_node import RpcNode
+    from swapcli.state.rpc.node import BlockId, Node, StateOverrideNode
+    from swapcli.state.rpc.rpc_node import RpcNode
 
 T = TypeVar("T")
 

@@ -16,8 +16,6 @@ from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.api.route_result import RouteResult
-    from swapcli.chain.node import StateOverride
-    from swapcli.chain.rpc_node import RpcNode
     from swapcli.engine.compose import QuoteSources
     from swapcli.engine.payloads_by_reading import RoutePayloads
     from swapcli.engine.presign_checks import CheckOptions, PayloadCheck
@@ -30,6 +28,8 @@ if TYPE_CHECKING:
     from swapcli.model.state_source import StateSource
     from swapcli.model.swap_terms import SwapTerms
     from swapcli.model.transaction import UnsignedTransaction
+    from swapcli.state.rpc.node import StateOverride
+    from swapcli.state.rpc.rpc_node import RpcNode
 
 _HINT_OWN_READINGS: Final = (
     "only the service's reading of the router was simulated, as others need the state of the pools: quote without"

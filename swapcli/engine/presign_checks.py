@@ -16,7 +16,6 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapcli.chain.multicall import find_answering_block
-from swapcli.chain.node import BlockId, ChainHead, StateOverrideNode, block_number
 from swapcli.chain.revert_reason import describe_revert
 from swapcli.chain.sender_balances import SenderBalances, read_sender_balances
 from swapcli.chain.simulation import SimulationGrant, SwapSimulation, simulate_swaps
@@ -33,6 +32,7 @@ from swapcli.model.swap_terms import after_fee
 from swapcli.model.token import Token, in_tokens
 from swapcli.model.transaction import EncodedCall, RouterCall, UnsignedTransaction
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import BlockId, ChainHead, StateOverrideNode, block_number
 
 _HINT_DO_NOT_SIGN: Final = "the router may read payloads otherwise, or a token take a cut: do not sign"
 _MIN_AMOUNT_PER_UNIT: Final = 10**7

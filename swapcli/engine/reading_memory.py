@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from swapcli.chain.node import StateOverrideNode
 from swapcli.chain.router_findings_file import RouterFindingsFile
 from swapcli.engine.payloads_by_reading import ReadPayload, RoutePayloads
 from swapcli.engine.presign_checks import PayloadCheck
@@ -11,6 +10,7 @@ from swapcli.model.router_findings import NO_FINDINGS, RouterFindings
 from swapcli.model.router_reading import DEFAULT_READING
 from swapcli.networks.address import hash_code
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import StateOverrideNode
 
 
 class ReadingMemory(NamedTuple):

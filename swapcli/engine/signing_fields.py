@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from swapcli.chain.node import StateOverride
 from swapcli.chain.signing_values import (
     AccessList,
     FeeHistory,
@@ -20,6 +19,7 @@ from swapcli.model.network import Network
 from swapcli.model.transaction import Transaction
 from swapcli.records import NamedTuple
 from swapcli.routing.gas import with_margin
+from swapcli.state.rpc.node import StateOverride
 
 _APPROVAL_GAS: Final = 60_000
 """Gas of an approval where the node cannot estimate it: a plain ERC-20 uses 46,000, and one behind a proxy, such as

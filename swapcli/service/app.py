@@ -13,8 +13,6 @@ from starlette.applications import Starlette
 from starlette.middleware import Middleware
 from starlette.routing import BaseRoute, Route
 
-from swapcli.chain.head_source import FollowMode
-from swapcli.chain.node import StateOverrideNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.errors import MarketUnavailable
 from swapcli.service.access_log import AccessLog
@@ -40,6 +38,8 @@ from swapcli.service.redis_state import ROUTE_LIFE_S, RedisState
 from swapcli.service.service_pages import build_pages
 from swapcli.service.worker_group import GroupMember, share_of
 from swapcli.service.worker_thread import IsCancelled, Worker
+from swapcli.state.rpc.head_source import FollowMode
+from swapcli.state.rpc.node import StateOverrideNode
 
 _NO_KEYS = NoKeys()
 _NO_NODES: Mapping[str, StateOverrideNode] = MappingProxyType({})

@@ -9,10 +9,10 @@ import asyncio
 from collections.abc import Mapping
 from contextlib import suppress
 
-from swapcli.chain.node import StateOverrideNode
 from swapcli.errors import Overloaded, UpstreamError
 from swapcli.service.endpoint_types import NodeCheck
 from swapcli.service.worker_thread import Worker
+from swapcli.state.rpc.node import StateOverrideNode
 
 TIMEOUT_S = 2.0
 MAX_WAITING = 8

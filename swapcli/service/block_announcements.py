@@ -12,10 +12,10 @@ from threading import Event
 
 import msgspec
 
-from swapcli.chain.head_source import FollowMode
 from swapcli.records import NamedTuple
 from swapcli.service.readiness import wait_until_readable
 from swapcli.service.shared_memory import SharedDocument
+from swapcli.state.rpc.head_source import FollowMode
 
 _STATE_BYTES = 1_024
 _ANNOUNCEMENT = b"!"

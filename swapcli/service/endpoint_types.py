@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections.abc import Callable
 from urllib.parse import parse_qsl
 
-from swapcli.chain.node import StateOverrideNode
 from swapcli.encoding.strict_json import parse_json
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Network
@@ -13,6 +12,7 @@ from swapcli.records import NamedTuple
 from swapcli.service.error_responses import Headers
 from swapcli.service.key_file import ApiKey
 from swapcli.service.worker_thread import IsCancelled
+from swapcli.state.rpc.node import StateOverrideNode
 
 MAX_QUERY_FIELDS = 1_000
 

@@ -11,7 +11,6 @@ from collections.abc import Callable, Mapping
 from functools import partial
 
 from swapcli.api.health import render_health_v1, render_health_v2
-from swapcli.chain.head_source import FollowMode
 from swapcli.engine.health import UNHEALTHY
 from swapcli.errors import MarketUnavailable
 from swapcli.model.api_version import ApiVersion
@@ -23,6 +22,7 @@ from swapcli.service.error_responses import JsonResponse
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.worker_group import GroupMember, describe_workers
 from swapcli.service.worker_thread import Worker
+from swapcli.state.rpc.head_source import FollowMode
 
 CACHE_FRESH_S = 2.0
 """Up to this age a cached result is returned as it is; an older one is returned while a new check runs."""

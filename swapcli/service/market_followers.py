@@ -14,8 +14,6 @@ from threading import Event, Thread
 from typing import Any, Generic, Protocol, Self, TypeVar
 
 from swapcli.backoff import backoff_s
-from swapcli.chain.head_source import FollowMode, PollingHeads, poll_interval_s
-from swapcli.chain.rpc_node import FailoverNode
 from swapcli.engine.clock import Clock
 from swapcli.engine.feed.counters import FeedCounters
 from swapcli.engine.feed.follower import AnyFollowed, FeedFollower, FollowedFeed, open_any_follower
@@ -26,6 +24,8 @@ from swapcli.errors import SwapcliError
 from swapcli.service.access_log import AccessLog
 from swapcli.service.block_announcements import BlockAnnouncements, WriterState
 from swapcli.service.market_registry import MarketRegistry
+from swapcli.state.rpc.head_source import FollowMode, PollingHeads, poll_interval_s
+from swapcli.state.rpc.rpc_node import FailoverNode
 from swapcli.store import StoredBlock
 
 T = TypeVar("T")

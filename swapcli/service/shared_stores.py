@@ -13,7 +13,6 @@ from tempfile import TemporaryDirectory
 from threading import Event
 from typing import Self
 
-from swapcli.chain.head_source import poll_interval_s
 from swapcli.engine.clock import Clock
 from swapcli.engine.feed.follower import AnyFollowed, FollowedFeed
 from swapcli.engine.market_follower import Followed, FollowedStore, find_own_store
@@ -25,6 +24,7 @@ from swapcli.service.metrics import MarketMetrics, Metrics
 from swapcli.service.parent_channel import ParentChannel, ParentMessage
 from swapcli.service.readiness import wait_until_readable
 from swapcli.service.worker_group import GroupMember
+from swapcli.state.rpc.head_source import poll_interval_s
 
 _PUBLISH_S = 0.5
 """As often as workers publish their metrics."""

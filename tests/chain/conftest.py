@@ -7,18 +7,10 @@ from typing import TYPE_CHECKING
 
 import pytest
 
-from swapcli.chain.rpc_node import RpcNode
-from tests.chain.trader import Trader
-from tests.support.chain import connected, restored
+from tests.support.chain import restored
 
 if TYPE_CHECKING:
     from tests.chain.settler_fixture import SettlerTrader
-
-
-@pytest.fixture
-def node(trader: Trader) -> Iterator[RpcNode]:
-    with connected(trader.chain) as node:
-        yield node
 
 
 @pytest.fixture(scope="session")

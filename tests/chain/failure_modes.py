@@ -9,7 +9,6 @@ from contextlib import closing, contextmanager
 from random import Random
 from typing import NamedTuple
 
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.errors import (
     ChainReorganized,
     InvalidUpstreamResponse,
@@ -18,6 +17,7 @@ from swapcli.errors import (
     UpstreamRejected,
     UpstreamTimeout,
 )
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain import proxy as failures
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.node.server import SECRET, SHOWN, Failure, Pauses, breaks_off, drips, hangs_up, says

@@ -9,7 +9,6 @@ from typing import NamedTuple
 from eth_abi.abi import encode
 
 from swapcli.api.route_result import build_result
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.payloads_by_reading import RoutePayloads
 from swapcli.engine.presign_checks import CheckOptions, PayloadCheck, TradedTokens, check_payload
@@ -27,6 +26,7 @@ from swapcli.model.swap_terms import PPM_PER_PERCENT, SwapTerms
 from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.routing.replay import replay
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.random_routes import random_route
 from tests.chain.trader import Trader, random_amount

@@ -9,7 +9,6 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.presign_checks import CheckOptions, PayloadCheck, TradedTokens, check_payload
 from swapcli.engine.quote_results import LocalQuote
@@ -23,6 +22,7 @@ from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.failure_modes import connect_without_pauses
 from tests.chain.market_reader import read_market

@@ -6,7 +6,6 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.presign_checks import CheckOptions, TradedTokens, check_payload
 from swapcli.errors import InsufficientBalance, InvalidUpstreamResponse, SimulationError
 from swapcli.evm import build_transaction
@@ -14,6 +13,7 @@ from swapcli.model.market import Provenance
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import Integrator
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import WETH
 from tests.chain.failure_modes import connect_without_pauses
 from tests.chain.proxy import ignores_block_numbers, open_proxy

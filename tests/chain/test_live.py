@@ -10,8 +10,6 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.node import BlockId, ChainHead, ContractCall, ReturnData
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.amount_notation import parse_notation
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
 from swapcli.engine.order_amounts import quote_balance_part, read_balance
@@ -40,6 +38,8 @@ from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.model.transfer_behaviour import ORDINARY
 from swapcli.pools.constant_product import ConstantProduct
+from swapcli.state.rpc.node import BlockId, ChainHead, ContractCall, ReturnData
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.failure_modes import connect_without_pauses

@@ -14,12 +14,12 @@ from urllib.request import urlopen
 
 import pytest
 
-from swapcli.chain.head_source import FollowMode, SubscribedHeads
-from swapcli.chain.rpc_node import RpcNode
-from swapcli.chain.subscribed_connection import LiveConnection
 from swapcli.engine.market_follower import FollowedStore
 from swapcli.service.market_followers import FollowerThreads
 from swapcli.service.market_registry import MarketRegistry
+from swapcli.state.rpc.head_source import FollowMode, SubscribedHeads
+from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.subscribed_connection import LiveConnection
 from tests.chain.anvil import CHAIN_ID, running_anvil
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import SECRET

@@ -10,14 +10,14 @@ from threading import Thread
 
 import pytest
 
-from swapcli.chain.node import Node
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.market_follower import FollowedStore, MarketFollower, open_follower
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sync import Progress, follow
 from swapcli.errors import UpstreamError
 from swapcli.model.market import Provenance
+from swapcli.state.rpc.node import Node
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.small_chain import SmallTestChain
 from tests.chain.sync.expected_state import fresh, store_at, synced
 from tests.store.build import only

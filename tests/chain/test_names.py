@@ -16,10 +16,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from swapcli.chain.names import normalize_name, resolve_name
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.errors import InvalidAddress, InvalidUpstreamResponse
 from swapcli.networks.address import is_name, keccak256
 from swapcli.networks.name_services import BASENAMES, ENS, NameService, find_name_service
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.server import SECRET
 from tests.chain.proxy import open_proxy

@@ -13,14 +13,14 @@ from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import BlockHeader, Log, LogFilter, Node
 from swapcli.chain.pool_ref import PoolRef
-from swapcli.chain.rpc_node import ATTEMPTS
 from swapcli.chain.tokens import load_tokens
 from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
 from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import find_network
+from swapcli.state.rpc.node import BlockHeader, Log, LogFilter, Node
+from swapcli.state.rpc.rpc_node import ATTEMPTS
 from tests.chain import proxy as failures
 from tests.chain.failure_modes import (
     FAST_MODES,

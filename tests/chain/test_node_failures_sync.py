@@ -12,12 +12,12 @@ import pytest
 
 from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import SyncFilter, follow, sync
 from swapcli.errors import InvalidUpstreamResponse, UpstreamError
 from swapcli.model.pool import Pool
 from swapcli.networks.catalogue import find_network
+from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.store import Store
 from tests.chain import proxy as failures
 from tests.chain.failure_modes import FAST_MODES, MODES, NOWHERE, FailureMode, check_error, connect_without_pauses

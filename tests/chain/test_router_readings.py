@@ -8,9 +8,7 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.node import BlockId, HypotheticalCall
 from swapcli.chain.router_findings_file import RouterFindingsFile
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.payloads_by_reading import ReadingCertainty, ReadPayload
 from swapcli.engine.reading_memory import ReadingMemory
 from swapcli.errors import SimulationError
@@ -18,6 +16,8 @@ from swapcli.model.order import Order
 from swapcli.model.quote import Route, Segment, Swap
 from swapcli.model.router_findings import READINGS, Finding, RouterFindings
 from swapcli.model.router_reading import DEFAULT_READING, ExtraDataForm, RateReading, RouterReading
+from swapcli.state.rpc.node import BlockId, HypotheticalCall
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import WETH
 from tests.chain.reading_routers import (
     QuotedRoute,

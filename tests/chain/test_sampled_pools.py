@@ -20,7 +20,6 @@ from swapcli.chain.multicall import BlockReader
 from swapcli.chain.pool_constants import SampledConstants
 from swapcli.chain.pool_discovery import creation_filter, find_factories, read_created_pools, with_decimals
 from swapcli.chain.pool_ref import PoolRef
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.chain.sampled_discovery import find_sampled_pools
 from swapcli.cli.render.quote_facts import Fact, build_facts
 from swapcli.engine.block_snapshot import BlockSnapshot
@@ -45,6 +44,7 @@ from swapcli.model.transfer_behaviour import ORDINARY
 from swapcli.model.warning import WarningCode
 from swapcli.networks.catalogue import find_network
 from swapcli.pools.sampled import Sampled
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.market_reader import read_pools
 from tests.chain.node.evm_node import deploy_multicall

@@ -10,7 +10,6 @@ from random import Random
 import pytest
 
 from swapcli.chain.revert_reason import describe_revert
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.chain.sender_balances import read_sender_balances
 from swapcli.chain.simulation import simulate_swap
 from swapcli.engine.dialects import router_dialect
@@ -23,6 +22,7 @@ from swapcli.model.swap_terms import Integrator
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.pools.constant_product import ConstantProduct
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import WETH
 from tests.chain.settler_fixture import PROTOCOLS, SettlerTrader
 from tests.chain.trader import INTEGRATOR, USER, V4_FEATURES, Trade, check_outcome, features

@@ -7,7 +7,6 @@ from contextlib import contextmanager
 
 import pytest
 
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK, Clock
 from swapcli.engine.market_follower import FollowedMarket, MarketFollower, open_follower
 from swapcli.engine.sources.in_memory import InMemorySource
@@ -21,6 +20,7 @@ from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfer_behaviour import ORDINARY
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import WETH
 from tests.chain.node.evm_node import deploy_multicall

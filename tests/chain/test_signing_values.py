@@ -7,9 +7,6 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.json_rpc_client import RpcError, RpcRequest, RpcResult
-from swapcli.chain.node import StateOverride
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.chain.signing_values import FeeHistory, GasForecast, read_transaction_forecast
 from swapcli.chain.token_slots import find_grants
 from swapcli.engine.signing_fields import SigningFields, SwapGas, read_signing_plan
@@ -18,6 +15,9 @@ from swapcli.model.block_tag import BlockTag
 from swapcli.model.order import Order
 from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.networks.catalogue import find_network
+from swapcli.state.rpc.json_rpc_client import RpcError, RpcRequest, RpcResult
+from swapcli.state.rpc.node import StateOverride
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import DECIMALS, WETH
 from tests.chain.trader import USER, Trader
 

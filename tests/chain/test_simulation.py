@@ -9,9 +9,7 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.node import Account, ContractCall, HypotheticalCall, StateOverride
 from swapcli.chain.revert_reason import describe_revert
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.chain.sender_balances import SenderBalances, read_sender_balances
 from swapcli.chain.simulation import SimulationGrant, SwapSimulation, simulate_swap
 from swapcli.chain.token_slots import find_balance_slot
@@ -21,6 +19,8 @@ from swapcli.evm.simulation import SimulatedCall, SimulationStatus
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import Approval, UnsignedTransaction
+from swapcli.state.rpc.node import Account, ContractCall, HypotheticalCall, StateOverride
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import AnvilChain
 from tests.chain.node.server import Refused, node_of, says, serving
 from tests.chain.trader import USER, Trader, with_calldata, with_unreachable_minimum

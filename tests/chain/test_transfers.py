@@ -9,8 +9,6 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.chain.node import BlockId, HypotheticalCall, ReturnData
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.chain.transfer_trials import TransferReport, plan_trials, pool_holder, run_transfer_trials
 from swapcli.errors import UpstreamRejected
 from swapcli.evm.transfer_probe import (
@@ -30,6 +28,8 @@ from swapcli.model.transfer_behaviour import (
     TransferBehaviour,
     TransferKind,
 )
+from swapcli.state.rpc.node import BlockId, HypotheticalCall, ReturnData
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import DECIMALS, ContractFixture
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import BLOCK, EvmNode

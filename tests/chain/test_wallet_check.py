@@ -14,8 +14,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.node import StateOverrideNode
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import InsufficientBalance, UpstreamTimeout
@@ -25,6 +23,8 @@ from swapcli.networks.catalogue import find_network
 from swapcli.service.app import create_app
 from swapcli.service.balance_check import MAX_WAITING, TIMEOUT_S, BalanceChecker
 from swapcli.service.market_registry import MarketRegistry
+from swapcli.state.rpc.node import StateOverrideNode
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import WETH
 from tests.chain.settings import url_of

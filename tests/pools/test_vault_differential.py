@@ -12,11 +12,11 @@ from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import vault
 from swapcli.chain.lockstep_reads import SkippedItem, run_batched
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import PoolError
 from swapcli.model.network import ProtocolInfo
 from swapcli.pools.vault import ShareVault
+from swapcli.state.rpc.node import ContractCall, ReturnData
 from tests.contracts.evm import DEPLOYER, Chain, Contract, RevertedError, compile_solidity
 from tests.examples import fuzzed_seeds
 

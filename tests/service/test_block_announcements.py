@@ -8,8 +8,8 @@ import resource
 import time
 from threading import Timer
 
-from swapcli.chain.head_source import FollowMode
 from swapcli.service.block_announcements import BlockAnnouncements, WriterState
+from swapcli.state.rpc.head_source import FollowMode
 
 LONG_S = 20.0
 

@@ -16,8 +16,6 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.head_source import MAX_POLL_S, MIN_POLL_S, poll_interval_s
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.market_follower import FollowedMarket, FollowedStore
 from swapcli.engine.sources.in_memory import InMemorySource
@@ -26,6 +24,8 @@ from swapcli.service.access_log import AccessLog
 from swapcli.service.app import create_app
 from swapcli.service.market_followers import JOIN_TIMEOUT_S, FollowerThreads
 from swapcli.service.market_registry import MarketRegistry
+from swapcli.state.rpc.head_source import MAX_POLL_S, MIN_POLL_S, poll_interval_s
+from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.store import create_store
 from tests.store.build import only
 from tests.support.service import InProcessService, Json, build_order_query, open_testnet_market

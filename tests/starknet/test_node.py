@@ -9,12 +9,12 @@ from typing import Any
 import pytest
 
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import ContractCall, LogFilter
 from swapcli.chain.starknet_calls import class_hash_call, read_felts, selector, starknet_call
-from swapcli.chain.starknet_node import StarknetNode
 from swapcli.chain.tokens import load_tokens
 from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
 from swapcli.model.block_tag import BlockTag
+from swapcli.state.rpc.node import ContractCall, LogFilter
+from swapcli.state.rpc.starknet_node import StarknetNode
 from tests.starknet.fake_node import CHAIN_ID, GAS_PRICE, FakeChain, FakeNode, JediPair, TokenContract, running_node
 
 SELECTORS = {

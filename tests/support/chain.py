@@ -10,7 +10,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from typing import Protocol, Self, TypeVar
 
-from swapcli.chain.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID, AnvilChain
 from tests.chain.settings import url_of
 

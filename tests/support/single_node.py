@@ -4,9 +4,9 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 
-from swapcli.chain.node import BlockHeader, Node
-from swapcli.chain.node_limits import NodeLimits
 from swapcli.errors import UpstreamError
+from swapcli.state.rpc.node import BlockHeader, Node
+from swapcli.state.rpc.node_limits import NodeLimits
 
 
 class SingleNode:

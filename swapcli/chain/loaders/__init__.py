@@ -14,10 +14,10 @@ from swapcli.chain.contract_kinds import KINDS, ContractKind
 from swapcli.chain.factory import Factory
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import Log
 from swapcli.chain.pool_ref import PoolRef, bare_ref
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
+from swapcli.state.rpc.node import Log
 
 _BATCH_SIZE = 250
 

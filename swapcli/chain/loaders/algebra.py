@@ -16,11 +16,11 @@ from swapcli.chain.loaders.tick_bitmap import PriceState, initialized_ticks, sta
 from swapcli.chain.loaders.uniswap_v2 import read_tokens, token_calls
 from swapcli.chain.loaders.uniswap_v3 import complete_ref, read_nets, read_spacing, tick_calls
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
-from swapcli.chain.node import ContractCall, Log
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import to_signed
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated_state import ALGEBRA_INTEGRAL
+from swapcli.state.rpc.node import ContractCall, Log
 
 _NAMES = ("globalState()", "liquidity()", "fee()", "tickSpacing()", "tickTreeRoot()")
 _CREATED = "Pool(address,address,address)"

@@ -28,7 +28,6 @@ from swapcli.chain.loaders.balancer_v3 import ECLP_PARAMETERS, read_eclp_paramet
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
 from swapcli.chain.multicall import MULTICALL3
-from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_constants import BalancerV2Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.order import ZERO_ADDRESS
@@ -38,6 +37,7 @@ from swapcli.pools.balancer_fees import FEE_PER_PPM
 from swapcli.pools.balancer_pool_token import VERSIONS
 from swapcli.pools.reserves import to_18_decimals
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 
 T = TypeVar("T")
 

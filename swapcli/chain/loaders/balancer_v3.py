@@ -33,7 +33,6 @@ from swapcli.chain.loaders.boosted_shares import (
 )
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
-from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_constants import BalancerV3Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import WORD, to_signed
@@ -41,6 +40,7 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.pools.balancer_fees import FEE_PER_PPM
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 
 __all__ = ["complete_ref", "load", "read_created"]
 

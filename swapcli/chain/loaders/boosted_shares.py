@@ -7,11 +7,11 @@ from typing import Final
 
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_word
 from swapcli.chain.loaders.share_price import read_share_price, share_price_calls
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_constants import BalancerV3Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
+from swapcli.state.rpc.node import ContractCall, ReturnData
 
 _BUFFER_ASSET: Final = "getERC4626BufferAsset(address)"
 """The token that a share stands for; zero if the vault has no buffer of it, and so does not wrap it."""

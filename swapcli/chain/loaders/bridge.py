@@ -12,9 +12,9 @@ from swapcli.chain.call_encoding import ANY_ADDRESS, encode_call, invalid_respon
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import CallContext, ContractCall
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
+from swapcli.state.rpc.node import CallContext, ContractCall
 
 _TOKENS: Final = ("JUSD()", "usd()")
 _MINTED: Final = "minted()"

@@ -13,12 +13,12 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.multicall import MULTICALL3
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_constants import CryptoSwapConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.cryptoswap import FEE_PER_PPM, CryptoSwap
 from swapcli.pools.cryptoswap_math import MATHS
+from swapcli.state.rpc.node import ContractCall, ReturnData
 
 _COIN: Final = "coins(uint256)"
 _BALANCE: Final = "balances(uint256)"

@@ -15,7 +15,6 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import close_between
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
-from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_constants import EkuboConstants, LastTicks
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.starknet_calls import (
@@ -34,6 +33,7 @@ from swapcli.networks.pool_addresses import hash_pool_key
 from swapcli.pools.ekubo import WORD_BITS, Ekubo, fee_ppm_of
 from swapcli.pools.ekubo_tick_math import MAX_TICK
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 
 _VERSIONS: Final = {
     0x0577604A2611C851E9CFC4DA2BA7F7FC1D44A9327CC734D68B2B271340A6551C: 4,

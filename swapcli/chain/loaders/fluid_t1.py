@@ -18,11 +18,11 @@ from swapcli.chain.call_encoding import read_list as read_word_list
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_constants import FluidConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.fluid_t1 import FluidT1
+from swapcli.state.rpc.node import ContractCall
 
 _POOLS: Final = "getAllPoolAddresses()"
 _RESERVES: Final = "getPoolReservesAdjusted(address)"

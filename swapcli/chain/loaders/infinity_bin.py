@@ -26,7 +26,6 @@ from swapcli.chain.loaders.manager_storage import (
     slot_of_id,
 )
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
-from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_constants import InfinityConstants, LastBins
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidPoolState
@@ -36,6 +35,7 @@ from swapcli.pools.bin_math import MAX_ID
 from swapcli.pools.infinity_bin import InfinityBin
 from swapcli.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 
 REACH: Final = 4
 """Words to either side of the active bin's own. At a step of 10 basis points the price can move to almost three times

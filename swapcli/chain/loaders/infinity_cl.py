@@ -16,11 +16,11 @@ from swapcli.chain.loaders.manager_storage import ConcentratedInManager
 from swapcli.chain.loaders.tick_bitmap import read_near_last
 from swapcli.chain.loaders.uniswap_v3 import last_ticks_of
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import Log
 from swapcli.chain.pool_constants import InfinityConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated import Concentrated
+from swapcli.state.rpc.node import Log
 
 _POOLS_SLOT: Final = 4
 """The storage slot of the manager's mapping from pool id to pool."""

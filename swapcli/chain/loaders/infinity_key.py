@@ -8,7 +8,6 @@ from swapcli.chain.call_encoding import invalid_response, read_words, to_address
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.manager_storage import read_currencies
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import Log
 from swapcli.chain.pool_constants import InfinityConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidPoolState
@@ -16,6 +15,7 @@ from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.pool_addresses import infinity_pool_id
 from swapcli.pools.infinity_key import check_infinity_hooks
 from swapcli.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.state.rpc.node import Log
 
 PAUSED_SLOT: Final = 1
 """The storage slot of the flag that stops all swaps of a pool manager."""

@@ -14,7 +14,6 @@ from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import close_between
 from swapcli.chain.loaders.uniswap_v3 import complete_ref
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
-from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_constants import TickConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.starknet_calls import (
@@ -27,6 +26,7 @@ from swapcli.chain.starknet_calls import (
 )
 from swapcli.model.pool import Pool
 from swapcli.pools.tick_math import MAX_TICK
+from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 
 __all__ = ["complete_ref", "load", "read_created"]
 

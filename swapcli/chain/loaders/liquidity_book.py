@@ -12,13 +12,13 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
 from swapcli.chain.multicall import MULTICALL3
-from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_constants import LastBins
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.bin_math import MAX_ID
 from swapcli.pools.liquidity_book import LiquidityBook
 from swapcli.pools.volatility_fee import FeeParameters, Volatility, fee_parameters_state
+from swapcli.state.rpc.node import ContractCall
 
 REACH: Final = 50
 """Bins to either side of the active one that are read. A swap that would leave them is refused as if the pool had no

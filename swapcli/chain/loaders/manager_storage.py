@@ -11,10 +11,10 @@ from typing import Final
 
 from swapcli.chain.call_encoding import encode_list_call, invalid_response, read_list, to_address
 from swapcli.chain.loaders.tick_bitmap import PriceState
-from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.encoding.abi import encode_word, to_signed
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.address import keccak256
+from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 
 _EXTSLOAD: Final = "extsload(bytes32[])"
 _LIQUIDITY_OFFSET: Final = 3

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Callable
 
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_constants import FactoryConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
+from swapcli.state.rpc.node import ContractCall, ReturnData
 
 
 def read_with_factory(

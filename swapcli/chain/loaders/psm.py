@@ -11,11 +11,11 @@ from swapcli.chain.call_encoding import encode_call, invalid_response, read_addr
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import SwapReverts
 from swapcli.model.pool import Pool
 from swapcli.pools.psm import RAY
+from swapcli.state.rpc.node import ContractCall
 
 _TOKENS: Final = ("usdc()", "usds()", "susds()")
 _POCKET: Final = "pocket()"

@@ -8,12 +8,12 @@ from __future__ import annotations
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import Log
 from swapcli.chain.pool_constants import SampledConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.sampled_discovery import read_announced_pool
 from swapcli.model.pool import Pool
 from swapcli.pools.sampled import Sampled
+from swapcli.state.rpc.node import Log
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:

@@ -11,7 +11,7 @@ from collections.abc import Sequence
 from typing import Final
 
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_word
-from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.state.rpc.node import ContractCall, ReturnData
 
 _TOTAL_ASSETS: Final = "totalAssets()"
 _REDEEM: Final = "previewRedeem(uint256)"

@@ -10,12 +10,12 @@ from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.loaders.pair_factory import read_with_factory
 from swapcli.chain.loaders.uniswap_v2 import read_tokens, token_calls
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_constants import FactoryConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
 from swapcli.pools.constant_product import SOLIDLY, ConstantProduct
 from swapcli.pools.solidly_stable import SolidlyStable
+from swapcli.state.rpc.node import ContractCall
 
 _RESERVES = "getReserves()"
 _FACTORY = "factory()"

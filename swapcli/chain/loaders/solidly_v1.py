@@ -13,12 +13,12 @@ from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.loaders.pair_factory import read_with_factory
 from swapcli.chain.loaders.solidly import read_constants
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.pools.constant_product import SOLIDLY
 from swapcli.pools.solidly_stable import FIRST_VERSION, SolidlyStable
+from swapcli.state.rpc.node import ContractCall, ReturnData
 
 _RESERVES = "getReserves()"
 _FACTORY = "factory()"

@@ -10,10 +10,10 @@ from swapcli.chain.loaders.tick_bitmap import PriceState
 from swapcli.chain.loaders.uniswap_v3 import PoolContract, complete_ref, load_from, read_constants
 from swapcli.chain.loaders.uniswap_v3 import read_created as read_created_by_v3
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import to_signed
 from swapcli.model.pool import Pool
+from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 
 _SLOT0, _LIQUIDITY = "slot0()", "liquidity()"
 

@@ -14,7 +14,6 @@ from swapcli.chain.call_encoding import encode_call, invalid_response, read_addr
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_constants import MetapoolConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
@@ -22,6 +21,7 @@ from swapcli.pools.curve_meta import CurveMeta
 from swapcli.pools.identity_checks import MAX_TOKENS
 from swapcli.pools.reserves import MAX_DECIMALS, to_18_decimals
 from swapcli.pools.stableswap import NG, PLAIN, PLAIN_EMA
+from swapcli.state.rpc.node import ContractCall, ReturnData
 
 _COIN = "coins(uint256)"
 _IS_META = "is_meta(address)"

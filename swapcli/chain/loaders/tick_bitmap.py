@@ -12,11 +12,11 @@ from collections.abc import Generator, Mapping, Sequence
 from typing import Final, Protocol
 
 from swapcli.chain.lockstep_reads import with_prefetch
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_constants import LastTicks
 from swapcli.errors import InvalidPoolState
 from swapcli.pools.tick_math import MAX_TICK
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import ContractCall, ReturnData
 
 REACH: Final = 6
 """Words to either side of the price's own. At a spacing of 10 the price can move to four times itself and more."""

@@ -8,9 +8,9 @@ from swapcli.chain.call_encoding import encode_call, read_address, read_words
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
+from swapcli.state.rpc.node import ContractCall, ReturnData
 
 _RESERVES = "getReserves()"
 _CALLDATA = encode_call(_RESERVES)

@@ -21,12 +21,12 @@ from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.tick_bitmap import PriceState, read_near_last
 from swapcli.chain.loaders.uniswap_v2 import read_tokens, token_calls
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_constants import LastTicks, TickConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import to_signed
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated import Concentrated
+from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 
 _POSITION = ("slot0()", "liquidity()", "fee()")
 _SPACING = "tickSpacing()"

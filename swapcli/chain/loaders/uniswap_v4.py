@@ -12,7 +12,6 @@ from swapcli.chain.loaders.manager_storage import ConcentratedInManager, read_cu
 from swapcli.chain.loaders.tick_bitmap import read_near_last
 from swapcli.chain.loaders.uniswap_v3 import last_ticks_of
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import Log
 from swapcli.chain.pool_constants import LastTicks, SampledConstants, V4Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import to_signed
@@ -23,6 +22,7 @@ from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.pools.v4_hooks import check_hooks
+from swapcli.state.rpc.node import Log
 
 POOLS_SLOT: Final = 6
 """The storage slot of the manager's mapping from pool id to pool."""

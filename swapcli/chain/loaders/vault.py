@@ -9,9 +9,9 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.build_pool import build_pool
 from swapcli.chain.loaders.share_price import read_share_price, share_price_calls
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import ContractCall
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool
+from swapcli.state.rpc.node import ContractCall
 
 _ASSET: Final = "asset()"
 _TOTAL_ASSETS: Final = "totalAssets()"

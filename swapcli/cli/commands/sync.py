@@ -7,8 +7,6 @@ from collections.abc import Callable, Iterator
 from contextlib import closing, contextmanager
 from typing import Annotated
 
-from swapcli.chain.head_source import HeadSource
-from swapcli.chain.node import Node
 from swapcli.cli import exit_codes, options
 from swapcli.cli.command_app import CommandApp
 from swapcli.cli.options import OutputOptions, option
@@ -33,6 +31,8 @@ from swapcli.engine.sync import (
 from swapcli.engine.sync import sync as fill
 from swapcli.errors import Interrupted, InvalidOption, UpstreamError
 from swapcli.startup import enable_garbage_collection
+from swapcli.state.rpc.head_source import HeadSource
+from swapcli.state.rpc.node import Node
 from swapcli.store import Store
 
 FILTER, FOLLOWING = "Filter", "Following"

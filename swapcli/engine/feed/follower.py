@@ -16,7 +16,6 @@ from random import uniform
 from threading import Condition, Event
 from typing import Final
 
-from swapcli.chain.head_source import FollowMode
 from swapcli.engine.clock import Clock
 from swapcli.engine.feed.counters import FeedCounters
 from swapcli.engine.feed.token_index import TokenIndex, tokens_of
@@ -43,6 +42,7 @@ from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.records import NamedTuple
 from swapcli.remote.feed_stream import START, FeedReader, SnapshotVersion, StreamEntry, is_before
+from swapcli.state.rpc.head_source import FollowMode
 
 _WAIT_S: Final = 1.0
 """Time to wait for an entry before the newest id is compared: the server may have lost its data."""

@@ -11,7 +11,6 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult
-from swapcli.chain.node import Node
 from swapcli.chain.sampled_discovery import listed_sampled_pools
 from swapcli.chain.transfer_trials import plan_trials, run_transfer_trials
 from swapcli.engine.block_snapshot import BlockSnapshot
@@ -48,6 +47,7 @@ from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.networks.address import hash_code
+from swapcli.state.rpc.node import Node
 
 if TYPE_CHECKING:
     from swapcli.engine.pool_listing import PoolSelection

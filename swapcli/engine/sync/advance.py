@@ -8,7 +8,6 @@ from dataclasses import replace
 from typing import Final
 
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import BlockHeader, ChainHead, Node
 from swapcli.engine.sync.chain_position import ChainPosition, ConcurrentWrite, locate
 from swapcli.engine.sync.cursor import SyncCursor, write_cursor
 from swapcli.engine.sync.discover import Discovery
@@ -18,6 +17,7 @@ from swapcli.engine.sync.refresh import Refreshed, Refresher, check_on_chain
 from swapcli.engine.sync.transfer_checks import check_transfers
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, MarketError
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import BlockHeader, ChainHead, Node
 from swapcli.store import BlockWriter, Store, StoredBlock
 
 _MAX_ATTEMPTS: Final = 4

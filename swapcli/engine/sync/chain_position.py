@@ -8,9 +8,9 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
-from swapcli.chain.node import BlockHeader, Node
 from swapcli.errors import ConfigError, MarketUnavailable, StaleNode
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import BlockHeader, Node
 from swapcli.store import Store, StoredBlock
 
 

@@ -12,12 +12,10 @@ from typing import Any, Final
 
 from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.factory import Factory
-from swapcli.chain.json_rpc_client import TooManyRequests
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import find_first_available_block, scan_first_range
 from swapcli.chain.log_verification import MAX_HEADERS, find_missing_logs, find_withheld_block
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import Log, LogFilter, Node
 from swapcli.chain.pair_lookup import count_pairs, count_queries, find_pair_pools
 from swapcli.chain.pool_discovery import (
     PoolList,
@@ -35,6 +33,8 @@ from swapcli.errors import InvalidUpstreamResponse, UpstreamRejected, UpstreamTi
 from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.json_rpc_client import TooManyRequests
+from swapcli.state.rpc.node import Log, LogFilter, Node
 from swapcli.store import SkippedEntry, Store
 
 _MAX_RANGES: Final = 8

@@ -8,7 +8,6 @@ from typing import Final
 
 from swapcli.chain.loaders import ref_of_pool
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import Node
 from swapcli.engine.clock import Clock
 from swapcli.engine.sync.advance import Discoverer, SyncStep, advance
 from swapcli.engine.sync.chain_position import ChainPosition
@@ -18,6 +17,7 @@ from swapcli.engine.sync.progress import Progress
 from swapcli.engine.sync.sync_filter import SyncFilter
 from swapcli.errors import ConfigError, StaleNode
 from swapcli.model.market import MarketState
+from swapcli.state.rpc.node import Node
 from swapcli.store import Store
 
 _BATCH_SIZE: Final = 500

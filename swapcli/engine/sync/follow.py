@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import Node
 from swapcli.engine.sync.advance import advance
 from swapcli.engine.sync.chain_position import ChainPosition
 from swapcli.engine.sync.cursor import NO_PROTOCOLS, SyncCursor, read_cursor
 from swapcli.engine.sync.discover import Discovery, discover
 from swapcli.engine.sync.progress import Advance
 from swapcli.errors import MarketUnavailable
+from swapcli.state.rpc.node import Node
 from swapcli.store import Store
 
 _BATCH_SIZE = 500

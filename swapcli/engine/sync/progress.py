@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from swapcli.chain.node import BlockHeader
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import BlockHeader
 
 
 class Progress(NamedTuple):

@@ -16,14 +16,12 @@ from itertools import islice
 from math import ceil
 from typing import Final
 
-from swapcli.chain.json_rpc_client import TooManyRequests
 from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.log_verification import MAX_HEADERS, find_withheld_block
 from swapcli.chain.logs_bloom import is_selective
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import BlockHeader, Log, LogFilter, Node
 from swapcli.chain.pool_change_events import (
     change_topics,
     changed_pool,
@@ -37,6 +35,8 @@ from swapcli.engine.sync.skipped import parse_pool_refs, skipped_pool
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.pools import FAMILIES
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.json_rpc_client import TooManyRequests
+from swapcli.state.rpc.node import BlockHeader, Log, LogFilter, Node
 from swapcli.store import BlockWriter, SkippedEntry, Store
 
 _SAMPLE_LANES: Final = 8

@@ -12,7 +12,6 @@ from random import Random
 from time import perf_counter
 from typing import NamedTuple
 
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.stored import StoreSource
@@ -21,6 +20,7 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
+from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.store import Store
 from tests.bench.chain.crowd import Crowd, amount_of
 from tests.bench.running import BenchmarkFailed

@@ -15,10 +15,10 @@ from pathlib import Path
 from time import perf_counter
 from typing import NamedTuple
 
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.config import load_settings, networks_from
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import SyncFilter, sync
+from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.store import create_store
 
 

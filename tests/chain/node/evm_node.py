@@ -8,7 +8,9 @@ from functools import cache
 from pathlib import Path
 
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import (
+from swapcli.encoding.abi import WORD
+from swapcli.model.block_tag import BlockTag
+from swapcli.state.rpc.node import (
     Account,
     BlockHeader,
     BlockId,
@@ -20,8 +22,6 @@ from swapcli.chain.node import (
     ReturnData,
     block_number,
 )
-from swapcli.encoding.abi import WORD
-from swapcli.model.block_tag import BlockTag
 from tests.contracts.evm import Artifact, BaseChain, Chain, RevertedError, parse_bytecode, run_solc
 from tests.support.single_node import SingleNode
 

@@ -12,7 +12,7 @@ from eth_abi.abi import encode
 
 from swapcli.chain.call_encoding import encode_call
 from swapcli.chain.multicall import MULTICALL3
-from swapcli.chain.node import ContractCall, ReturnData
+from swapcli.state.rpc.node import ContractCall, ReturnData
 from tests.pools.random_pools import ADDRESS, TOKENS
 
 MATHS = "0x" + "4d" * 20

@@ -12,7 +12,7 @@ from threading import Thread
 from time import monotonic, sleep
 from typing import Any
 
-from swapcli.chain.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import RpcNode
 
 CHAIN_ID = 8453
 SECRET = "a-secret-api-key"

@@ -16,9 +16,9 @@ from swapcli.chain.contract_kinds import KINDS, ContractKind, topic_of
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import balancer_v2, ref_of_pool
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
-from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.networks.catalogue import find_network
+from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.pools.random_pools import ADDRESS, TOKENS
 from tests.pools.recorded import read_vectors
 from tests.pools.test_balancer_v2_eclp import POOL_ID, build

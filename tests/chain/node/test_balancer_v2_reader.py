@@ -11,7 +11,6 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import MULTICALL3, BlockReader
-from swapcli.chain.node import Log
 from swapcli.chain.pool_constants import BalancerV2Constants
 from swapcli.chain.pool_discovery import read_created_pools
 from swapcli.chain.pool_ref import PoolRef
@@ -21,6 +20,7 @@ from swapcli.model.units import WAD
 from swapcli.networks.catalogue import find_network
 from swapcli.pools.balancer_v2_composable import BalancerV2Composable
 from swapcli.pools.balancer_v2_stable import BalancerV2Stable
+from swapcli.state.rpc.node import Log
 from tests.chain.node.evm_node import BLOCK, EvmNode, sources
 from tests.contracts.evm import Chain
 from tests.pools.balancer_v2_chain import (

@@ -15,12 +15,12 @@ from swapcli.chain.loaders import load_pools
 from swapcli.chain.loaders.boosted_shares import vault_of
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import Log
 from swapcli.chain.pool_discovery import read_created_pools
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
+from swapcli.state.rpc.node import Log
 from tests.chain.node.evm_node import BLOCK, EvmNode, sources
 from tests.contracts.evm import Chain
 

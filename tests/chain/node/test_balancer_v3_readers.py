@@ -19,7 +19,6 @@ from swapcli.chain.loaders import balancer_v3, ref_of_pool
 from swapcli.chain.loaders.boosted_shares import with_vault
 from swapcli.chain.loaders.share_price import share_price_calls
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
-from swapcli.chain.node import ContractCall, Log, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.networks.catalogue import find_network
@@ -28,6 +27,7 @@ from swapcli.pools.balancer_v3_2clp import BalancerV3TwoClp
 from swapcli.pools.balancer_v3_boosted import BalancerV3Boosted
 from swapcli.pools.balancer_v3_eclp import BalancerV3Eclp
 from swapcli.pools.balancer_v3_reclamm import BalancerV3Reclamm
+from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 from tests.pools.balancer_v3_steps import Build, replay_steps
 from tests.pools.recorded import read_vectors
 from tests.pools.test_balancer_v3_boosted import build_boosted

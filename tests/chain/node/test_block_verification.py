@@ -12,11 +12,11 @@ from swapcli.chain.contract_kinds import topic_of
 from swapcli.chain.log_verification import compute_bloom, find_missing_logs, find_withheld_block
 from swapcli.chain.logs_bloom import is_selective, may_contain
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import BlockId, ContractCall, LogFilter, ReturnData
 from swapcli.chain.pool_change_events import change_topics, changed_pool, find_possible_changes
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.errors import BlockMismatch, InvalidUpstreamResponse
 from swapcli.pools import FAMILIES
+from swapcli.state.rpc.node import BlockId, ContractCall, LogFilter, ReturnData
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain import proxy as failures
 from tests.chain.failure_modes import NOWHERE, connect_without_pauses
 from tests.chain.proxy import Proxy, open_proxy

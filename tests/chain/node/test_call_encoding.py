@@ -21,9 +21,9 @@ from swapcli.chain.call_encoding import (
     to_address,
 )
 from swapcli.chain.multicall import decode_aggregate, encode_aggregate
-from swapcli.chain.node import ContractCall
 from swapcli.encoding.abi import to_signed
 from swapcli.errors import InvalidUpstreamResponse
+from swapcli.state.rpc.node import ContractCall
 from tests.contracts.evm import selector
 
 words = st.integers(0, 2**256 - 1)

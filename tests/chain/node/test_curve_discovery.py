@@ -14,11 +14,11 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import stableswap
 from swapcli.chain.lockstep_reads import SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import BlockId, ContractCall, ReturnData
 from swapcli.chain.pool_discovery import PoolList, read_listed_pools, read_pool_lists
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.network import ProtocolInfo
 from swapcli.pools.curve_meta import CurveMeta
+from swapcli.state.rpc.node import BlockId, ContractCall, ReturnData
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.chain.node.recorded_curve import RecordedMetapool
 from tests.contracts.evm import Chain

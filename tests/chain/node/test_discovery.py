@@ -14,7 +14,6 @@ from swapcli.chain.loaders import load_pools
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import Log
 from swapcli.chain.pool_constants import BalancerV2Constants, LastTicks, TickConstants, V4Constants
 from swapcli.chain.pool_discovery import (
     PoolList,
@@ -33,6 +32,7 @@ from swapcli.networks.pool_addresses import v4_pool_id
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.protocol_fees import DYNAMIC_FEE
 from swapcli.pools.tick_math import sqrt_ratio_at_tick
+from swapcli.state.rpc.node import Log
 from tests.chain.node.evm_node import BLOCK, EvmNode
 from tests.chain.node.factories import ALGEBRA, SLIPSTREAM, STABLE, V2, V3, V4, VOLATILE
 from tests.contracts.evm import (

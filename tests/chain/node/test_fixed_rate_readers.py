@@ -12,7 +12,6 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import pool_reader
 from swapcli.chain.loaders.share_price import share_price_calls
 from swapcli.chain.lockstep_reads import SkippedItem, run_batched
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_discovery import PoolList, find_factories, read_listed_pools, read_pool_lists
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.network import ProtocolInfo
@@ -21,6 +20,7 @@ from swapcli.networks.catalogue import find_network
 from swapcli.pools.bridge import StablecoinBridge
 from swapcli.pools.psm import RAY, PegStabilityModule
 from swapcli.pools.vault import ShareVault
+from swapcli.state.rpc.node import ContractCall, ReturnData
 from tests.chain.node.recorded_curve import RecordedContracts
 from tests.pools.random_pools import ADDRESS, TOKENS
 

@@ -15,7 +15,6 @@ from swapcli.chain.contract_kinds import KINDS, ContractKind, topic_of
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import pool_reader, ref_of_pool
 from swapcli.chain.lockstep_reads import BatchRead
-from swapcli.chain.node import ContractCall, Log
 from swapcli.chain.pool_constants import InfinityConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidPoolState, InvalidUpstreamResponse
@@ -27,6 +26,7 @@ from swapcli.networks.pool_addresses import infinity_pool_id
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.infinity_bin import InfinityBin
 from swapcli.pools.protocol_fees import DYNAMIC_FEE
+from swapcli.state.rpc.node import ContractCall, Log
 from tests.pools.test_infinity_bin_vectors import bin_steps
 from tests.pools.test_infinity_vectors import concentrated_steps
 

@@ -8,9 +8,9 @@ from hypothesis import strategies as st
 from swapcli.chain.l1_fee_params import read_l1_fee_params
 from swapcli.chain.lockstep_reads import SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import ReturnData
 from swapcli.evm.l1_fee import L1FeeParams
 from swapcli.networks.catalogue import find_network
+from swapcli.state.rpc.node import ReturnData
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall
 from tests.contracts.evm import BaseChain, Chain
 from tests.evm.l1_oracle import ORACLE, RealOracle, l1_block

@@ -15,11 +15,11 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.liquidity_book import REACH, complete_ref, load, read_constants
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.multicall import MULTICALL3
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.model.network import ProtocolInfo
 from swapcli.pools.liquidity_book import LiquidityBook
+from swapcli.state.rpc.node import ContractCall, ReturnData
 from tests.pools.test_liquidity_book import POOL
 
 NAMES = {bytes.fromhex(selector): name for name, selector in SELECTORS.items()}

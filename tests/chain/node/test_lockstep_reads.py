@@ -8,8 +8,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched, with_prefetch
-from swapcli.chain.node import ContractCall, ReturnData
 from swapcli.errors import InvalidUpstreamResponse
+from swapcli.state.rpc.node import ContractCall, ReturnData
 
 CALLS = [ContractCall(f"0x{k:040x}", bytes([k])) for k in range(12)]
 some_calls = st.lists(st.sampled_from(CALLS), max_size=6)

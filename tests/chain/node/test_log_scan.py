@@ -7,8 +7,8 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.chain.log_scan import find_first_available_block, scan_logs
-from swapcli.chain.node import BlockHeader, Log, LogFilter
 from swapcli.errors import UpstreamRejected, UpstreamTimeout
+from swapcli.state.rpc.node import BlockHeader, Log, LogFilter
 from tests.chain.node.evm_node import EvmNode
 from tests.contracts.evm import Chain
 

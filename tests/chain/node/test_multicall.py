@@ -8,8 +8,8 @@ import pytest
 
 from swapcli.chain.call_encoding import encode_call
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import BlockHeader, BlockId, ContractCall, ReturnData
 from swapcli.errors import Unreachable, UpstreamRejected
+from swapcli.state.rpc.node import BlockHeader, BlockId, ContractCall, ReturnData
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
 from tests.contracts.evm import Chain
 

@@ -16,7 +16,6 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import load_pools
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import BlockId, ContractCall, ReturnData
 from swapcli.chain.pair_lookup import USUAL_SPACINGS, find_pair_pools
 from swapcli.chain.pool_constants import FactoryConstants, LastTicks, TickConstants, V4Constants
 from swapcli.chain.pool_discovery import (
@@ -30,6 +29,7 @@ from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.network import ProtocolInfo
 from swapcli.model.pool import Pool
 from swapcli.networks.catalogue import find_network
+from swapcli.state.rpc.node import BlockId, ContractCall, ReturnData
 from tests.chain.node.evm_node import BLOCK, EvmNode, deploy_multicall, sources
 from tests.chain.node.factories import (
     ALGEBRA,

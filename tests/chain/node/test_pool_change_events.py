@@ -20,13 +20,13 @@ from swapcli.chain.contract_kinds import (
     kinds_of_family,
     topic_of,
 )
-from swapcli.chain.node import Log
 from swapcli.chain.pool_change_events import EVENTS, change_topics, changed_pool, emits_events
 from swapcli.model.network import Kind
 from swapcli.networks.address import keccak256
 from swapcli.networks.catalogue import find_network, network_names
 from swapcli.networks.pool_addresses import hash_pool_key
 from swapcli.pools import FAMILIES
+from swapcli.state.rpc.node import Log
 from tests.contracts.evm import compile_solidity, load_artifact
 
 _BALANCER = "@balancer-labs/v2-deployments/dist/tasks"

@@ -12,9 +12,9 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import BlockHeader, ContractCall, LogFilter, ReturnData
-from swapcli.chain.rpc_node import ATTEMPTS, RpcNode
 from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
+from swapcli.state.rpc.node import BlockHeader, ContractCall, LogFilter, ReturnData
+from swapcli.state.rpc.rpc_node import ATTEMPTS, RpcNode
 from tests.chain.anvil import AnvilChain, running_anvil
 from tests.chain.node.evm_node import deploy_multicall, sources
 from tests.chain.node.server import CHAIN_ID, SHOWN, Pauses, Refused, Server, node_of, serving

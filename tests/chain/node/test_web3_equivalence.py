@@ -13,9 +13,9 @@ from web3.exceptions import BlockNotFound, ContractLogicError, Web3RPCError
 
 from swapcli.chain.call_encoding import SELECTORS
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import BlockHeader, ContractCall, Log, LogFilter, ReturnData
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.encoding.abi import encode_word
+from swapcli.state.rpc.node import BlockHeader, ContractCall, Log, LogFilter, ReturnData
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import ContractFixture
 from tests.chain.node.evm_node import deploy_multicall, sources

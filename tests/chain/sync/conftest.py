@@ -8,7 +8,7 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.rpc_node import RpcNode
+from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.store import Store
 from tests.chain.anvil import running_anvil
 from tests.chain.sync.expected_state import store_at, synced

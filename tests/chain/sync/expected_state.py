@@ -8,12 +8,12 @@ from pathlib import Path
 
 from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import Node
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import Progress, SyncFilter, follow, sync
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.networks.catalogue import find_network
+from swapcli.state.rpc.node import Node
 from swapcli.store import Store
 from tests.chain.sync.factory_chain import CreatedPool
 from tests.store.build import create

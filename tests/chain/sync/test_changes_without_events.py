@@ -7,10 +7,10 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import SyncFilter, count_skipped, follow, sync
 from swapcli.errors import InvalidUpstreamResponse
+from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.store import Store
 from tests.chain.sync.expected_state import check_true, synced
 from tests.chain.sync.factory_chain import CreatedPool, TestChain

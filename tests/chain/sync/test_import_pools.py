@@ -8,11 +8,11 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import SyncFilter, count_skipped, follow, import_pools
 from swapcli.errors import ConfigError, MarketUnavailable
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.token import Token
+from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.store import Store
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.trader import Trader

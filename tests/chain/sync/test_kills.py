@@ -14,10 +14,10 @@ from typing import NamedTuple
 
 import pytest
 
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import Clock
 from swapcli.engine.sync import SyncFilter, follow, sync
 from swapcli.errors import ConfigError, UpstreamError
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.sync.expected_state import check_true, followed, store_at, synced
 from tests.chain.sync.factory_chain import TestChain
 from tests.chain.sync.nodes import LockedNode, turn

@@ -12,10 +12,10 @@ from typing import NamedTuple
 
 import pytest
 
-from swapcli.chain.node_limits_file import NodeLimitsFile
-from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
 from swapcli.engine.sync import count_skipped
 from swapcli.errors import UpstreamTimeout
+from swapcli.state.rpc.node_limits_file import NodeLimitsFile
+from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
 from swapcli.store import Store
 from tests.chain import proxy as failures
 from tests.chain.anvil import CHAIN_ID, running_anvil

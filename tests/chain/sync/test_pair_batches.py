@@ -8,9 +8,9 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sync import SyncFilter, discovery_method, follow, sync
+from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.store import Store
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import PAIRS, CreatedPool, TestChain

@@ -6,11 +6,11 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.node import BlockHeader, ChainHead
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import count_skipped, follow
 from swapcli.errors import ChainReorganized, StaleNode
 from swapcli.model.block_tag import BlockTag
+from swapcli.state.rpc.node import BlockHeader, ChainHead
+from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.store import Store
 from swapcli.store.undo_log import MAX_UNDO_BLOCKS
 from tests.chain.sync.expected_state import check_true, followed, synced

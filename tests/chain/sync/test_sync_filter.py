@@ -8,8 +8,8 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.engine.sync import SyncFilter, count_skipped, follow
+from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.store import Store
 from tests.chain.sync.expected_state import check_true, store_at, synced
 from tests.chain.sync.factory_chain import EVERY_PROTOCOL, PAIRS, CreatedPool, TestChain

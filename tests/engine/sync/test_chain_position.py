@@ -11,10 +11,10 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
 from swapcli.engine.sync.chain_position import ChainPosition, locate
 from swapcli.errors import StaleNode
 from swapcli.model.block_tag import BlockTag
+from swapcli.state.rpc.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData
 from swapcli.store import Store, StoredBlock
 from swapcli.store.undo_log import MAX_UNDO_BLOCKS
 from tests.store.build import TOKENS, create, imported, pool

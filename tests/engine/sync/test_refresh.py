@@ -8,11 +8,20 @@ from pathlib import Path
 import pytest
 
 from swapcli.chain.call_encoding import encode_call
-from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData, block_number
 from swapcli.encoding.abi import encode_word
 from swapcli.engine.sync import follow
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.pool import Pool
+from swapcli.state.rpc.node import (
+    BlockHeader,
+    BlockId,
+    ChainHead,
+    ContractCall,
+    Log,
+    LogFilter,
+    ReturnData,
+    block_number,
+)
 from swapcli.store import Store
 from tests.store.build import TOKENS, create, pool
 from tests.support.single_node import SingleNode

@@ -6,10 +6,10 @@ from random import Random
 
 import pytest
 
-from swapcli.chain.head_source import FollowMode
 from swapcli.cli.options import OutputOptions
 from swapcli.cli.session import open_session
 from swapcli.networks.catalogue import find_network, network_names
+from swapcli.state.rpc.head_source import FollowMode
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import hangs_up
 from tests.chain.settings import url_of

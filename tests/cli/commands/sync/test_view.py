@@ -8,9 +8,9 @@ from dataclasses import replace
 
 import pytest
 
-from swapcli.chain.node import BlockHeader
 from swapcli.cli.render.sync_view import SyncResult, advance_document, build_sync_details, format_advance, sync_document
 from swapcli.engine.sync import Advance, SkipReason
+from swapcli.state.rpc.node import BlockHeader
 from swapcli.store import open_store
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.cli.commands.sync.scene import Scene

@@ -11,12 +11,21 @@ from collections import Counter
 from collections.abc import Iterator, Sequence
 from typing import ClassVar, Final
 
-from swapcli.chain.json_rpc_client import RpcError, RpcRequest, RpcResult
-from swapcli.chain.node import BlockHeader, BlockId, ChainHead, ContractCall, Log, LogFilter, ReturnData, block_number
-from swapcli.chain.rpc_node import FailoverNode
 from swapcli.encoding.abi import WORD
 from swapcli.errors import ChainReorganized, UpstreamError, UpstreamRejected
 from swapcli.model.block_tag import BlockTag
+from swapcli.state.rpc.json_rpc_client import RpcError, RpcRequest, RpcResult
+from swapcli.state.rpc.node import (
+    BlockHeader,
+    BlockId,
+    ChainHead,
+    ContractCall,
+    Log,
+    LogFilter,
+    ReturnData,
+    block_number,
+)
+from swapcli.state.rpc.rpc_node import FailoverNode
 from swapcli.validation.values import MAX_FELT
 
 _CHAIN_ID: Final = "starknet_chainId"

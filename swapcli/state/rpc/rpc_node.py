@@ -8,11 +8,21 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, Final, NoReturn
 
-from swapcli.chain.failover import FailoverClient
-from swapcli.chain.http_connection import HttpConnection
-from swapcli.chain.json_rpc_client import ConsistencyCheck, JsonRpcClient, NullResult, RpcError, RpcRequest, RpcResult
-from swapcli.chain.load_sharing import NodeGroup
-from swapcli.chain.node import (
+from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
+from swapcli.model.block_tag import BlockTag
+from swapcli.records import NamedTuple
+from swapcli.state.rpc.failover import FailoverClient
+from swapcli.state.rpc.http_connection import HttpConnection
+from swapcli.state.rpc.json_rpc_client import (
+    ConsistencyCheck,
+    JsonRpcClient,
+    NullResult,
+    RpcError,
+    RpcRequest,
+    RpcResult,
+)
+from swapcli.state.rpc.load_sharing import NodeGroup
+from swapcli.state.rpc.node import (
     Account,
     BlockHeader,
     BlockId,
@@ -26,12 +36,9 @@ from swapcli.chain.node import (
     StateOverride,
     block_number,
 )
-from swapcli.chain.node_limits import NodeLimits
-from swapcli.chain.node_limits_file import NodeLimitsFile
-from swapcli.chain.rpc_connection import RpcConnection
-from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
-from swapcli.model.block_tag import BlockTag
-from swapcli.records import NamedTuple
+from swapcli.state.rpc.node_limits import NodeLimits
+from swapcli.state.rpc.node_limits_file import NodeLimitsFile
+from swapcli.state.rpc.rpc_connection import RpcConnection
 
 TIMEOUT_S: Final = 20.0
 ATTEMPTS: Final = 4

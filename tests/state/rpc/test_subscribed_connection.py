@@ -18,11 +18,11 @@ from websockets.exceptions import ConnectionClosed
 from websockets.http11 import Request, Response
 from websockets.sync.server import ServerConnection, serve
 
-from swapcli.chain.head_source import FollowMode, SubscribedHeads
-from swapcli.chain.node import ContractCall, LogFilter
-from swapcli.chain.rpc_node import RpcNode
-from swapcli.chain.subscribed_connection import LiveConnection
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
+from swapcli.state.rpc.head_source import FollowMode, SubscribedHeads
+from swapcli.state.rpc.node import ContractCall, LogFilter
+from swapcli.state.rpc.rpc_node import RpcNode
+from swapcli.state.rpc.subscribed_connection import LiveConnection
 from tests.chain.anvil import CHAIN_ID, AnvilChain, running_anvil
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import SECRET, SHOWN

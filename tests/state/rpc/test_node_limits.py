@@ -13,9 +13,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.chain.node_limits import LearnedLimit, NodeLimits
-from swapcli.chain.node_limits_file import NodeLimitsFile
-from swapcli.chain.rpc_node import RpcNode
+from swapcli.state.rpc.node_limits import LearnedLimit, NodeLimits
+from swapcli.state.rpc.node_limits_file import NodeLimitsFile
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.node.responses import NUMBER, answer, echo_calls
 from tests.chain.node.server import CHAIN_ID, SECRET, Pauses, Server, limits_requests, serving
 

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import ClassVar, Protocol, runtime_checkable
 
-from swapcli.chain.node_limits import NodeLimits
 from swapcli.errors import UpstreamError
 from swapcli.model.block_tag import BlockTag
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node_limits import NodeLimits
 
 ReturnData = bytes | None
 """The return data of a call; None if it reverted. An address without code returns `b""`."""

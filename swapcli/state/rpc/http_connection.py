@@ -17,12 +17,12 @@ from threading import Timer
 from urllib.parse import SplitResult, unquote
 from weakref import finalize
 
-from swapcli.chain.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, redact
 from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, InvalidBody, read_body
 from swapcli.encoding.retry_after import parse_retry_after
 from swapcli.encoding.url import origin_of, split_url
 from swapcli.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamTimeout
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, redact
 
 _CHUNK_BYTES = 2**18
 _PROXY_PORT = 80

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Callable, Sequence
 from typing import Final
 
-from swapcli.chain.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
-from swapcli.chain.node_limits import NodeLimits
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
+from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
+from swapcli.state.rpc.node_limits import NodeLimits
 
 _LOG_METHODS: Final = frozenset({"eth_getLogs", "starknet_getEvents"})
 

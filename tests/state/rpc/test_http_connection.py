@@ -15,11 +15,11 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.http_connection import HttpConnection
-from swapcli.chain.http_proxy import find_proxy
-from swapcli.chain.node import LogFilter
-from swapcli.chain.rpc_node import RpcEndpoint, RpcNode
 from swapcli.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected
+from swapcli.state.rpc.http_connection import HttpConnection
+from swapcli.state.rpc.http_proxy import find_proxy
+from swapcli.state.rpc.node import LogFilter
+from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
 from tests.chain.node.responses import NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import (
     CHAIN_ID,

@@ -12,8 +12,8 @@ from hashlib import sha256
 from pathlib import Path
 from typing import Final
 
-from swapcli.chain.json_file import read_json_file, write_json_file
-from swapcli.chain.node_limits import NodeLimits
+from swapcli.state.json_file import read_json_file, write_json_file
+from swapcli.state.rpc.node_limits import NodeLimits
 
 _NODES: Final = "nodes"
 _SAVED_AT: Final = "saved_at_s"

@@ -15,7 +15,7 @@ from swapcli.backoff import backoff_s
 from swapcli.errors import BlockMismatch, ChainReorganized, UpstreamError
 
 if TYPE_CHECKING:
-    from swapcli.chain.node import Node
+    from swapcli.state.rpc.node import Node
 
 N = TypeVar("N", bound="Node")
 T = TypeVar("T")

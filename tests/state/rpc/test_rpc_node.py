@@ -10,8 +10,6 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.node import BlockHeader, ChainHead, ContractCall, LogFilter
-from swapcli.chain.rpc_node import ATTEMPTS, RpcNode
 from swapcli.errors import (
     ConfigError,
     InvalidUpstreamResponse,
@@ -20,6 +18,8 @@ from swapcli.errors import (
     UpstreamRejected,
     UpstreamTimeout,
 )
+from swapcli.state.rpc.node import BlockHeader, ChainHead, ContractCall, LogFilter
+from swapcli.state.rpc.rpc_node import ATTEMPTS, RpcNode
 from tests.chain.node.responses import ECHO, NUMBER, OUT_OF_GAS, REVERTING, TOPIC, answer, block_json, echo_calls
 from tests.chain.node.server import (
     CHAIN_ID,

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from swapcli.chain.head_source import FollowMode, HeadSource, PollingHeads, SubscribedHeads
+from swapcli.state.rpc.head_source import FollowMode, HeadSource, PollingHeads, SubscribedHeads
 
 POLL_S = 0.08
 NEVER_S = 30.0
@@ -135,7 +135,7 @@ def test_after_a_failure_a_reconnection_does_not_end_the_pause() -> None:
 
 
 def test_a_silent_subscription_polls_and_restarts_if_behind(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("swapcli.chain.head_source._MIN_SILENCE_S", 0.0)
+    monkeypatch.setattr("swapcli.state.rpc.head_source._MIN_SILENCE_S", 0.0)
     heads, connection = subscribed(0.02), RecordingConnection()
     heads.attach(connection)
     heads.record_head(3)

@@ -11,9 +11,7 @@ from swapcli.chain.contract_kinds import KINDS, ContractKind
 from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.node import ContractCall, LogFilter
 from swapcli.chain.pool_ref import PoolRef
-from swapcli.chain.rpc_node import RpcNode
 from swapcli.chain.tokens import load_tokens
 from swapcli.errors import InvalidUpstreamResponse, UpstreamRejected
 from swapcli.model.network import Kind
@@ -21,6 +19,8 @@ from swapcli.model.pool import Pool
 from swapcli.model.token import Token
 from swapcli.networks.catalogue import find_network
 from swapcli.pools.concentrated import Concentrated
+from swapcli.state.rpc.node import ContractCall, LogFilter
+from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain import test_sampled_pools
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.contract_fixture import ContractFixture

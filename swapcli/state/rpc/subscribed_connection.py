@@ -24,11 +24,11 @@ from web3.utils.subscriptions import NewHeadsSubscription, NewHeadsSubscriptionC
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 
 from swapcli.backoff import backoff_s
-from swapcli.chain.head_source import SubscribedHeads
-from swapcli.chain.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, redact
-from swapcli.chain.rpc_node import wrong_chain
 from swapcli.encoding.url import is_ipc_path, split_url
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
+from swapcli.state.rpc.head_source import SubscribedHeads
+from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, redact
+from swapcli.state.rpc.rpc_node import wrong_chain
 
 _FIRST_PAUSE_S: Final = 0.1
 _MAX_PAUSE_S: Final = 15.0

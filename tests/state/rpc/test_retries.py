@@ -7,10 +7,10 @@ from typing import Any
 
 import pytest
 
-from swapcli.chain.http_connection import HttpConnection
-from swapcli.chain.node import LogFilter
-from swapcli.chain.rpc_node import ATTEMPTS
 from swapcli.errors import UpstreamRejected
+from swapcli.state.rpc.http_connection import HttpConnection
+from swapcli.state.rpc.node import LogFilter
+from swapcli.state.rpc.rpc_node import ATTEMPTS
 from tests.chain.node.responses import ECHO, NUMBER, TOPIC, answer, echo_calls
 from tests.chain.node.server import SECRET, SHOWN, Handler, Refused, Server, node_of, serving
 

@@ -14,10 +14,10 @@ from contextlib import contextmanager
 from typing import Final
 
 from swapcli.backoff import backoff_s
-from swapcli.chain.node_limits import NodeLimits
-from swapcli.chain.rpc_connection import RpcConnection, RpcResponse
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.node_limits import NodeLimits
+from swapcli.state.rpc.rpc_connection import RpcConnection, RpcResponse
 
 _FIRST_PAUSE_S: Final = 0.25
 _LONGEST_PAUSE_S: Final = 10.0

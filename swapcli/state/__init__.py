@@ -1,0 +1,1 @@
+"""The state of chains: nodes, and what is read from them."""
