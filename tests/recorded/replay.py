@@ -33,7 +33,7 @@ class ReplayedSwap(NamedTuple):
     """A recorded swap: `amount_out` is the pool's answer, None where it refuses; `reason` explains a difference."""
 
     recorded: Fields
-    index: int
+    number: int
     expected: int | None
     amount_out: int | None
     reason: str | None
