@@ -76,7 +76,7 @@ def loaded_after(*arguments: str, stdin: str = "") -> set[str]:
 
 def modules_after(script: str, *, stdin: str = "", env: Mapping[str, str] = MappingProxyType({})) -> set[str]:
     """The modules that a script in a fresh interpreter prints as the last line of its stderr."""
-    env = {"HOME": "/nonexistent", "PATH": os.defpath, **env}
+    env = {"HOME": "/nonexistent", "PATH": os.defpath, "SWAPCLI_LIVE": "never", **env}
     ran = subprocess.run(
         [sys.executable, "-I", "-c", script], env=env, input=stdin, capture_output=True, text=True, check=True
     )
@@ -159,7 +159,7 @@ def test_one_shot_commands_need_no_websocket_client(command: str, url: str) -> N
         f"assert run({list(ONE_SHOT[command])!r}) in (1, 2)\n"
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
     )
-    modules = modules_after(script, env={"SWAPCLI_NETWORKS_BASE_RPC_URL": url})
+    modules = modules_after(script, env={"SWAPCLI_NETWORKS_BASE_RPC_URL": url, "SWAPCLI_LIVE": "auto"})
     assert not {name.split(".")[0] for name in modules} & LASTING
 
 
@@ -178,7 +178,7 @@ def test_a_service_loads_web3_for_websocket_and_ipc_only(url: str | None, is_nee
         f"assert len(sources.followed) == {int(url is not None)}\n"
         "print(json.dumps(sorted(sys.modules)), file=sys.stderr)\n"
     )
-    modules = modules_after(script, env={"SWAPCLI_NETWORKS_BASE_RPC_URL": url} if url else {})
+    modules = modules_after(script, env={"SWAPCLI_NETWORKS_BASE_RPC_URL": url, "SWAPCLI_LIVE": "auto"} if url else {})
     assert bool({name.split(".")[0] for name in modules} & LASTING) == is_needed
 
 

@@ -18,6 +18,13 @@ _REPEATED = frozenset({list[str], list[str] | None})
 _SINGLE = frozenset({str, str | None})
 
 
+class OptionalValue(NamedTuple):
+    """What an option without a value means, and which next word is its value: any other word may be an argument."""
+
+    if_absent: str
+    fits: Callable[[str], bool]
+
+
 class OptionText(NamedTuple):
     """An option's name, its help text, its panel of the help page, and its metavar; a flag has none."""
 
@@ -25,6 +32,7 @@ class OptionText(NamedTuple):
     text: str
     panel: str
     metavar: str | None = None
+    optional_value: OptionalValue | None = None
 
 
 class ArgumentText(NamedTuple):
@@ -62,11 +70,10 @@ class CommandParameter(NamedTuple):
 
 
 class RegisteredCommand(NamedTuple):
-    """A command: its name (by default that of its function), its function, and what changes its words beforehand."""
+    """A command: its name (by default that of its function), and its function."""
 
     name: str | None
     function: Callable[..., Any]
-    prepare: Callable[[list[str]], list[str]] | None
 
     def groups(self) -> dict[str, Any]:
         """Return the groups of options among the parameters: NamedTuples by the name of the parameter."""
@@ -91,6 +98,15 @@ class RegisteredCommand(NamedTuple):
             else:
                 yield CommandParameter(name, function.__annotations__[name], known.get(name, ...))
 
+    def join_optional_values(self, words: Sequence[str]) -> list[str]:
+        """Return the words of a command line with each value that is optional joined to its option, as in --watch=5."""
+        joined = list(words)
+        for parameter in self.parameters():
+            note = parameter.annotation.__metadata__[0]
+            if isinstance(note, OptionText) and note.optional_value is not None and note.name in joined:
+                joined = _join_values(joined, note.name, note.optional_value)
+        return joined
+
     def call(self, values: dict[str, Any]) -> Any:
         """Call the function with values by the names of `parameters`."""
         filled = {name: group(*map(values.pop, group._fields)) for name, group in self.groups().items()}
@@ -104,17 +120,14 @@ class CommandApp:
         self.summary = summary
         self.commands: list[RegisteredCommand] = []
 
-    def command(
-        self, name: str | None = None, *, prepare: Callable[[list[str]], list[str]] | None = None
-    ) -> Callable[[_F], _F]:
+    def command(self, name: str | None = None) -> Callable[[_F], _F]:
         """Return a decorator that registers a function as a command.
 
-        Its parameters have annotations of `swapcli.cli.options`. `prepare` returns the words of a command line as the
-        options say them.
+        Its parameters have annotations of `swapcli.cli.options`.
         """
 
         def register(function: _F) -> _F:
-            self.commands.append(RegisteredCommand(name, function, prepare))
+            self.commands.append(RegisteredCommand(name, function))
             return function
 
         return register
@@ -123,6 +136,18 @@ class CommandApp:
     def only_command(self) -> RegisteredCommand | None:
         """The command of a module without a group."""
         return self.commands[0] if self.summary is None else None
+
+
+def _join_values(words: Sequence[str], name: str, value: OptionalValue) -> list[str]:
+    """Return the words with the value joined to each option called `name`; behind -- there are no options."""
+    joined: list[str] = []
+    remaining = list(reversed(words))
+    while remaining and remaining[-1] != "--":
+        word = remaining.pop()
+        if word == name:
+            word += "=" + (remaining.pop() if remaining and value.fits(remaining[-1]) else value.if_absent)
+        joined.append(word)
+    return [*joined, *reversed(remaining)]
 
 
 def parse_plain(command: RegisteredCommand, words: Sequence[str]) -> dict[str, Any] | None:
@@ -136,7 +161,7 @@ def parse_plain(command: RegisteredCommand, words: Sequence[str]) -> dict[str, A
         else:
             arguments.append(parameter)
     values: dict[str, Any] = {each.name: each.default for each in (*options.values(), *arguments)}
-    remaining = list(reversed(command.prepare(list(words)) if command.prepare else words))
+    remaining = command.join_optional_values(words)[::-1]
     positional: list[str] = []
     while remaining:
         word = remaining.pop()

@@ -46,12 +46,12 @@ class CommandEntry(NamedTuple):
 
 
 class PanelCommand(TyperCommand):
-    """A command whose help page shows its options in panels. `prepare` changes the words of its command line."""
+    """A command whose help page shows its options in panels."""
 
-    prepare: Callable[[list[str]], list[str]] | None = None
+    registered: RegisteredCommand | None = None
 
     def parse_args(self, ctx: Context, args: list[str]) -> list[str]:
-        return super().parse_args(ctx, self.prepare(args) if self.prepare else args)
+        return super().parse_args(ctx, self.registered.join_optional_values(args) if self.registered else args)
 
     def invoke(self, ctx: Context) -> Any:
         try:
@@ -127,8 +127,7 @@ def build_typer(app: CommandApp) -> typer.Typer:
     if app.summary is not None:
         built.callback()(lambda: None)  # with it, a group of one command is a group
     for command in app.commands:
-        prepare = command.prepare and staticmethod(command.prepare)
-        cls = type(PanelCommand.__name__, (PanelCommand,), {"prepare": prepare})
+        cls = type(PanelCommand.__name__, (PanelCommand,), {"registered": command})
         built.command(command.name, cls=cls)(_function_for_typer(command))
     return built
 

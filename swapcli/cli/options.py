@@ -9,9 +9,10 @@ variable and a line of the settings file mean the same.
 from collections.abc import Iterable
 from typing import Annotated
 
-from swapcli.cli.command_app import ArgumentText, OptionText
+from swapcli.cli.command_app import ArgumentText, OptionalValue, OptionText
 from swapcli.config.source_readers import flag
 from swapcli.model.block_tag import BLOCK_TAGS
+from swapcli.model.live_mode import LIVE_MODES, LiveMode
 from swapcli.model.network import DIALECTS
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
@@ -22,9 +23,11 @@ ROUTING, ANSWER, INTEGRATOR = "Routing", "Answer", "Integrator (v2 only, needs a
 SOURCE, OUTPUT, SETTINGS = "Source", "Output", "Settings"
 
 
-def option(name: str, text: str, panel: str, metavar: str | None = None) -> OptionText:
+def option(
+    name: str, text: str, panel: str, metavar: str | None = None, optional_value: OptionalValue | None = None
+) -> OptionText:
     """Declare an option with its help text and its panel of the help page. A flag has no `metavar`."""
-    return OptionText(name, text, panel, metavar)
+    return OptionText(name, text, panel, metavar, optional_value)
 
 
 def argument(metavar: str, text: str) -> ArgumentText:
@@ -87,6 +90,16 @@ MaxAge = Annotated[
 State = Annotated[
     str | None,
     option("--state", f"Block of the node to quote on: {', '.join(BLOCK_TAGS)}.", SOURCE, "TAG"),
+]
+Live = Annotated[
+    str | None,
+    option(
+        "--live",
+        "Whether to read nodes; without a value, fail if none answers.  [default: auto]",
+        SOURCE,
+        f"[{'|'.join(LIVE_MODES)}]",
+        OptionalValue(LiveMode.REQUIRE.value, LIVE_MODES.__contains__),
+    ),
 ]
 Offline = Annotated[bool, option("--offline", "Never contact a node.", SOURCE)]
 
@@ -155,6 +168,7 @@ class SourceOptions(NamedTuple):
     rpc_url: RpcUrl = None
     max_age: MaxAge = None
     state: State = None
+    live: Live = None
     offline: Offline = False
     api_url: ApiUrl = None
     api_key_file: ApiKeyFile = None
@@ -168,6 +182,7 @@ class SourceOptions(NamedTuple):
             "store_dir": flag("--store", self.store),
             "max_age_s": flag("--max-age", self.max_age),
             "state": self.state,
+            "live": self.live,
             "api_url": self.api_url,
             "api_key_file": self.api_key_file,
             "timeout_s": flag("--timeout", self.timeout),
@@ -201,6 +216,7 @@ class LocalSourceOptions(NamedTuple):
     rpc_url: RpcUrl = None
     max_age: MaxAge = None
     state: State = None
+    live: Live = None
     offline: Offline = False
     timeout: Timeout = None
 
@@ -212,6 +228,7 @@ class LocalSourceOptions(NamedTuple):
             "store_dir": flag("--store", self.store),
             "max_age_s": flag("--max-age", self.max_age),
             "state": self.state,
+            "live": self.live,
             "timeout_s": flag("--timeout", self.timeout),
         }
 

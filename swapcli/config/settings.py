@@ -15,6 +15,7 @@ from swapcli.config.secret import Secret
 from swapcli.config.value_types import ValueType
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.block_tag import BLOCK_TAGS, BlockTag
+from swapcli.model.live_mode import LIVE_MODES, LiveMode
 from swapcli.model.network import DIALECTS, OWN
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.quote_request import SharePrecision
@@ -280,6 +281,14 @@ class Settings:
         value_types.PATH,
         "Folder of the stores that swapcli sync fills; without it swapcli in the folder of your data.",
         example="stores",
+    )
+    live: LiveMode = setting(
+        LiveMode.AUTO,
+        value_types.choice(LIVE_MODES, LiveMode),
+        "Nodes of quotes: auto uses public ones if none is set, require fails without one, never asks none.",
+    )
+    live_timeout_s: float = setting(
+        3.0, value_types.seconds(_DAY_S), "Seconds to wait for a network's public nodes before quoting without them."
     )
     max_age_s: int | None = setting(
         None,

@@ -20,6 +20,7 @@ def clean_environment(home: Path) -> dict[str, str]:
     """Return the environment without settings of the program: no variables, and no file in `home`."""
     environment = {k: v for k, v in os.environ.items() if not k.startswith("SWAPCLI_") and k not in _DROPPED}
     environment["SWAPCLI_SOLVE_TIME_S"] = "0"  # outputs must not depend on the speed of the machine
+    environment["SWAPCLI_LIVE"] = "never"  # neither on public nodes
     return {**environment, "HOME": str(home)}
 
 

@@ -297,7 +297,7 @@ def test_web3_is_loaded_only_to_resolve_a_name(ens_names: Names, tmp_path: Path)
     def loads_web3(recipient: str, **env: str) -> bool:
         words = ["calldata", *WORDS, "--destination", recipient, "--json"]
         code = f"import sys; from swapcli.cli.app import run; run({words}); sys.exit('web3' in sys.modules)"
-        environment = {"HOME": str(tmp_path), **env}
+        environment = {"HOME": str(tmp_path), "SWAPCLI_LIVE": "never", **env}
         ran = subprocess.run([sys.executable, "-c", code], env=environment, capture_output=True, check=False)
         return ran.returncode == 1
 

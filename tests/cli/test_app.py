@@ -211,7 +211,7 @@ def test_a_reader_that_leaves_is_no_error(tmp_path: Path) -> None:
 
 def test_a_stream_in_ascii_gets_similar_characters() -> None:
     command = [*PROCESS, "route", "base", "🦄→…", "USDC", "1"]
-    env = {"PYTHONIOENCODING": "ascii", "HOME": "/nonexistent", "PATH": ""}
+    env = {"PYTHONIOENCODING": "ascii", "HOME": "/nonexistent", "PATH": "", "SWAPCLI_LIVE": "never"}
     ran = subprocess.run(command, capture_output=True, env=env, check=False)
     assert ran.returncode == 2
     assert b'no token "?>..." on base' in ran.stderr

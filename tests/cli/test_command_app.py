@@ -19,7 +19,24 @@ from swapcli.startup import load_app
 from tests.support.command import run_swapcli
 
 COMMANDS = [command for name in command_names() for command in load_app(command_module(name)).commands]
-WORDS = ["base", "ETH", "1.5", "50%", "5", "", "-", "--", "-1", "-h", "--help", "--nonsense", "=", "--json=1", "ü"]
+WORDS = [
+    "base",
+    "ETH",
+    "1.5",
+    "never",
+    "5",
+    "50%",
+    "",
+    "-",
+    "--",
+    "-1",
+    "-h",
+    "--help",
+    "--nonsense",
+    "=",
+    "--json=1",
+    "ü",
+]
 
 
 class Called(Exception):
@@ -71,7 +88,9 @@ def test_every_option_is_plain(command: RegisteredCommand) -> None:
     for parameter in command.parameters():
         note = parameter.annotation.__metadata__[0]
         if isinstance(note, OptionText):
-            words += [note.name] if note.metavar is None else [note.name, "5"]
+            words += (
+                [note.name] if note.metavar is None else [f"{note.name}=5"] if note.optional_value else [note.name, "5"]
+            )
         elif parameter.default is ...:
             words.append("base")
     values = parse_plain(command, words)
@@ -83,3 +102,31 @@ def test_every_option_is_plain(command: RegisteredCommand) -> None:
 def test_a_command_is_named_where_words_do_not_fit(words: tuple[str, ...]) -> None:
     ran = run_swapcli(*words, "--json")
     assert (ran.exit_code, ran.error["hint"]) == (2, f"see swapcli {words[0]} --help")
+
+
+@pytest.mark.parametrize(
+    ("words", "values"),
+    [
+        (["--live", "base", "ETH"], ("require", None, "base", "ETH")),
+        (["--live", "never", "base"], ("never", None, "base", None)),
+        (["--live=auto", "base", "--watch", "5"], ("auto", "5", "base", None)),
+        (["base", "--watch", "ETH", "--live"], ("require", "", "base", "ETH")),
+        (["base", "--live", "--watch"], ("require", "", "base", None)),
+    ],
+)
+def test_an_optional_value_is_the_next_word_only_if_it_can_be_one(words: list[str], values: tuple[str | None]) -> None:
+    command = next(each for each in COMMANDS if each.function.__name__ == "route")
+    for parse in (parse_plain, parse_with_typer):
+        parsed = parse(command, words)
+        assert parsed is not None
+        assert tuple(parsed[name] for name in ("live", "watch", "network", "token_in")) == values
+
+
+def test_behind_two_dashes_an_option_is_an_argument() -> None:
+    command = next(each for each in COMMANDS if each.function.__name__ == "route")
+    assert command.join_optional_values(["--live", "--", "--live", "never"]) == [
+        "--live=require",
+        "--",
+        "--live",
+        "never",
+    ]

@@ -285,3 +285,21 @@ def test_a_completion_prints_utf8_in_any_locale(tmp_path: Path) -> None:
         env={**os.environ, **env, "LC_ALL": "C", "PYTHONIOENCODING": "ascii"}, capture_output=True, check=True,
     )  # fmt: skip
     assert ran.stdout.decode() == "words\nUSD\u20ae\tN\n"
+
+
+@pytest.mark.parametrize(
+    ("words", "expected"),
+    [
+        (("route", "--live", "n"), {"never"}),
+        (("route", "--live", "=", "n"), {"never"}),
+        (("route", "--live=r"), {"--live=require"}),
+        (("route", "--live", "ba"), {"base"}),
+        (("route", "--live", "never", "ba"), {"base"}),
+        (("route", "base", "--watch", "5", "cbB"), {"cbBTC"}),
+        (("route", "base", "--watch", "cbB"), {"cbBTC"}),
+    ],
+)
+def test_behind_an_option_whose_value_is_optional_an_argument_may_stand(
+    words: tuple[str, ...], expected: set[str]
+) -> None:
+    assert answer(*words) == expected

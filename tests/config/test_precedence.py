@@ -14,6 +14,7 @@ from swapcli.config import TABLE, Secret, Settings, config_file_path, peek
 from swapcli.config.display import masked_rows
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.block_tag import BlockTag
+from swapcli.model.live_mode import LiveMode
 from swapcli.model.quote_request import SharePrecision
 from tests.config.in_memory import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
 
@@ -31,6 +32,8 @@ VALUES: dict[str, dict[str, object]] = {
     "gas_price": {"0": 0, "10000000": 10**7, "0.5 gwei": 5 * 10**8},
     "market": {"/m.json": Path("/m.json"), "~/m.json": HOME / "m.json"},
     "store_dir": {"/stores": Path("/stores"), "~/stores": HOME / "stores"},
+    "live": {"require": LiveMode.REQUIRE, "never": LiveMode.NEVER},
+    "live_timeout_s": {"0.5": 0.5, "86400": 86_400.0},
     "max_age_s": {"0": 0, "86400": 86_400},
     "state": {"pending": BlockTag.PENDING, "finalized": BlockTag.FINALIZED},
     "route_ttl_s": {"1": 1, "86400": 86_400},

@@ -26,6 +26,8 @@ WRONG: dict[str, list[object]] = {
     "market": [5, True, ["m.json"], "a\0b"],
     "store_dir": [5, True, ["stores"], "a\0b"],
     "max_age_s": [-1, 86_401, 0.5, "soon", True],
+    "live": ["always", "Never", True, 1],
+    "live_timeout_s": [0, -1, "soon", True, 86_401],
     "state": ["newest", "Pending", "earliest", 1, True, 123],
     "route_ttl_s": [0, 86_401, 0.5, "a minute", False],
     "color": [True, "yes", 1, "AUTO"],

@@ -24,7 +24,7 @@ README_BLOCK = re.compile(r"```python\n(.*?)```", re.DOTALL)
 
 def run_python(*arguments: str, home: Path) -> str:
     """Run a fresh interpreter in which warnings are errors; return its output."""
-    environment = {"HOME": str(home), "PATH": "/usr/bin:/bin"}
+    environment = {"HOME": str(home), "PATH": "/usr/bin:/bin", "SWAPCLI_LIVE": "never"}
     command = [sys.executable, "-I", "-W", "error", *arguments]
     return subprocess.run(command, env=environment, capture_output=True, text=True, check=True).stdout
 

@@ -88,7 +88,7 @@ def served(*arguments: str) -> Iterator[Service]:
     """A service started by the command in an environment without settings."""
     with tempfile.TemporaryDirectory(prefix="soak-") as folder:
         log = Path(folder) / "log"
-        environment = {"HOME": folder, "PATH": os.environ.get("PATH", os.defpath)}
+        environment = {"HOME": folder, "PATH": os.environ.get("PATH", os.defpath), "SWAPCLI_LIVE": "never"}
         command = [sys.executable, "-m", "swapcli", "serve", "--port", "0", *arguments]
         with log.open("w") as stderr:
             process = subprocess.Popen(command, env=environment, stdout=subprocess.PIPE, stderr=stderr, text=True)

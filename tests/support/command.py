@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import Any
 
 from typer.testing import CliRunner
@@ -35,10 +37,22 @@ class CommandResult:
 def clean_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment of a user without settings, with `env` on top.
 
-    Not even root can create files in the home directory, so that no test depends on what others left there.
+    No public node is asked, unless `env` brings a node of its own or says `SWAPCLI_LIVE`. Not even root can create
+    files in the home directory, so that no test depends on what others left there.
     """
-    clean = {name: value for name, value in os.environ.items() if not name.startswith(("SWAPCLI_", "XDG_"))}
-    return clean | {"HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null"} | dict(env or {})
+    own = dict(env or {})
+    dropped = ("SWAPCLI_", "XDG_", "ETH_RPC_URL")
+    clean = {name: value for name, value in os.environ.items() if not name.startswith(dropped)}
+    live = "auto" if _brings_node(own) else "never"
+    return clean | {"HOME": "/dev/null", "XDG_CONFIG_HOME": "/dev/null", "SWAPCLI_LIVE": live} | own
+
+
+def _brings_node(env: Mapping[str, str]) -> bool:
+    """Return whether the variables, or the settings file that they name, have the URL of a node."""
+    file = Path(env.get("SWAPCLI_CONFIG") or "/nonexistent")
+    settings = file.read_text(encoding="utf-8", errors="replace") if file.is_file() else ""
+    # The node that resolves names is one of Ethereum.
+    return bool(re.search(r"(?<!names_)rpc_url", " ".join([*env, settings]), re.IGNORECASE))
 
 
 def run_swapcli(
@@ -52,7 +66,7 @@ def run_swapcli(
 
     `encoding` is that of the streams; `width` replaces the width of help pages, for which the runner takes 80.
     """
-    unset = {name: None for name in os.environ if name.startswith(("SWAPCLI_", "XDG_"))}
+    unset = {name: None for name in os.environ if name.startswith(("SWAPCLI_", "XDG_", "ETH_RPC_URL"))}
     environment = unset | clean_environment({"COLUMNS": "80", **(env or {})})
     extra: dict[str, Any] = {} if width is None else {"terminal_width": width}
     runner = CliRunner(charset=encoding)

@@ -53,7 +53,17 @@ def health(
     Shows the age of each network's state and quotes a sample order on it. With --api-url it requests the health of the
     service. If any network is not healthy, the command exits with status 8.
     """
-    source = SourceOptions(market, False, store, rpc_url, max_age, state, offline, api_url, api_key_file, timeout)
+    source = SourceOptions(
+        market=market,
+        store=store,
+        rpc_url=rpc_url,
+        max_age=max_age,
+        state=state,
+        offline=offline,
+        api_url=api_url,
+        api_key_file=api_key_file,
+        timeout=timeout,
+    )
     session = open_session(output, source.flags, rpc_url=rpc_url, offline=offline, formats=LIST_FORMATS)
     attempts = _retries(retries)
     names = [session.network_name(name) for name in networks or _all_names(session, attempts)]

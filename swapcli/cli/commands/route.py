@@ -6,7 +6,7 @@ from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import exit_codes, options
 from swapcli.cli.batch_options import BatchOptions
-from swapcli.cli.command_app import CommandApp
+from swapcli.cli.command_app import CommandApp, OptionalValue
 from swapcli.cli.files import write_atomically
 from swapcli.cli.options import (
     OUTPUT,
@@ -30,17 +30,7 @@ if TYPE_CHECKING:
 app = CommandApp()
 
 
-def _join_watch_seconds(words: list[str]) -> list[str]:
-    """Join --watch and its value, the next word if it is a number: without SECONDS, that may be an argument."""
-    end = words.index("--") if "--" in words else len(words)
-    if "--watch" in words[:end]:
-        place = words.index("--watch")
-        seconds = [word for word in words[place + 1 : place + 2] if word.replace(".", "", 1).isdecimal()]
-        words[place : place + 1 + len(seconds)] = [f"--watch={''.join(seconds)}"]
-    return words
-
-
-@app.command(prepare=_join_watch_seconds)
+@app.command()
 def route(
     network: options.NetworkNameOrDefault = None,
     token_in: options.TokenIn = None,
@@ -56,7 +46,13 @@ def route(
     batch: BatchOptions,
     watch: Annotated[
         str | None,
-        option("--watch", "Quote at every block, or every so many SECONDS, until Ctrl-C.", OUTPUT, "[SECONDS]"),
+        option(
+            "--watch",
+            "Quote at every block, or every so many SECONDS, until Ctrl-C.",
+            OUTPUT,
+            "[SECONDS]",
+            OptionalValue("", lambda word: word.replace(".", "", 1).isdecimal()),
+        ),
     ] = None,
     picture: PictureOptions,
     output: OutputOptions,

@@ -67,6 +67,7 @@ def serve(
         option("--feed", "Redis server with the feed of swapcli sync --watch --publish.", options.SOURCE, "URL"),
     ] = None,
     max_age: options.MaxAge = None,
+    live: options.Live = None,
     offline: options.Offline = False,
     output: OutputOptions,
 ) -> int:
@@ -91,6 +92,7 @@ def serve(
         "store_dir": flag("--store", store),
         "service.feed_url": flag("--feed", feed),
         "max_age_s": flag("--max-age", max_age),
+        "live": live,
     }
     _ignore_hangups()
 

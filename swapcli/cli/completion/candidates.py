@@ -43,6 +43,7 @@ class _Line:
         self._arguments: list[str] = []
         self._options: dict[str, str] = {}
         self._open_option = ""
+        self._has_equals = False
         self._has_only_arguments = False
         for word in words:
             self._add(word)
@@ -53,9 +54,12 @@ class _Line:
 
     def _add(self, word: str) -> None:
         # bash splits --option=value into three words.
-        if self._open_option and word != "=":
-            self._options[self._open_option] = word
-            self._open_option = ""
+        if self._open_option and word == "=":
+            self._has_equals = True
+            return
+        option, self._open_option = (self._open_option if self._can_be_value(word) else ""), ""
+        if option:
+            self._options[option] = word
         elif word == "--":
             self._has_only_arguments = True
         elif word.startswith("-") and not self._has_only_arguments:
@@ -63,14 +67,27 @@ class _Line:
             if has_value:
                 self._options[name] = value
             elif self._takes_value(name):
-                self._open_option = name
+                self._open_option, self._has_equals = name, False
         elif (child := self._children().get(word)) is not None:
             self._path = child
         elif word != "=":
             self._arguments.append(word)
 
     def _takes_value(self, name: str) -> bool:
-        return any(name in names and metavar is not None for names, _, metavar, _ in self._node["options"])
+        return self._metavar(name) is not None
+
+    def _metavar(self, name: str) -> str | None:
+        return next((metavar for names, _, metavar, _ in self._node["options"] if name in names), None)
+
+    def _can_be_value(self, word: str) -> bool:
+        """Return whether a word can be the value of the open option, or its beginning.
+
+        A value in brackets may be absent: then the word is an argument unless it is a number or one of the choices.
+        """
+        metavar = self._metavar(self._open_option) or ""
+        if self._has_equals or metavar[:1] != "[":
+            return True
+        return word[:1].isdecimal() or bool(word and f"|{word}" in metavar.replace("[", "|"))
 
     def _children(self) -> dict[str, str]:
         """Return the paths of the command's own commands, by name and alias."""
@@ -80,7 +97,7 @@ class _Line:
     def answer(self, current: str, environ: Mapping[str, str]) -> Iterator[str]:
         """Yield the kind of the completion, then its lines."""
         option, has_value, value = current.partition("=")
-        if self._open_option:
+        if self._open_option and (current == "=" or self._can_be_value(current)):
             yield from self._values(self._open_option, "" if current == "=" else current, "", environ)
         elif current.startswith("-") and has_value and not self._has_only_arguments:
             yield from self._values(option, value, f"{option}=", environ)

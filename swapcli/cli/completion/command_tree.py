@@ -152,7 +152,7 @@ def _values_of_option(path: tuple[str, ...], names: tuple[str, ...], metavar: st
     known = next((_OPTION_VALUES[name] for name in names if name in _OPTION_VALUES), None)
     if known is not None or metavar is None:
         return known or ""
-    return tuple(metavar.split("|")) if "|" in metavar else {"FILE": FILES, "DIR": FOLDERS}.get(metavar, "")
+    return tuple(metavar.strip("[]").split("|")) if "|" in metavar else {"FILE": FILES, "DIR": FOLDERS}.get(metavar, "")
 
 
 def _fields_of(document: str) -> tuple[str, ...]:
