@@ -114,7 +114,7 @@ def test_a_command_is_named_where_words_do_not_fit(words: tuple[str, ...]) -> No
         (["base", "--live", "--watch"], ("require", "", "base", None)),
     ],
 )
-def test_an_optional_value_is_the_next_word_only_if_it_can_be_one(words: list[str], values: tuple[str | None]) -> None:
+def test_an_optional_value_is_the_next_word_if_it_fits(words: list[str], values: tuple[str | None]) -> None:
     command = next(each for each in COMMANDS if each.function.__name__ == "route")
     for parse in (parse_plain, parse_with_typer):
         parsed = parse(command, words)

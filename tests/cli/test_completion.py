@@ -299,7 +299,5 @@ def test_a_completion_prints_utf8_in_any_locale(tmp_path: Path) -> None:
         (("route", "base", "--watch", "cbB"), {"cbBTC"}),
     ],
 )
-def test_behind_an_option_whose_value_is_optional_an_argument_may_stand(
-    words: tuple[str, ...], expected: set[str]
-) -> None:
+def test_an_argument_may_follow_an_optional_value(words: tuple[str, ...], expected: set[str]) -> None:
     assert answer(*words) == expected

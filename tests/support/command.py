@@ -37,7 +37,7 @@ class CommandResult:
 def clean_environment(env: Mapping[str, str] | None = None) -> dict[str, str]:
     """Return the environment of a user without settings, with `env` on top.
 
-    No public node is asked, unless `env` brings a node of its own or says `SWAPCLI_LIVE`. Not even root can create
+    Commands ask no public node, unless `env` brings a node of its own or sets `SWAPCLI_LIVE`. Not even root can create
     files in the home directory, so that no test depends on what others left there.
     """
     own = dict(env or {})
