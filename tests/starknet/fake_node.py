@@ -1,12 +1,15 @@
 """A node of Starknet for tests: real JSON-RPC over HTTP on loopback, on a chain of contracts in memory.
 
 It keeps the state after every block, returns events in pages, forgets blocks in a reorganization, and can refuse
-batches or return invalid results. Contracts are models: of Ekubo's core as in `ekubo_core`, of others just their views.
+batches or return invalid results. It speaks version 0.8, 0.9 or 0.10 of the specification, and refuses every request
+that the patterns of that version do not allow. Contracts are models: of Ekubo's core as in `ekubo_core`, of others just
+their views.
 """
 
 from __future__ import annotations
 
 import json
+import re
 from collections.abc import Callable, Iterator
 from contextlib import contextmanager
 from copy import deepcopy
@@ -22,7 +25,10 @@ CHAIN_ID = 0x534E5F4D41494E
 PRIME = 2**251 + 17 * 2**192 + 1
 NOW_S = 1_790_000_000
 HALF = 1 << 128
-GAS_PRICE = 3_000_000_000
+GAS_PRICE = 8_000_000_000
+L1_GAS_PRICE = 70_000_000_000_000
+DATA_GAS_PRICE = 54_000_000_000_000
+"""Prices in fri, as on mainnet in October 2026."""
 
 
 def name_hash(name: str) -> int:
@@ -288,6 +294,17 @@ class FakeChain:
         self.contracts = deepcopy(self.blocks[-1].contracts)
 
 
+is_felt = re.compile(r"0x(0|[a-fA-F1-9]{1}[a-fA-F0-9]{0,62})").fullmatch
+"""The specification's pattern of a FELT."""
+TAGS = {
+    "0.8": ("latest", "pending"),
+    "0.9": ("latest", "pre_confirmed", "l1_accepted"),
+    "0.10": ("latest", "pre_confirmed", "l1_accepted"),
+}
+L1_LAG = 2
+"""Blocks that Ethereum has not accepted yet."""
+
+
 class RpcFailure(Exception):
     """An error of the JSON-RPC specification."""
 
@@ -298,16 +315,23 @@ class RpcFailure(Exception):
 
 @dataclass
 class FakeNode:
-    """Answers requests on a chain. `spoil` may change a result; `posts` are the sizes of the batches."""
+    """Answers requests on a chain. `spoil` may change a result; `posts` are the sizes of the batches.
+
+    Pages of events have at most `page_size` entries. With `refuses_large_pages` a larger `chunk_size` is error 31.
+    """
 
     chain: FakeChain
     url: str = ""
+    version: str = "0.10"
     chain_id: int = CHAIN_ID
     max_batch: int | None = None
     page_size: int = 1_000
+    refuses_large_pages: bool = False
     spoil: Callable[[str, Any], Any] | None = None
     methods: list[str] = field(default_factory=list)
     posts: list[int] = field(default_factory=list)
+    requests: list[tuple[str, Any]] = field(default_factory=list)
+    failures: list[RpcFailure] = field(default_factory=list)
 
     def respond(self, exchange: FakeExchange) -> None:
         """Answer one exchange."""
@@ -325,10 +349,15 @@ class FakeNode:
     def _answer(self, request: dict[str, Any]) -> dict[str, Any]:
         method = request["method"]
         self.methods.append(method)
+        self.requests.append((method, request["params"]))
         outcome: dict[str, Any] = {"jsonrpc": "2.0", "id": request["id"]}
         try:
-            result = getattr(self, f"_{method.removeprefix('starknet_')}")(*request["params"])
+            respond = getattr(self, f"_{method.removeprefix('starknet_')}", None)
+            if respond is None:
+                raise RpcFailure(-32601, "Method not found")
+            result = respond(*request["params"])
         except RpcFailure as failure:
+            self.failures.append(failure)
             error = {"code": failure.code, "message": failure.message}
             return outcome | {"error": error | ({"data": failure.data} if failure.data else {})}
         return outcome | {"result": self.spoil(method, result) if self.spoil else result}
@@ -336,17 +365,33 @@ class FakeNode:
     def _chainId(self) -> str:  # noqa: N802
         return hex(self.chain_id)
 
+    def _specVersion(self) -> str:  # noqa: N802
+        return f"{self.version}.0"
+
     def _find_block(self, block_id: Any) -> Block:
-        if block_id in ("latest", "l1_accepted"):
-            return self.chain.blocks[-1 if block_id == "latest" else -min(3, len(self.chain.blocks))]
+        """Return a block; the one that is being built has the present contracts and no events."""
+        blocks = self.chain.blocks
+        if isinstance(block_id, str):
+            if block_id not in TAGS[self.version]:
+                raise RpcFailure(-32602, "Invalid params")
+            if block_id in ("pending", "pre_confirmed"):
+                return Block(len(blocks), 0, blocks[-1].hash, self.chain.contracts, [])
+            return blocks[-1 if block_id == "latest" else self._newest_l1_accepted()]
+        if not isinstance(block_id, dict) or len(block_id) != 1:
+            raise RpcFailure(-32602, "Invalid params")
         if "block_number" in block_id:
-            assert isinstance(block_id["block_number"], int)
-            found = [block for block in self.chain.blocks if block.number == block_id["block_number"]]
+            number = block_id["block_number"]
+            if type(number) is not int or number < 0:
+                raise RpcFailure(-32602, "Invalid params")
+            found = [block for block in blocks if block.number == number]
         else:
-            found = [block for block in self.chain.blocks if block.hash == parse_felt(block_id["block_hash"])]
+            found = [block for block in blocks if block.hash == parse_felt(block_id.get("block_hash"))]
         if not found:
             raise RpcFailure(24, "Block not found")
         return found[0]
+
+    def _newest_l1_accepted(self) -> int:
+        return max(len(self.chain.blocks) - 1 - L1_LAG, 0)
 
     def _find_contract(self, block_id: Any, address: str) -> Contract:
         contract = self._find_block(block_id).contracts.get(parse_felt(address))
@@ -356,21 +401,33 @@ class FakeNode:
 
     def _getBlockWithTxHashes(self, block_id: Any) -> dict[str, Any]:  # noqa: N802
         block = self._find_block(block_id)
-        return {
-            "status": "ACCEPTED_ON_L2",
-            "block_hash": hex(block.hash),
-            "parent_hash": hex(block.parent),
-            "block_number": block.number,
+        header: dict[str, Any] = {
             "timestamp": self.chain.start_s + 6 * block.number,
+            "l1_gas_price": {"price_in_fri": hex(L1_GAS_PRICE), "price_in_wei": "0x1"},
+            "l1_data_gas_price": {"price_in_fri": hex(DATA_GAS_PRICE), "price_in_wei": "0x1"},
             "l2_gas_price": {"price_in_fri": hex(GAS_PRICE), "price_in_wei": "0x1"},
             "transactions": [],
         }
+        if block_id == "pending":
+            return header | {"parent_hash": hex(block.parent)}
+        header |= {"block_number": block.number}
+        if block_id == "pre_confirmed":
+            return header
+        is_on_l1 = block.number <= self._newest_l1_accepted()
+        return header | {
+            "status": "ACCEPTED_ON_L1" if is_on_l1 else "ACCEPTED_ON_L2",
+            "block_hash": hex(block.hash),
+            "parent_hash": hex(block.parent),
+        }
 
     def _call(self, request: dict[str, Any], block_id: Any) -> list[str]:
-        contract = self._find_contract(block_id, request["contract_address"])
+        if request.keys() != {"contract_address", "entry_point_selector", "calldata"}:
+            raise RpcFailure(-32602, "Invalid params")
         felts = [parse_felt(felt) for felt in request["calldata"]]
+        selector = parse_felt(request["entry_point_selector"])
+        contract = self._find_contract(block_id, request["contract_address"])
         try:
-            result = contract.call(parse_felt(request["entry_point_selector"]), felts)
+            result = contract.call(selector, felts)
         except (Reverted, KeyError, IndexError, TypeError) as error:
             raise RpcFailure(40, "Contract error", {"revert_error": str(error)}) from None
         if result is None:
@@ -381,26 +438,43 @@ class FakeNode:
         return hex(self._find_contract(block_id, address).class_hash)
 
     def _getEvents(self, query: dict[str, Any]) -> dict[str, Any]:  # noqa: N802
+        if not query.keys() <= {"from_block", "to_block", "address", "keys", "chunk_size", "continuation_token"}:
+            raise RpcFailure(-32602, "Invalid params")
         first, last = (query[name]["block_number"] for name in ("from_block", "to_block"))
-        keys = query.get("keys", [])
+        keys = [[hex(parse_felt(each)) for each in choices] for choices in query.get("keys", [])]
+        addresses = query.get("address")
+        if isinstance(addresses, list) and self.version != "0.10":
+            raise RpcFailure(-32602, "Invalid params", "address: expected a felt")
+        if addresses is not None:
+            listed = addresses if isinstance(addresses, list) else [addresses]
+            addresses = [hex(parse_felt(each)) for each in listed]
+        size = query["chunk_size"]
+        if type(size) is not int or size < 1:
+            raise RpcFailure(-32602, "Invalid params")
+        if self.refuses_large_pages and size > self.page_size:
+            raise RpcFailure(31, "Requested page size is too big")
         events = [
-            event
-            for block in self.chain.blocks[first : last + 1]
-            for event in block.events
-            if ("address" not in query or event["from_address"] == query["address"])
+            self._event(event, number, index)
+            for number, block in enumerate(self.chain.blocks[first : last + 1])
+            for index, event in enumerate(block.events)
+            if (addresses is None or event["from_address"] in addresses)
             and all(not choices or key in choices for key, choices in zip(event["keys"], keys, strict=False))
         ]
-        size, start = min(self.page_size, query["chunk_size"]), int(query.get("continuation_token", 0))
+        size, start = min(self.page_size, size), int(query.get("continuation_token", 0))
         page = {"events": events[start : start + size]}
         return page | ({"continuation_token": str(start + size)} if start + size < len(events) else {})
 
+    def _event(self, event: dict[str, Any], transaction: int, index: int) -> dict[str, Any]:
+        if self.version != "0.10":
+            return event
+        return event | {"transaction_index": transaction, "event_index": index}
 
-def parse_felt(text: str) -> int:
-    """Return a felt as the specification writes it, without leading zeros."""
-    number = int(text, 16)
-    assert text == hex(number), text
-    assert number < PRIME
-    return number
+
+def parse_felt(text: Any) -> int:
+    """Return a felt as the specification writes it, without leading zeros; refuse everything else."""
+    if not isinstance(text, str) or not is_felt(text) or int(text, 16) >= PRIME:
+        raise RpcFailure(-32602, "Invalid params", f"{text} is no felt")
+    return int(text, 16)
 
 
 @contextmanager

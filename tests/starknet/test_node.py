@@ -11,11 +11,22 @@ import pytest
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.starknet_calls import class_hash_call, read_felts, selector, starknet_call
 from swapcli.chain.tokens import load_tokens
-from swapcli.errors import ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
+from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
 from swapcli.model.block_tag import BlockTag
 from swapcli.state.rpc.node import ContractCall, LogFilter
 from swapcli.state.rpc.starknet_node import StarknetNode
-from tests.starknet.fake_node import CHAIN_ID, GAS_PRICE, FakeChain, FakeNode, JediPair, TokenContract, running_node
+from tests.starknet.fake_node import (
+    CHAIN_ID,
+    DATA_GAS_PRICE,
+    GAS_PRICE,
+    L1_LAG,
+    TAGS,
+    FakeChain,
+    FakeNode,
+    JediPair,
+    TokenContract,
+    running_node,
+)
 
 SELECTORS = {
     "get_pool_price": 0x63ECB4395E589622A41A66715A0EAC930ABC9F0B92C0B1DCDA630ADFB2BF2D,
@@ -54,17 +65,80 @@ def test_a_selector_is_the_published_one(name: str, number: int) -> None:
     assert selector(name) == number
 
 
-def test_the_head_has_number_hash_time_and_gas_price() -> None:
+VERSIONS = tuple(TAGS)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_the_head_has_number_hash_time_and_gas_price(version: str) -> None:
     chain = small_chain()
-    with running_node(chain) as fake, connected(fake) as node:
-        head = node.read_head()
+    with running_node(chain, version=version) as fake, connected(fake) as node:
+        head = node.read_head(code_of=address(PAIR))
         assert (head.block.number, int(head.block.hash, 16)) == (2, chain.blocks[2].hash)
         assert int(head.block.parent_hash, 16) == chain.blocks[1].hash
-        assert (head.gas_price_wei, head.tag) == (GAS_PRICE, BlockTag.LATEST)
-        assert node.read_head(BlockTag.FINALIZED).block.number == 0
-        assert node.read_head(BlockTag.PENDING).tag is BlockTag.LATEST
+        assert (head.gas_price_wei, head.tag) == (GAS_PRICE + DATA_GAS_PRICE * 2_240 // 27_522_160, BlockTag.LATEST)
+        assert int.from_bytes(head.code or b"") == 0xC1A55
         assert node.read_block(3) is None
         assert node.read_block(1) is not None
+        assert not [each for each in fake.failures if each.code != 24]
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("blocks", [1, 3, 4, 700, 2_000])
+def test_the_finalized_block_is_the_newest_that_ethereum_has_accepted(version: str, blocks: int) -> None:
+    chain = FakeChain()
+    chain.mine(blocks)
+    with running_node(chain, version=version) as fake, connected(fake) as node:
+        for tag in (BlockTag.FINALIZED, BlockTag.SAFE):
+            head = node.read_head(tag)
+            assert (head.block.number, head.tag) == (max(blocks - 1 - L1_LAG, 0), tag)
+            assert int(head.block.hash, 16) == chain.blocks[head.block.number].hash
+
+
+def test_a_chain_that_ethereum_has_not_accepted_has_no_finalized_block() -> None:
+    def on_l2(method: str, result: Any) -> Any:
+        return result | {"status": "ACCEPTED_ON_L2"} if method == "starknet_getBlockWithTxHashes" else result
+
+    with (
+        running_node(small_chain(), version="0.8", spoil=on_l2) as fake,
+        connected(fake) as node,
+        pytest.raises(UpstreamRejected, match="does not know the finalized block"),
+    ):
+        node.read_head(BlockTag.FINALIZED)
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("max_batch", [None, 1])
+def test_the_block_that_is_being_built_has_no_hash(version: str, max_batch: int | None) -> None:
+    chain = small_chain()
+    pair = chain.contracts[PAIR]
+    assert isinstance(pair, JediPair)
+    pair.reserves[1] = 6
+    with running_node(chain, version=version, max_batch=max_batch) as fake, connected(fake) as node:
+        for _ in range(2):
+            head = node.read_head(BlockTag.PENDING)
+            assert (head.block.number, head.block.is_pending, head.tag) == (3, True, BlockTag.PENDING)
+            assert int(head.block.parent_hash, 16) == chain.blocks[2].hash
+            reader = BlockReader(node, head.block, None)
+            (answer,) = reader.call([starknet_call(address(PAIR), "get_reserves")])
+            assert read_felts(answer, 4, "")[2] == 6
+            assert not reader.verify_block()
+        assert sum(each.code == -32602 for each in fake.failures) == (version == "0.8")
+        chain.mine()
+        with pytest.raises(BlockMismatch):
+            reader.call([starknet_call(address(PAIR), "token0")])
+
+
+def test_a_node_without_a_block_in_building_has_its_latest_one() -> None:
+    """As some answer `pre_confirmed` with the newest block, or an older one."""
+    for number in (0, 2):
+
+        def stale(method: str, result: Any, number: int = number) -> Any:
+            is_built = method == "starknet_getBlockWithTxHashes" and "block_hash" not in result
+            return result | {"block_number": number} if is_built else result
+
+        with running_node(small_chain(), spoil=stale) as fake, connected(fake) as node:
+            head = node.read_head(BlockTag.PENDING)
+            assert (head.block.number, head.block.is_pending, head.tag) == (2, False, BlockTag.LATEST)
 
 
 def test_a_node_of_another_chain_is_refused() -> None:
@@ -112,19 +186,24 @@ def test_state_is_read_by_the_hash_of_the_block() -> None:
             reader.call([starknet_call(address(PAIR), "get_reserves")])
 
 
-def test_events_come_in_pages_and_in_order() -> None:
+@pytest.mark.parametrize("version", VERSIONS)
+@pytest.mark.parametrize("refuses_large_pages", [False, True])
+def test_events_come_in_pages_and_in_order(version: str, refuses_large_pages: bool) -> None:
     chain = small_chain()
     for number in range(25):
         chain.emit(PAIR if number % 2 else TOKEN, "Sync" if number % 3 else "Swap", number)
         if number % 5 == 4:
             chain.mine()
     topics = (f"0x{selector('Sync'):064x}",)
-    with running_node(chain, page_size=4) as fake, connected(fake) as node:
+    options: dict[str, Any] = {"version": version, "page_size": 4, "refuses_large_pages": refuses_large_pages}
+    with running_node(chain, **options) as fake, connected(fake) as node:
         node.read_head()
         everything = node.read_logs(LogFilter((), (), 0, 7))
         assert [int.from_bytes(log.data) for log in everything] == list(range(25))
-        assert fake.methods.count("starknet_getEvents") == 7
-        for others in (0, 20):
+        refusals = sum(each.code == 31 for each in fake.failures)
+        assert refusals == (8 if refuses_large_pages else 0)  # 1,000 is halved to 3
+        assert fake.methods.count("starknet_getEvents") - refusals == (9 if refuses_large_pages else 7)
+        for others in (0, 20, 40):
             addresses = (address(PAIR), *(address(9_000 + each) for each in range(others)))
             logs = node.read_logs(LogFilter(addresses, topics, 4, 6))
             assert [int.from_bytes(log.data) for log in logs] == [
@@ -132,6 +211,24 @@ def test_events_come_in_pages_and_in_order() -> None:
             ]
         with pytest.raises(UpstreamRejected):
             node.read_logs(LogFilter((), (), 0, 99))
+
+
+@pytest.mark.parametrize("version", VERSIONS)
+def test_events_of_two_contracts_take_one_request(version: str) -> None:
+    chain = small_chain()
+    for number in range(6):
+        chain.emit((PAIR, TOKEN, LONG_TOKEN)[number % 3], "Sync" if number % 2 else "Mint", number)
+    chain.mine()
+    query = LogFilter(
+        (address(PAIR), address(TOKEN)), tuple(f"0x{selector(name):064x}" for name in ("Sync", "Mint")), 0, 3
+    )
+    with running_node(chain, version=version) as fake, connected(fake) as node:
+        node.read_head()
+        for trials in (int(version != "0.10"), 0):
+            fake.methods.clear()
+            logs = node.read_logs(query)
+            assert [int.from_bytes(log.data) for log in logs] == [0, 1, 3, 4]
+            assert fake.methods.count("starknet_getEvents") == 1 + trials
 
 
 def test_too_many_events_are_refused_so_that_the_range_shrinks() -> None:
@@ -145,6 +242,16 @@ def test_too_many_events_are_refused_so_that_the_range_shrinks() -> None:
         pytest.raises(UpstreamRejected, match="events in these blocks"),
     ):
         node.read_logs(LogFilter((), (), 0, 3))
+
+
+def test_a_node_that_refuses_every_page_is_not_asked_for_ever() -> None:
+    with (
+        running_node(small_chain(), page_size=0, refuses_large_pages=True) as fake,
+        connected(fake) as node,
+        pytest.raises(UpstreamRejected, match="page size is too big"),
+    ):
+        node.read_logs(LogFilter((), (), 0, 2))
+    assert fake.methods.count("starknet_getEvents") == 10  # 1,000 is halved nine times
 
 
 @pytest.mark.parametrize("result", [None, "0x1", ["0xzz"], [1], [hex(2**252)], {"felts": []}])

@@ -2,19 +2,24 @@
 
 Calls are those of `starknet_calls`. State is read by the hash of a block, so a result is always of that block: after
 a reorganization the node no longer knows it. Nodes that reject batches get single requests.
+
+Versions 0.8, 0.9 and 0.10 of the specification differ in three points. The block that is being built is `pending`, with
+the hash of its parent, and since 0.9 `pre_confirmed`, with its number. The tag of the newest block that Ethereum has
+accepted, `l1_accepted`, exists since 0.9; before, that block is searched for by the status of blocks. A filter of
+events has one contract, and since 0.10 a list of them.
 """
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Iterator, Sequence
-from typing import ClassVar, Final
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any, ClassVar, Final
 
 from swapcli.encoding.abi import WORD
-from swapcli.errors import ChainReorganized, UpstreamError, UpstreamRejected
+from swapcli.errors import BlockMismatch, ChainReorganized, UpstreamError, UpstreamRejected
 from swapcli.model.block_tag import BlockTag
-from swapcli.state.rpc.json_rpc_client import RpcError, RpcRequest, RpcResult
+from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, RpcError, RpcRequest, RpcResult
 from swapcli.state.rpc.node import (
     BlockHeader,
     BlockId,
@@ -34,16 +39,34 @@ _CALL: Final = "starknet_call"
 _EVENTS: Final = "starknet_getEvents"
 _CLASS: Final = "starknet_getClassHashAt"
 _BLOCK_NOT_FOUND: Final = 24
+_PAGE_TOO_LARGE: Final = 31
+_INVALID_PARAMS: Final = frozenset({-32602, -32600})
+"""Codes with which nodes refuse tags and filters that their version of the specification does not have."""
 _PAGE_EVENTS: Final = 1_000
+"""Events in a page: below the limits of pathfinder (1,024) and juno (10,240). Small gateways allow 100, and are asked
+for less once they refuse."""
 _MAX_PAGES: Final = 100
 """Pages of one request for events; more of them are too many, as for a node that limits them itself."""
-_MAX_ADDRESS_REQUESTS: Final = 8
-"""Contracts whose events are requested one by one: before version 0.10 of the specification a filter has one address.
-Above that, events of all contracts are requested by their kind."""
+_MAX_LISTED_ADDRESSES: Final = 32
+"""Contracts in one filter. Above that, and before version 0.10, events of all contracts are requested by their kind."""
 _PER_TRANSACTION: Final = 1 << 20
 """Above the number of events of any transaction, to number the events of a block."""
 _is_felt = re.compile(r"0x[0-9a-fA-F]{1,64}").fullmatch
+_LATEST: Final = "latest"
 _L1_ACCEPTED: Final = "l1_accepted"
+_STATUS_L1_ACCEPTED: Final = "ACCEPTED_ON_L1"
+_PRE_CONFIRMED: Final = "pre_confirmed"
+_PENDING: Final = "pending"
+_PRICES: Final = ("l2_gas_price", "l1_gas_price", "l1_data_gas_price")
+_NO_HASH: Final = f"0x{0:064x}"
+_FIRST_L1_STEP: Final = 512
+"""Blocks behind the newest one at which the search for an accepted block begins; proofs take hours."""
+DATA_GAS: Final = (2_240, 27_522_160)
+"""Units of L1 data gas and of L2 gas in a recorded transaction of mainnet, 0x52ee5d44...8d15 in block 16,119,134, which
+creates an Ekubo pool with a position. Swaps write storage in about the same proportion: seven slots of 64 units for 5.6
+million units of L2 gas."""
+_L2_GAS_PER_L1_GAS: Final = 40_000
+"""A Cairo step costs 100 units of L2 gas, and cost 0.0025 of L1 gas before L2 gas had a price (docs.starknet.io)."""
 
 
 class StarknetNode(FailoverNode):
@@ -52,28 +75,92 @@ class StarknetNode(FailoverNode):
     chain_id_method: ClassVar[str] = _CHAIN_ID
     pins_by_hash: ClassVar[bool] = True
 
-    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
-        """As `Node.read_head`. Safe and finalized blocks are those that Ethereum has accepted; there is no pending one.
+    def __init__(self, url: str, **options: Any) -> None:
+        super().__init__(url, **options)
+        self._page_events = _PAGE_EVENTS
+        self._lists_addresses = True
+        self._built_tag = ""
 
-        `code` is the hash of the contract's class.
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        """As `Node.read_head`. Safe and finalized blocks are those that Ethereum has accepted.
+
+        `code` is the hash of the contract's class. The gas price is that of L2 gas in the smallest unit of STRK, with
+        the data gas that usually comes with it.
         """
-        name = _L1_ACCEPTED if tag in (BlockTag.SAFE, BlockTag.FINALIZED) else BlockTag.LATEST.value
-        requests = [RpcRequest(_CHAIN_ID, ()), RpcRequest(_BLOCK, (name,))]
+        is_final = tag in (BlockTag.SAFE, BlockTag.FINALIZED)
+        name = {BlockTag.PENDING: self._built_tag or _PRE_CONFIRMED}.get(tag, _L1_ACCEPTED if is_final else "")
+        requests = [RpcRequest(_CHAIN_ID, ()), RpcRequest(_BLOCK, (_LATEST,))]
+        if name:
+            requests.append(RpcRequest(_BLOCK, (name,), is_optional=True))
         if code_of is not None:
-            requests.append(RpcRequest(_CLASS, (name, code_of), is_optional=True))
-        chain, found, *classes = self._send(requests)
+            requests.append(RpcRequest(_CLASS, (_LATEST, _short(code_of)), is_optional=True))
+        results = self._send(requests)
+        found_code = results.pop() if code_of is not None else None
+        chain, found, *tagged = results
         self._check_chain(self._number(chain, _CHAIN_ID))
+        latest = self._newest = self._block(found)
+        code = bytes.fromhex(f"{self._felt(found_code, _CLASS):064x}") if isinstance(found_code, str) else None
+        head = ChainHead(latest, self._gas_price(found), code=code)
+        if is_final:
+            block = self._block(tagged[0]) if isinstance(tagged[0], dict) else self._search_l1_accepted(latest, tag)
+            return head._replace(block=block, tag=tag)
+        return self._pending_head(head, tagged[0]) if tagged else head
+
+    def _pending_head(self, latest: ChainHead, found: RpcResult) -> ChainHead:
+        """Return the head for the block that is being built; `latest` if the node has none above it."""
+        if not self._built_tag:
+            self._built_tag = _PRE_CONFIRMED
+            if isinstance(found, RpcError) and found.code != _BLOCK_NOT_FOUND:
+                self._built_tag = _PENDING
+                (found,) = self._send([RpcRequest(_BLOCK, (_PENDING,), is_optional=True)])
+        if not isinstance(found, dict) or "block_hash" in found:
+            return latest
+        newest = latest.block
+        timestamp, number = found.get("timestamp"), newest.number + 1
+        if type(timestamp) is not int:
+            self._fail(_BLOCK, "a block without its time")
+        if self._built_tag == _PENDING:
+            if self._parent(found) != newest.hash:
+                return latest
+        else:
+            number = self._pre_confirmed_number(found)
+            if number <= newest.number:
+                return latest
+        parent = newest.hash if number == newest.number + 1 else _NO_HASH
+        block = BlockHeader(number, _NO_HASH, parent, timestamp, base_fee_wei=0, is_pending=True)
+        return latest._replace(block=block, gas_price_wei=self._gas_price(found), tag=BlockTag.PENDING)
+
+    def _search_l1_accepted(self, latest: BlockHeader, tag: BlockTag) -> BlockHeader:
+        """Return the newest block that Ethereum has accepted, by bisection: it has accepted all before it too.
+
+        For nodes before version 0.9, which have no name for it. Raises `UpstreamRejected` if there is none.
+        """
+        low: BlockHeader | None = None
+        high, step = latest.number, _FIRST_L1_STEP
+        while low is None:
+            number = max(high - step, 0)
+            low = self._if_l1_accepted(number)
+            if low is None:
+                if number == 0:
+                    raise UpstreamRejected(
+                        f"{self.redacted_url} does not know the {tag} block",
+                        hint="use the state latest, or set another node",
+                        details={"tag": str(tag)},
+                    )
+                high, step = number, 2 * step
+        while high - low.number > 1:
+            middle = (low.number + high) // 2
+            block = self._if_l1_accepted(middle)
+            low, high = (block, high) if block else (low, middle)
+        return low
+
+    def _if_l1_accepted(self, number: int) -> BlockHeader | None:
+        """Return a block if Ethereum has accepted it."""
+        (found,) = self._send([RpcRequest(_BLOCK, ({"block_number": number},))])
         block = self._block(found)
-        self._newest = block
-        code = (
-            bytes.fromhex(f"{self._felt(classes[0], _CLASS):064x}") if classes and isinstance(classes[0], str) else None
-        )
-        return ChainHead(
-            block,
-            self._gas_price(found),
-            tag if name == _L1_ACCEPTED else BlockTag.LATEST,
-            code,
-        )
+        if block.number != number:
+            self._fail(_BLOCK, f"block {block.number} instead of {number}")
+        return block if isinstance(found, dict) and found.get("status") == _STATUS_L1_ACCEPTED else None
 
     def read_block(self, number: int) -> BlockHeader | None:
         """As `Node.read_block`. Retries for a block that it had before: behind a load balancer, some nodes may lag."""
@@ -104,7 +191,7 @@ class StarknetNode(FailoverNode):
         """
         if any(not call.to for call in calls):
             raise UpstreamRejected(f"{self.redacted_url} runs contracts only")
-        block = _block_parameter(at)
+        block = self._block_parameter(at)
         distinct = list(dict.fromkeys((call.to, call.calldata) for call in calls))
         results = self._send_at([_request(to, calldata, block) for to, calldata in distinct], at)
         found = {
@@ -119,31 +206,40 @@ class StarknetNode(FailoverNode):
 
     def read_logs(self, query: LogFilter) -> list[Log]:
         """As `Node.read_logs`."""
-        addresses = query.addresses if len(query.addresses) <= _MAX_ADDRESS_REQUESTS else ()
-        logs = [log for address in addresses or (None,) for log in self._read_events(query, address)]
-        if query.addresses and not addresses:
-            requested = frozenset(query.addresses)
-            logs = [log for log in logs if log.address in requested]
+        logs = self._read_events(query)
         if self._newest and self._newest.number == query.to_block:
             self._check_same(self._newest)
         elif self.read_block(query.to_block) is None:
             raise UpstreamRejected(f"{self.redacted_url} does not know block {query.to_block}")
         return sorted(logs, key=lambda log: (log.block_number, log.log_index))
 
-    def _read_events(self, query: LogFilter, address: str | None) -> Iterator[Log]:
-        """Yield the events of one contract, or of all, page by page."""
+    def _read_events(self, query: LogFilter) -> list[Log]:
+        """Return the events of a query from one filter: by contracts if the node takes all of them, else by kind."""
+        requested = query.addresses
+        takes_list = self._lists_addresses and len(requested) <= _MAX_LISTED_ADDRESSES
+        filtered = requested if len(requested) == 1 or takes_list else ()
+        try:
+            logs = list(self._event_pages(query, filtered))
+        except UpstreamRejected as error:
+            if len(filtered) < 2 or error.details.get("code") not in _INVALID_PARAMS:
+                raise
+            self._lists_addresses = False
+            logs = list(self._event_pages(query, ()))
+        return [log for log in logs if log.address in requested] if requested else logs
+
+    def _event_pages(self, query: LogFilter, addresses: Sequence[str]) -> Iterator[Log]:
+        """Yield the events of these contracts, or of all, page by page. Pages that are too large become smaller."""
         parameters: dict[str, object] = {
             "from_block": {"block_number": query.from_block},
             "to_block": {"block_number": query.to_block},
-            "chunk_size": _PAGE_EVENTS,
         }
         if query.topics:
             parameters["keys"] = [[_short(topic) for topic in query.topics]]
-        if address is not None:
-            parameters["address"] = _short(address)
+        if addresses:
+            parameters["address"] = [*map(_short, addresses)] if len(addresses) > 1 else _short(addresses[0])
         in_block: Counter[int] = Counter()
         for _ in range(_MAX_PAGES):
-            (found,) = self._send([RpcRequest(_EVENTS, (parameters,))])
+            found = self._read_page(parameters)
             events = found.get("events") if isinstance(found, dict) else None
             if not isinstance(events, list):
                 self._fail(_EVENTS, "no list of events")
@@ -151,8 +247,7 @@ class StarknetNode(FailoverNode):
                 log = self._log(event, in_block)
                 if not query.from_block <= log.block_number <= query.to_block:
                     self._fail(_EVENTS, "events of blocks that were not requested")
-                if address is None or log.address == address:
-                    yield log
+                yield log
             token = found.get("continuation_token") if isinstance(found, dict) else None
             if not token:
                 return
@@ -160,8 +255,20 @@ class StarknetNode(FailoverNode):
                 self._fail(_EVENTS, "a continuation token that is no text")
             parameters["continuation_token"] = token
         raise UpstreamRejected(
-            f"{self.redacted_url} has more than {_MAX_PAGES * _PAGE_EVENTS:,} events in these blocks"
+            f"{self.redacted_url} has more than {_MAX_PAGES * self._page_events:,} events in these blocks"
         )
+
+    def _read_page(self, parameters: Mapping[str, object]) -> RpcResult:
+        """Return a page of events, smaller ones from now on if the node says that it is too large."""
+        while True:
+            try:
+                (found,) = self._send([RpcRequest(_EVENTS, ({**parameters, "chunk_size": self._page_events},))])
+            except UpstreamRejected as error:
+                if error.details.get("code") != _PAGE_TOO_LARGE or self._page_events == 1:
+                    raise
+                self._page_events //= 2
+            else:
+                return found
 
     def _log(self, event: object, in_block: Counter[int]) -> Log:
         if not isinstance(event, dict):
@@ -184,12 +291,41 @@ class StarknetNode(FailoverNode):
 
     def _send_at(self, requests: Sequence[RpcRequest], at: BlockId) -> list[RpcResult]:
         """Send requests for the state of a block. Raises `ChainReorganized` if the node no longer has it."""
+        if isinstance(at, BlockHeader) and at.is_pending:
+            return self._send(requests, self._still_built(at))
         try:
             return self._send(requests)
         except UpstreamRejected as error:
             if isinstance(at, BlockHeader) and _is_unknown_block(error):
                 raise self._reorganized(at) from error
             raise
+
+    def _still_built(self, block: BlockHeader) -> ConsistencyCheck:
+        """Return the check that the node still builds the block, which its number shows, or else its parent."""
+
+        def objection(found: RpcResult) -> UpstreamError | None:
+            is_same = False
+            if isinstance(found, dict) and "block_hash" not in found:
+                is_same = (
+                    self._parent(found) == block.parent_hash
+                    if self._built_tag == _PENDING
+                    else self._pre_confirmed_number(found) == block.number
+                )
+            if is_same:
+                return None
+            return BlockMismatch(
+                f"{self.redacted_url} no longer builds block {block.number}",
+                hint="try again",
+                details={"block": block.number},
+            )
+
+        return ConsistencyCheck(RpcRequest(_BLOCK, (self._built_tag or _PRE_CONFIRMED,)), objection)
+
+    def _block_parameter(self, at: BlockId) -> object:
+        """Return the block parameter of a request for state: the hash of a known block."""
+        if not isinstance(at, BlockHeader):
+            return {"block_number": block_number(at)}
+        return (self._built_tag or _PRE_CONFIRMED) if at.is_pending else {"block_hash": _short(at.hash)}
 
     def _check_same(self, block: BlockHeader) -> None:
         """Raise `ChainReorganized` unless the chain still has the block."""
@@ -218,9 +354,26 @@ class StarknetNode(FailoverNode):
             base_fee_wei=0,
         )
 
+    def _parent(self, found: Mapping[object, object]) -> str:
+        return f"0x{self._felt(found.get('parent_hash'), _BLOCK):064x}"
+
+    def _pre_confirmed_number(self, found: Mapping[object, object]) -> int:
+        number = found.get("block_number")
+        if type(number) is not int:
+            self._fail(_BLOCK, "a block without its number")
+        return number
+
     def _gas_price(self, found: object) -> int:
-        """Return the price of L2 gas in the smallest unit of STRK; 0 before version 0.8 of the specification."""
-        price = found.get("l2_gas_price") if isinstance(found, dict) else None
+        """Return the price of a unit of L2 gas and of the data gas that comes with it, in the smallest unit of STRK.
+
+        Before version 0.8 of the specification it follows from the price of L1 gas.
+        """
+        l2_gas, l1_gas, data_gas = (self._price_in_fri(found, name) for name in _PRICES)
+        data_units, gas_units = DATA_GAS
+        return (l2_gas or l1_gas // _L2_GAS_PER_L1_GAS) + data_gas * data_units // gas_units
+
+    def _price_in_fri(self, found: object, name: str) -> int:
+        price = found.get(name) if isinstance(found, dict) else None
         return self._felt(price.get("price_in_fri"), _BLOCK) if isinstance(price, dict) else 0
 
     def _return_data(self, found: object) -> bytes:
@@ -238,12 +391,7 @@ def _is_unknown_block(error: UpstreamError) -> bool:
     return error.details.get("code") == _BLOCK_NOT_FOUND
 
 
-def _block_parameter(at: BlockId) -> dict[str, object]:
-    """Return the block parameter of a request for state: the hash of a known block."""
-    return {"block_hash": _short(at.hash)} if isinstance(at, BlockHeader) else {"block_number": block_number(at)}
-
-
-def _request(contract: str, calldata: bytes, block: dict[str, object]) -> RpcRequest:
+def _request(contract: str, calldata: bytes, block: object) -> RpcRequest:
     if not calldata:
         return RpcRequest(_CLASS, (block, _short(contract)))
     function, *felts = [hex(int.from_bytes(calldata[at : at + WORD])) for at in range(0, len(calldata), WORD)]
