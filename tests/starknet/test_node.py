@@ -84,7 +84,7 @@ def test_the_head_has_number_hash_time_and_gas_price(version: str) -> None:
 
 @pytest.mark.parametrize("version", VERSIONS)
 @pytest.mark.parametrize("blocks", [1, 3, 4, 700, 2_000])
-def test_the_finalized_block_is_the_newest_that_ethereum_has_accepted(version: str, blocks: int) -> None:
+def test_the_finalized_block_is_one_that_ethereum_has(version: str, blocks: int) -> None:
     chain = FakeChain()
     chain.mine(blocks)
     with running_node(chain, version=version) as fake, connected(fake) as node:
@@ -94,7 +94,7 @@ def test_the_finalized_block_is_the_newest_that_ethereum_has_accepted(version: s
             assert int(head.block.hash, 16) == chain.blocks[head.block.number].hash
 
 
-def test_a_chain_that_ethereum_has_not_accepted_has_no_finalized_block() -> None:
+def test_a_chain_without_accepted_blocks_has_no_finalized_one() -> None:
     def on_l2(method: str, result: Any) -> Any:
         return result | {"status": "ACCEPTED_ON_L2"} if method == "starknet_getBlockWithTxHashes" else result
 

@@ -111,7 +111,7 @@ def swapped_logs() -> list[Log]:
     return [log for log in logs if log.topics[0] == topic_of("Swapped")]
 
 
-def test_blocks_of_several_versions_of_the_specification_are_read() -> None:
+def test_blocks_of_several_versions_are_read() -> None:
     newest, oldest = recorded_blocks("latest")
     with replayed({"latest": newest}) as node:
         head = node.read_head()
@@ -133,7 +133,7 @@ def test_blocks_of_several_versions_of_the_specification_are_read() -> None:
         assert (head.block.number, head.block.timestamp, head.gas_price_wei) == (2, 2, 0)
 
 
-def test_the_pre_confirmed_block_of_pathfinder_is_the_pending_one() -> None:
+def test_a_pre_confirmed_block_is_the_pending_one() -> None:
     (built,) = recorded_blocks("pre_confirmed")
     with replayed({"latest": recorded_blocks("latest")[1], "pre_confirmed": built}) as node:
         head = node.read_head(BlockTag.PENDING)
@@ -152,7 +152,7 @@ def test_events_of_a_real_block_are_read_page_by_page() -> None:
         assert read_felts(log.data, len(event["data"]), "") == tuple(int(felt, 16) for felt in event["data"])
 
 
-def test_every_kind_of_pool_in_a_real_block_is_followed_by_its_events() -> None:
+def test_pools_in_a_real_block_are_followed_by_their_events() -> None:
     """Syncs of JediSwap, 10kSwap and SithSwap, and Ekubo's swaps, whose pool is in the data."""
     with replayed({}) as node:
         logs = node.read_logs(LogFilter((), (), EVENTS_BLOCK, EVENTS_BLOCK))
@@ -167,7 +167,7 @@ def test_every_kind_of_pool_in_a_real_block_is_followed_by_its_events() -> None:
         assert key_of(log) == expected
 
 
-def test_recorded_swaps_of_ekubo_follow_from_the_swap_before_them() -> None:
+def test_recorded_swaps_of_ekubo_follow_from_the_one_before() -> None:
     """The state after a swap is in its event, so the next one in the same pool must give the recorded amounts."""
     last: dict[tuple[int, ...], tuple[int, ...]] = {}
     replays = 0
@@ -220,7 +220,7 @@ def _pool_after(key: tuple[int, ...], after: tuple[int, ...]) -> Ekubo:
         (615_710, 0x28F5C28F5C28F5C28F5C28F5C28F5C2, 5_982, -8_978_982),
     ],
 )
-def test_pools_of_recorded_receipts_are_read_from_their_events(block: int, fee: int, spacing: int, tick: int) -> None:
+def test_pools_of_recorded_receipts_are_read_from_events(block: int, fee: int, spacing: int, tick: int) -> None:
     """In 2026, and in 2024 with a tenth felt. A pool with TWAMM orders is refused once its call points are read."""
     (receipt,) = (each["response"] for each in RECORDS if (each["response"] or {}).get("block_number") == block)
     (event,) = receipt["events"]
@@ -246,7 +246,7 @@ def test_pools_of_recorded_receipts_are_read_from_their_events(block: int, fee: 
     assert ref.last_ticks.tick == tick
 
 
-def test_a_call_of_an_earlier_router_is_not_taken_for_one_of_the_present_router() -> None:
+def test_a_call_of_an_earlier_router_is_not_decoded() -> None:
     (old,) = (each for each in RECORDS if "calldata" in each["request"])
     felts = [int(felt, 16) for felt in old["request"]["calldata"]]
     assert felts[6] == name_hash("swap")

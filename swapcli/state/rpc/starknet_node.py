@@ -43,8 +43,8 @@ _PAGE_TOO_LARGE: Final = 31
 _INVALID_PARAMS: Final = frozenset({-32602, -32600})
 """Codes with which nodes refuse tags and filters that their version of the specification does not have."""
 _PAGE_EVENTS: Final = 1_000
-"""Events in a page: below the limits of pathfinder (1,024) and juno (10,240). Small gateways allow 100, and are asked
-for less once they refuse."""
+"""Events in a page: below the limits of pathfinder (1,024) and juno (10,240). Small gateways allow 100: once
+a node refuses, pages become smaller."""
 _MAX_PAGES: Final = 100
 """Pages of one request for events; more of them are too many, as for a node that limits them itself."""
 _MAX_LISTED_ADDRESSES: Final = 32
