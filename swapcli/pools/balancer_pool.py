@@ -10,9 +10,9 @@ from typing import ClassVar
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.units import WAD
-from swapcli.pools.balancer_fees import read_swap_fee, write_swap_fee
 from swapcli.pools.reserves import to_18_decimals
 from swapcli.pools.state_fields import StateFields
+from swapcli.pools.swap_fees import read_swap_fee, write_swap_fee
 from swapcli.records import NamedTuple
 
 

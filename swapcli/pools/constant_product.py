@@ -3,8 +3,8 @@
 Uniswap V2 keeps the fee inside the reserves: the output is the largest with
 (x * 10^6 + in * (10^6 - fee)) * (y - out) >= x * y * 10^6, and reserves are 112 bits wide. Solidly, Velodrome and
 Aerodrome (`variant` "solidly") cut the fee off the input first, rounded down, and move it out of the pool, so that both
-the output and the reserves afterwards differ. Such a pool pays no more than is requested of it: `variant`
-"solidly_v2_output" is one whose trader requests the output of Uniswap's formula.
+the output and the reserves afterwards differ; some have fees finer than a part per million. Such a pool pays no more
+than is requested of it: `variant` "solidly_v2_output" is one whose trader requests the output of Uniswap's formula.
 """
 
 from __future__ import annotations
@@ -16,11 +16,12 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.model.units import PPM
+from swapcli.model.units import PPM, WAD
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.rounding import UINT256_LIMIT, WORD_BITS, require_uint256
 from swapcli.pools.state_fields import StateFields
+from swapcli.pools.swap_fees import FEE_PER_PPM, read_fee_remainder, write_swap_fee
 from swapcli.pools.token_positions import is_forward
 
 UNISWAP_V2: Final = "uniswap_v2"
@@ -32,11 +33,15 @@ _MAX_RESERVE = (1 << 112) - 1
 
 @dataclass(frozen=True, slots=True)
 class ConstantProduct(Pool):
-    """`reserves` in base units of the two tokens; `is_solidly` and `has_v2_output` select the variant."""
+    """`reserves` in base units of the two tokens; `is_solidly` and `has_v2_output` select the variant.
+
+    `fee_remainder_wad` is what `fee_ppm` rounds off, as a 10^18 fraction; only Solidly pools have such fees.
+    """
 
     reserves: tuple[int, int]
     is_solidly: bool = False
     has_v2_output: bool = False
+    fee_remainder_wad: int = 0
 
     family: ClassVar[str] = "constant_product"
     swap_gas: ClassVar[int] = 59_900
@@ -45,6 +50,11 @@ class ConstantProduct(Pool):
     def computes_output(self) -> bool:
         """Whether it pays the output of Solidly's own function."""
         return self.is_solidly and not self.has_v2_output
+
+    @property
+    def swap_fee(self) -> int:
+        """Return the whole fee as a 10^18 fraction."""
+        return self.fee_ppm * FEE_PER_PPM + self.fee_remainder_wad
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` for the largest output that the pair allows. Raises as `Pool.swap`."""
@@ -64,18 +74,21 @@ class ConstantProduct(Pool):
         """Return the direction in floats."""
         x, y = self.reserves if is_forward(self, token_in, token_out) else self.reserves[::-1]
         max_in = UINT256_LIMIT // (y or 1) if self.is_solidly else _MAX_RESERVE - x
-        return ConstantProductCurve(x, y, self.fee_ppm, max_in)
+        return ConstantProductCurve(x, y, self.fee_ppm + self.fee_remainder_wad / FEE_PER_PPM, max_in)
 
     def state(self) -> dict[str, object]:
-        """Return `reserves` and, for Solidly pools, `variant`."""
+        """Return `reserves` and, for Solidly pools, `variant`, and `swap_fee` if `fee_ppm` rounds it."""
         state: dict[str, object] = {"reserves": [str(reserve) for reserve in self.reserves]}
         if self.is_solidly:
             state["variant"] = SOLIDLY_V2_OUTPUT if self.has_v2_output else SOLIDLY
-        return state
+        return state | write_swap_fee(self.swap_fee, self.fee_ppm)
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves: [x, y]`, which may be zero, and the optional `variant`."""
+        """Read `reserves: [x, y]`, which may be zero, and the optional `variant`.
+
+        Pools of Solidly may have `swap_fee`, for a fee that is no whole number of parts per million.
+        """
         check_pair(identity)
         fields = StateFields(state)
         variant = fields.choice("variant", (UNISWAP_V2, SOLIDLY, SOLIDLY_V2_OUTPUT), default=UNISWAP_V2)
@@ -83,11 +96,15 @@ class ConstantProduct(Pool):
         x, y = fields.uints("reserves", 2, WORD_BITS if solidly else 112)
         if x * y >> WORD_BITS:
             raise InvalidPoolState("reserves", "their product exceeds 256 bits")
+        remainder = read_fee_remainder(identity, fields)
+        if remainder and not solidly:
+            raise InvalidPoolState("swap_fee", "only Solidly's pools have a fee finer than a part per million")
         return cls(
             *identity,
             (x, y),
             solidly,
             variant == SOLIDLY_V2_OUTPUT,
+            remainder,
         )
 
     def gas_units(self, after: Pool) -> int:
@@ -109,7 +126,7 @@ class ConstantProductCurve:
 
     __slots__ = ("_gamma", "_x", "_y", "capacity", "start_rate")
 
-    def __init__(self, x: float, y: float, fee_ppm: int, max_in: float) -> None:
+    def __init__(self, x: float, y: float, fee_ppm: float, max_in: float) -> None:
         """Reserves of the sold and the bought token; `max_in` is the largest input that the contract accepts."""
         self._x, self._y = float(x), float(y)
         self._gamma = (PPM - fee_ppm) / PPM
@@ -157,12 +174,12 @@ def _swap_uniswap(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tupl
 
 
 def _swap_solidly(pool: ConstantProduct, x: int, y: int, amount_in: int) -> tuple[int, int]:
-    amount_in_after_fee = amount_in - amount_in * pool.fee_ppm // PPM
+    amount_in_after_fee = amount_in - amount_in * pool.swap_fee // WAD
     x_after = x + amount_in_after_fee
     amount_out = amount_in_after_fee * y // x_after
     if pool.has_v2_output:
         # The fee is not rounded down here, so this is at most what the pool would pay.
-        scaled_in_after_fee = amount_in * (PPM - pool.fee_ppm)
-        amount_out = scaled_in_after_fee * y // (x * PPM + scaled_in_after_fee)
+        scaled_in_after_fee = amount_in * (WAD - pool.swap_fee)
+        amount_out = scaled_in_after_fee * y // (x * WAD + scaled_in_after_fee)
     require_uint256(amount_in_after_fee * y | x_after * (y - amount_out))
     return amount_out, x_after

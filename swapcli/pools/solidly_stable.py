@@ -17,11 +17,12 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.model.units import PPM, WAD
+from swapcli.model.units import WAD
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_pair
 from swapcli.pools.rounding import require_uint256
 from swapcli.pools.state_fields import StateFields
+from swapcli.pools.swap_fees import FEE_PER_PPM, read_fee_remainder, write_swap_fee
 from swapcli.pools.token_positions import is_forward
 
 _MAX_NEWTON_STEPS: Final = 255
@@ -33,21 +34,30 @@ LATEST_VERSION: Final = 2
 
 @dataclass(frozen=True, slots=True)
 class SolidlyStable(Pool):
-    """`reserves` in base units of the two tokens. `version` of the contract: 1 as Velodrome V1's, 2 as Aerodrome's."""
+    """`reserves` in base units of the two tokens. `version` of the contract: 1 as Velodrome V1's, 2 as Aerodrome's.
+
+    `fee_remainder_wad` is what `fee_ppm` rounds off, as a 10^18 fraction.
+    """
 
     reserves: tuple[int, int]
     version: int = LATEST_VERSION
+    fee_remainder_wad: int = 0
 
     family: ClassVar[str] = "solidly_stable"
     swap_gas: ClassVar[int] = 123_200
     computes_output: ClassVar[bool] = True
+
+    @property
+    def swap_fee(self) -> int:
+        """Return the whole fee as a 10^18 fraction."""
+        return self.fee_ppm * FEE_PER_PPM + self.fee_remainder_wad
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` for the contract's `getAmountOut`. Raises as `Pool.swap`."""
         forward = is_forward(self, token_in, token_out)
         if not all(self.reserves):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
-        amount_in_after_fee = amount_in - amount_in * self.fee_ppm // PPM
+        amount_in_after_fee = amount_in - amount_in * self.swap_fee // WAD
         k = self._invariant_of_reserves(*self.reserves)
         amount_out = self._amount_out(forward, amount_in_after_fee, k)
         if amount_out <= 0:
@@ -63,19 +73,22 @@ class SolidlyStable(Pool):
         """Return the direction in floats."""
         i, j = (0, 1) if is_forward(self, token_in, token_out) else (1, 0)
         return SolidlyStableCurve(
-            self.reserves[i], self.reserves[j], self.decimals[i], self.decimals[j], (PPM - self.fee_ppm) / PPM
+            self.reserves[i], self.reserves[j], self.decimals[i], self.decimals[j], (WAD - self.swap_fee) / WAD
         )
 
     def state(self) -> dict[str, object]:
-        """Return `reserves`, and `version` unless it is the latest."""
+        """Return `reserves`, `version` unless it is the latest, and `swap_fee` if `fee_ppm` rounds it."""
         state: dict[str, object] = {"reserves": [str(reserve) for reserve in self.reserves]}
         if self.version != LATEST_VERSION:
             state["version"] = self.version
-        return state
+        return state | write_swap_fee(self.swap_fee, self.fee_ppm)
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves: [x, y]`, which may be zero, and the optional `version`."""
+        """Read `reserves: [x, y]`, which may be zero, and the optional `version` and `swap_fee`.
+
+        `swap_fee` is needed only for a fee that is no whole number of parts per million.
+        """
         check_pair(identity)
         if max(identity.decimals) > _MAX_DECIMALS:
             raise InvalidPoolState("decimals", f"at most {_MAX_DECIMALS} are supported, got {max(identity.decimals)}")
@@ -83,7 +96,8 @@ class SolidlyStable(Pool):
         x, y = fields.uints("reserves", 2)
         version = fields.integer("version", FIRST_VERSION, LATEST_VERSION) if fields.has("version") else LATEST_VERSION
         address, protocol, tokens, decimals, fee_ppm = identity
-        return cls(address, protocol, tokens, decimals, fee_ppm, (x, y), version)
+        remainder = read_fee_remainder(identity, fields)
+        return cls(address, protocol, tokens, decimals, fee_ppm, (x, y), version, remainder)
 
     def _amount_out(self, forward: bool, amount_in_after_fee: int, k: int) -> int:
         i, j = (0, 1) if forward else (1, 0)

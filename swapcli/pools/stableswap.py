@@ -23,7 +23,7 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity, RateCurve, SharedState
-from swapcli.model.units import PPM, WAD
+from swapcli.model.units import WAD
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.hull_curve import ZeroCurve
 from swapcli.pools.identity_checks import MAX_TOKENS, check_multi_token
@@ -42,10 +42,12 @@ from swapcli.pools.stableswap_math import (
     scale_to_18_decimals,
 )
 from swapcli.pools.state_fields import StateFields
+from swapcli.pools.swap_fees import FEE_PER_PPM, read_fee_remainder, read_swap_fee, write_swap_fee
 from swapcli.pools.token_positions import token_indices
 
 # Constants of the contract: `MAX_FEE`, `MAX_A`.
-FEE_PER_PPM: Final = FEE_DENOMINATOR // PPM
+_FEE_UNIT: Final = WAD // FEE_DENOMINATOR
+"""The smallest fee of the contract, as a 10^18 fraction."""
 _MAX_FEE: Final = FEE_DENOMINATOR // 2
 _MAX_AMP: Final = 10**6
 
@@ -61,7 +63,8 @@ class StableSwap(Pool):
     """`reserves` in base units without admin fees; `rates` scaled by 10^18, on top of the scaling to 18 decimals.
 
     `offpeg_fee_multiplier` is scaled by 10^10; up to one, as 0 is, the fee is constant. `amp` and
-    `amp_hundredths` change with time if `is_ramping`. `variant` selects the contract.
+    `amp_hundredths` change with time if `is_ramping`. `variant` selects the contract. `fee_remainder_wad` is what
+    `fee_ppm` rounds off, as a 10^18 fraction.
     """
 
     reserves: tuple[int, ...]
@@ -71,6 +74,7 @@ class StableSwap(Pool):
     amp_hundredths: int = 0
     is_ramping: bool = False
     variant: str = NG
+    fee_remainder_wad: int = 0
 
     family: ClassVar[str] = "stableswap"
     swap_gas: ClassVar[int] = 105_000
@@ -121,13 +125,13 @@ class StableSwap(Pool):
             d,
             (i, j),
             self.precise_amp / A_PRECISION,
-            self.fee_ppm / PPM,
+            self.swap_fee / WAD,
             self.offpeg_fee_multiplier / FEE_DENOMINATOR,
             (WAD / rates[i], WAD / rates[j]),
         )
 
     def state(self) -> dict[str, object]:
-        """Return `reserves`, `amp`, `rates`, and the other fields that are not zero."""
+        """Return `reserves`, `amp`, `rates`, and the other fields that are not the default."""
         state: dict[str, object] = {
             "reserves": [str(reserve) for reserve in self.reserves],
             "amp": self.amp,
@@ -141,13 +145,14 @@ class StableSwap(Pool):
             state["offpeg_fee_multiplier"] = str(self.offpeg_fee_multiplier)
         if self.variant != NG:
             state["variant"] = self.variant
-        return state
+        return state | write_swap_fee(self.swap_fee, self.fee_ppm)
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
         """Read `reserves`, which may be zero, `amp`, `rates`, and optional fields.
 
-        These are `offpeg_fee_multiplier`, `amp_hundredths`, `is_ramping` and `variant`.
+        These are `offpeg_fee_multiplier`, `amp_hundredths`, `is_ramping`, `variant`, and `swap_fee` for a fee that is
+        no whole number of parts per million.
         """
         check_multi_token(identity)
         fields = StateFields(state)
@@ -155,7 +160,8 @@ class StableSwap(Pool):
         variant = fields.choice("variant", tuple(_MAX_COINS), default=NG)
         if count > _MAX_COINS[variant]:
             raise InvalidPoolState("variant", f'a pool of {count} coins cannot be "{variant}"')
-        fee = identity.fee_ppm * FEE_PER_PPM
+        remainder = read_fee_remainder(identity, fields, _FEE_UNIT)
+        fee = read_swap_fee(identity, fields) // _FEE_UNIT
         if fee > _MAX_FEE:
             raise InvalidPoolState("fee_ppm", f"expected at most half of the output, not {identity.fee_ppm}")
         reserves = fields.uints("reserves", count, PACKED_BITS)
@@ -176,7 +182,18 @@ class StableSwap(Pool):
             fields.integer("amp_hundredths", 0, A_PRECISION - 1) if fields.has("amp_hundredths") else 0,
             fields.boolean("is_ramping"),
             variant,
+            remainder,
         )
+
+    @property
+    def swap_fee(self) -> int:
+        """Return the basic fee as a 10^18 fraction."""
+        return self.fee_ppm * FEE_PER_PPM + self.fee_remainder_wad
+
+    @property
+    def contract_fee(self) -> int:
+        """Return the basic fee scaled by 10^10, as the contract has it."""
+        return self.swap_fee // _FEE_UNIT
 
     @property
     def precise_amp(self) -> int:
@@ -189,7 +206,7 @@ class StableSwap(Pool):
 
     def fee_at(self, x: int, y: int, fee: int | None = None) -> int:
         """Return the fee, scaled by 10^10, at scaled balances; of a swap unless another basic `fee` is given."""
-        return dynamic_fee(self.fee_ppm * FEE_PER_PPM if fee is None else fee, self.offpeg_fee_multiplier, x, y)
+        return dynamic_fee(self.contract_fee if fee is None else fee, self.offpeg_fee_multiplier, x, y)
 
     def _invariant(self, balances: Sequence[int]) -> int:
         """Return D of positive scaled balances."""

@@ -11,7 +11,7 @@ from swapcli.errors import InsufficientLiquidity, SwapReverts
 from swapcli.model.units import WAD
 from swapcli.pools.reserves import reserves_after_swap
 from swapcli.pools.rounding import require_uint256
-from swapcli.pools.stableswap import FEE_PER_PPM, StableSwap
+from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.stableswap_math import (
     FEE_DENOMINATOR,
     check_price_oracle,
@@ -99,7 +99,7 @@ class LiquidPool(NamedTuple):
     def _imbalance_fee(self) -> int:
         """Return the part of the swap fee that a change of the imbalance costs, scaled by 10^10."""
         n = len(self.pool.tokens)
-        return self.pool.fee_ppm * FEE_PER_PPM * n // (4 * (n - 1))
+        return self.pool.contract_fee * n // (4 * (n - 1))
 
     def _invariant(self) -> int:
         balances = scale_to_18_decimals(self.pool.reserves, self.pool.contract_rates())

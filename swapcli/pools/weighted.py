@@ -17,13 +17,14 @@ from typing import ClassVar, Final, Self
 
 from swapcli.errors import InsufficientLiquidity, InvalidPoolState, SwapReverts
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.model.units import PPM, WAD
+from swapcli.model.units import WAD
 from swapcli.pools.fast_replace import fast_replace
 from swapcli.pools.identity_checks import check_multi_token
 from swapcli.pools.log_exp import power
 from swapcli.pools.reserves import reserves_after_swap, to_18_decimals
 from swapcli.pools.rounding import mul_div_up
 from swapcli.pools.state_fields import StateFields
+from swapcli.pools.swap_fees import FEE_PER_PPM, read_fee_remainder, write_swap_fee
 from swapcli.pools.token_positions import token_indices
 
 _BALANCE_BITS: Final = 112
@@ -39,17 +40,24 @@ _LATEST_VERSION: Final = 4
 class Weighted(Pool):
     """`reserves` in base units, `weights` as 10^18 fractions that sum to one, `version` of the factory.
 
-    `pool_id` is what the Vault calls the pool: 32 bytes in hex, empty if it is unknown.
+    `pool_id` is what the Vault calls the pool: 32 bytes in hex, empty if it is unknown. `fee_remainder_wad` is what
+    `fee_ppm` rounds off, as a 10^18 fraction.
     """
 
     reserves: tuple[int, ...]
     weights: tuple[int, ...]
     version: int = _LATEST_VERSION
     pool_id: str = ""
+    fee_remainder_wad: int = 0
 
     family: ClassVar[str] = "weighted"
     swap_gas: ClassVar[int] = 87_700
     holds_reserves_in_vault: ClassVar[bool] = True
+
+    @property
+    def swap_fee(self) -> int:
+        """Return the whole fee as a 10^18 fraction."""
+        return self.fee_ppm * FEE_PER_PPM + self.fee_remainder_wad
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, Self]:
         """Sell `amount_in` through the Vault. Raises as `Pool.swap`, `SwapReverts` above 30% of the balance."""
@@ -58,7 +66,7 @@ class Weighted(Pool):
             raise InsufficientLiquidity(f"pool {self.key} has no liquidity")
         if self.reserves[i] + amount_in >> _BALANCE_BITS:
             raise SwapReverts(f"pool {self.key}: {amount_in} would lift a balance above 2^112 - 1")
-        amount_in_after_fee = amount_in - mul_div_up(amount_in, self.fee_ppm, PPM)
+        amount_in_after_fee = amount_in - mul_div_up(amount_in, self.swap_fee, WAD)
         amount_out = self._amount_out(i, j, amount_in_after_fee)
         if amount_out <= 0:
             raise self.rounds_to_zero(amount_in)
@@ -70,11 +78,12 @@ class Weighted(Pool):
         i, j = token_indices(self, token_in, token_out)
         x, y = self.reserves[i], self.reserves[j]
         max_in_after_fee = x * MAX_IN_RATIO // WAD
-        max_in = min(max_in_after_fee * PPM // (PPM - self.fee_ppm), (1 << _BALANCE_BITS) - 1 - x)
-        return WeightedCurve(x, y, self.weights[i] / self.weights[j], (PPM - self.fee_ppm) / PPM, max_in)
+        complement = WAD - self.swap_fee
+        max_in = min(max_in_after_fee * WAD // complement, (1 << _BALANCE_BITS) - 1 - x)
+        return WeightedCurve(x, y, self.weights[i] / self.weights[j], complement / WAD, max_in)
 
     def state(self) -> dict[str, object]:
-        """Return `reserves`, `weights`, `version` unless it is the latest, and `pool_id` if it is known."""
+        """Return `reserves`, `weights`, `version` unless it is the latest, `pool_id` and `swap_fee` if needed."""
         state: dict[str, object] = {
             "reserves": [str(reserve) for reserve in self.reserves],
             "weights": [str(weight) for weight in self.weights],
@@ -83,11 +92,14 @@ class Weighted(Pool):
             state["version"] = self.version
         if self.pool_id:
             state["pool_id"] = self.pool_id
-        return state
+        return state | write_swap_fee(self.swap_fee, self.fee_ppm)
 
     @classmethod
     def from_state(cls, identity: PoolIdentity, state: Mapping[str, object]) -> Self:
-        """Read `reserves`, which may be zero, `weights`, each at least 1%, and optionally `version` and `pool_id`."""
+        """Read `reserves`, which may be zero, and `weights`, each at least 1%.
+
+        Optional: `version`, `pool_id`, and `swap_fee` for a fee that is no whole number of parts per million.
+        """
         check_multi_token(identity)
         fields = StateFields(state)
         count = len(identity.tokens)
@@ -104,6 +116,7 @@ class Weighted(Pool):
             weights,
             version,
             fields.optional_hex("pool_id", 32) or "",
+            read_fee_remainder(identity, fields),
         )
 
     def _amount_out(self, i: int, j: int, amount_in_after_fee: int) -> int:

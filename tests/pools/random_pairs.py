@@ -39,7 +39,10 @@ def constant_products(draw: st.DrawFn, solidly: bool | None = None) -> ConstantP
     is_solidly = draw(st.booleans()) if solidly is None else solidly
     reserves = [draw(log_uniform(0, 112)), draw(log_uniform(0, 112))]
     state: dict[str, object] = {"reserves": reserves, "variant": "solidly" if is_solidly else "uniswap_v2"}
-    return ConstantProduct.from_state(identity(draw(fees_ppm)), state)
+    fee_ppm = draw(fees_ppm)
+    if is_solidly:
+        state["swap_fee"] = fee_ppm * 10**12 + draw(st.just(0) | st.integers(0, 10**12 - 1))
+    return ConstantProduct.from_state(identity(fee_ppm), state)
 
 
 @st.composite

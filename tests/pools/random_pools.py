@@ -36,6 +36,8 @@ TOKENS = tuple(f"0x{k:040x}" for k in range(1, 9))
 PERCENT = WAD // 100
 
 fees_ppm = st.sampled_from([0, 100, 500, 3_000, 10_000])
+fee_remainders = st.one_of(st.just(0), st.integers(0, 9_999).map(lambda part: part * 10**8))
+"""What fees in parts per million leave, as 10^18 fractions: multiples of the smallest fee of any contract."""
 decimals = st.sampled_from([6, 8, 18])
 
 
@@ -50,7 +52,9 @@ def depths(draw: st.DrawFn, places: tuple[int, ...], tilt: float) -> tuple[int, 
 def solidly_stable_pools(draw: st.DrawFn) -> SolidlyStable:
     places = draw(st.tuples(decimals, decimals))
     x, y = draw(depths(places, 2.0))
-    return SolidlyStable(ADDRESS, "test", TOKENS[:2], places, draw(fees_ppm), (x, y))
+    return SolidlyStable(
+        ADDRESS, "test", TOKENS[:2], places, draw(fees_ppm), (x, y), fee_remainder_wad=draw(fee_remainders)
+    )
 
 
 @st.composite
@@ -65,7 +69,7 @@ def stableswap_pools(draw: st.DrawFn, off_peg: bool = True) -> StableSwap:
     pool = StableSwap(
         ADDRESS, "test", TOKENS[:n], places, draw(fees_ppm), draw(depths(places, 2.0)), amp, rates, multiplier
     )
-    return replace(pool, variant=variant)
+    return replace(pool, variant=variant, fee_remainder_wad=draw(fee_remainders))
 
 
 @st.composite
@@ -74,7 +78,7 @@ def weighted_pools(draw: st.DrawFn) -> Weighted:
     places = draw(st.tuples(*[decimals] * n))
     fee_ppm, reserves = draw(fees_ppm), draw(depths(places, 2.0))
     weights, version = draw(weights_of(n)), draw(st.integers(1, 4))
-    return Weighted(ADDRESS, "test", TOKENS[:n], places, fee_ppm, reserves, weights, version)
+    return Weighted(ADDRESS, "test", TOKENS[:n], places, fee_ppm, reserves, weights, version, "", draw(fee_remainders))
 
 
 @st.composite

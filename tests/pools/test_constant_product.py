@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from math import inf, isclose
 
 import pytest
@@ -47,7 +48,7 @@ def test_uniswap_pays_the_maximum_of_its_product_rule(pool: ConstantProduct, way
 def test_solidly_moves_the_fee_out_of_the_pool(pool: ConstantProduct, way: Direction, amount_in: int) -> None:
     amount_out, after = swap_or_skip(pool, way, amount_in)
     x, y = reserves_of(pool, way)
-    assert reserves_of(after, way) == (x + amount_in - amount_in * pool.fee_ppm // 10**6, y - amount_out)
+    assert reserves_of(after, way) == (x + amount_in - amount_in * pool.swap_fee // 10**18, y - amount_out)
 
 
 @given(constant_products(solidly=True), directions, amounts)
@@ -58,8 +59,8 @@ def test_solidly_accepts_the_output_of_uniswaps_formula(pool: ConstantProduct, w
     amount_out, after = swap_or_skip(trader_pool, way, amount_in)
     most, whole_after = swap_or_skip(pool, way, amount_in)
     x, y = reserves_of(pool, way)
-    paid_in = amount_in * (10**6 - pool.fee_ppm)
-    assert amount_out == paid_in * y // (x * 10**6 + paid_in) <= most
+    paid_in = amount_in * (10**18 - pool.swap_fee)
+    assert amount_out == paid_in * y // (x * 10**18 + paid_in) <= most
     assert reserves_of(after, way) == (reserves_of(whole_after, way)[0], y - amount_out)
 
 
@@ -94,9 +95,7 @@ def test_a_larger_input_never_gives_less(pool: ConstantProduct, way: Direction, 
 @given(constant_products(), directions, amounts)
 def test_nothing_but_the_reserves_changes(pool: ConstantProduct, way: Direction, amount_in: int) -> None:
     _, after = swap_or_skip(pool, way, amount_in)
-    assert after == ConstantProduct(
-        pool.address, pool.protocol, pool.tokens, pool.decimals, pool.fee_ppm, after.reserves, pool.is_solidly
-    )
+    assert after == replace(pool, reserves=after.reserves)
 
 
 @given(constant_products())

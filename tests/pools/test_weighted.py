@@ -24,6 +24,33 @@ STATE = {"reserves": [str(10**24), str(10**12)], "weights": [str(weight) for wei
 directions = st.sampled_from([(0, 1), (1, 0)])
 
 
+GEL, DEXG = "0x94ec4e3a7c5068ae4a035f702f2cd5a6da9c5cc1", "0xb81d70802a816b5dacba06d708b5acf19dcd436d"
+
+
+def test_a_fee_finer_than_a_part_per_million_is_charged_whole() -> None:
+    """The pool GEL/DEXG of Balancer V2 on Ethereum, whose fee is 0.17609%.
+
+    Source of state and output: BowTiedDevil/degenbot, tests/fixtures, balancer_weighted_gel_dexg_60_40.json.
+    """
+    state = {
+        "reserves": ["105034099075562857610562", "183495310306396699229"],
+        "weights": [str(6 * WAD // 10), str(4 * WAD // 10)],
+        "version": 1,
+    }
+    identity = PoolIdentity(ADDRESS, "test", (GEL, DEXG), (18, 18), 1760)
+    rounded = Weighted.from_state(identity, state)
+    exact = Weighted.from_state(identity, {**state, "swap_fee": "1760900000000000"})
+    assert exact.swap(GEL, DEXG, 105034099075562848)[0] == 274757945443575
+    assert rounded.swap(GEL, DEXG, 105034099075562848)[0] > 274757945443575
+
+
+@pytest.mark.parametrize("swap_fee", [str(1759 * 10**12), str(1761 * 10**12), "-1", "x"])
+def test_a_fee_that_contradicts_its_rounded_form_is_refused(swap_fee: str) -> None:
+    identity = PoolIdentity(ADDRESS, "test", (A, B), (18, 6), 1760)
+    with pytest.raises(InvalidPoolState, match="swap_fee"):
+        Weighted.from_state(identity, {**STATE, "swap_fee": swap_fee})
+
+
 @given(weighted_pools(), directions, parts)
 def test_a_swap_never_lowers_the_invariant(pool: Weighted, direction: tuple[int, int], part: float) -> None:
     amount_in, amount_out, after = swap(pool, direction, part)
@@ -100,7 +127,7 @@ def test_a_swap_takes_up_to_30_percent_of_the_balance(pool: Weighted, direction:
     token_in, token_out = (pool.tokens[k] for k in direction)
     reserve = pool.reserves[direction[0]]
     most = int(pool.curve(token_in, token_out).capacity)
-    net = most * (1_000_000 - pool.fee_ppm) // 1_000_000
+    net = most * (WAD - pool.swap_fee) // WAD
     assert reserve * 3 // 10 - 2 - (reserve >> 50) <= net <= reserve * 3 // 10
     swap(pool, direction, 0.29)
     with pytest.raises(SwapReverts, match="30%"):

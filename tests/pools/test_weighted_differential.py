@@ -65,9 +65,9 @@ class Balancer:
         left = {places: iter(tokens) for places, tokens in self.tokens.items()}
         return sorted(((next(left[places]).address, places) for places in decimals), key=lambda t: int(t[0], 16))
 
-    def deploy(self, factory: str, tokens: list[str], weights: list[int], fee_ppm: int) -> Contract:
-        """A pool as that factory deploys it."""
-        fee, no_owner, vault = fee_ppm * 10**12, ZERO_ADDRESS, self.vault.address
+    def deploy(self, factory: str, tokens: list[str], weights: list[int], fee: int) -> Contract:
+        """A pool as that factory deploys it; `fee` is a 10^18 fraction."""
+        no_owner, vault = ZERO_ADDRESS, self.vault.address
         if factory == "v1 pair":
             pair = (vault, "", "", *tokens, *weights, fee, 0, 0, False, no_owner)
             return self.chain.deploy(_published("deprecated/20210418-weighted-pool", "WeightedPool2Tokens"), pair)
@@ -89,7 +89,7 @@ class RealWeighted:
     def __init__(self, balancer: Balancer, factory: str, pool: Weighted) -> None:
         self.vault = balancer.vault
         tokens, reserves = list(pool.tokens), list(pool.reserves)
-        contract = balancer.deploy(factory, tokens, list(pool.weights), pool.fee_ppm)
+        contract = balancer.deploy(factory, tokens, list(pool.weights), pool.swap_fee)
         (self.pool_id,) = contract.call("getPoolId")
         first = encode(["uint256", "uint256[]"], [0, reserves])
         self.vault.send("joinPool", self.pool_id, DEPLOYER, DEPLOYER, (tokens, reserves, first, False))
@@ -167,7 +167,13 @@ def random_pool(rng: Random, balancer: Balancer, factory: str) -> Weighted:
     fee_ppm = rng.choice((1, 100, 1000, 3000, 10_000, 100_000, rng.randint(1, 100_000)))
     addresses, decimals = tuple(address for address, _ in tokens), tuple(places for _, places in tokens)
     identity = PoolIdentity("0x" + "b0" * 20, "test", addresses, decimals, fee_ppm)
-    state = {"reserves": reserves, "weights": random_weights(rng, n), "version": 1 if factory.startswith("v1") else 3}
+    state: dict[str, object] = {
+        "reserves": reserves,
+        "weights": random_weights(rng, n),
+        "version": 1 if factory.startswith("v1") else 3,
+    }
+    if fee_ppm < 100_000 and rng.random() < 0.5:  # the contracts allow up to a tenth
+        state["swap_fee"] = str(fee_ppm * 10**12 + rng.randrange(10**12))
     return Weighted.from_state(identity, state)
 
 

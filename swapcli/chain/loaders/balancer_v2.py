@@ -25,7 +25,7 @@ from swapcli.chain.call_encoding import (
 )
 from swapcli.chain.factory import Factory
 from swapcli.chain.loaders.balancer_v3 import ECLP_PARAMETERS, read_eclp_parameters
-from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.loaders.build_pool import build_pool, build_pool_with_fee
 from swapcli.chain.lockstep_reads import BatchRead, with_prefetch
 from swapcli.chain.multicall import MULTICALL3
 from swapcli.chain.pool_constants import BalancerV2Constants
@@ -33,9 +33,9 @@ from swapcli.chain.pool_ref import PoolRef
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.units import WAD
-from swapcli.pools.balancer_fees import FEE_PER_PPM
 from swapcli.pools.balancer_pool_token import VERSIONS
 from swapcli.pools.reserves import to_18_decimals
+from swapcli.pools.swap_fees import FEE_PER_PPM
 from swapcli.records import NamedTuple
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 
@@ -158,7 +158,7 @@ def _read_weighted(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Poo
     if later is None:
         # Contracts of the first version lack this function, and round some powers differently.
         state["version"] = 1
-    return build_pool(ref, fee_in_ppm(read_word(fee, _FEE), WAD, _FEE), state)
+    return build_pool_with_fee(ref, read_word(fee, _FEE), state)
 
 
 def _read_stable(ref: PoolRef, answers: Sequence[ReturnData]) -> BatchRead[Pool]:

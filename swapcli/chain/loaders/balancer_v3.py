@@ -38,7 +38,7 @@ from swapcli.chain.pool_ref import PoolRef
 from swapcli.encoding.abi import WORD, to_signed
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
-from swapcli.pools.balancer_fees import FEE_PER_PPM
+from swapcli.pools.swap_fees import FEE_PER_PPM
 from swapcli.records import NamedTuple
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 

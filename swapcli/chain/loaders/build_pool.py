@@ -8,8 +8,9 @@ from swapcli.chain.call_encoding import invalid_response
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool, PoolIdentity
-from swapcli.model.units import PPM
+from swapcli.model.units import PPM, WAD
 from swapcli.pools import family
+from swapcli.pools.swap_fees import FEE_PER_PPM, write_swap_fee
 
 
 def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
@@ -20,9 +21,15 @@ def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:
     return family(ref.family).from_state(identity, state)
 
 
-def fee_in_ppm(fee: int, whole: int, name: str) -> int:
-    """Return `fee / whole` in parts per million. Raises `InvalidUpstreamResponse` if that is not a whole number."""
-    ppm, rest = divmod(fee * PPM, whole)
+def build_pool_with_fee(ref: PoolRef, fee_wad: int, state: Mapping[str, object]) -> Pool:
+    """Return the pool with a fee as a 10^18 fraction, which is in the state where parts per million are too coarse."""
+    fee_ppm = fee_wad // FEE_PER_PPM
+    return build_pool(ref, fee_ppm, {**state, **write_swap_fee(fee_wad, fee_ppm)})
+
+
+def fee_in_wad(fee: int, whole: int, name: str) -> int:
+    """Return `fee / whole` as a 10^18 fraction. Raises `InvalidUpstreamResponse` if it is finer than that."""
+    wad, rest = divmod(fee * WAD, whole)
     if rest:
-        raise invalid_response(name, f"a fee of {fee} in {whole} is no whole number of parts per million")
-    return ppm
+        raise invalid_response(name, f"a fee of {fee} in {whole} has more than 18 decimals")
+    return wad

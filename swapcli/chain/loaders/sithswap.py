@@ -6,7 +6,7 @@ from typing import Final
 
 from swapcli.chain.call_encoding import invalid_response
 from swapcli.chain.factory import Factory
-from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.loaders.build_pool import build_pool_with_fee, fee_in_wad
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.starknet_calls import (
@@ -40,7 +40,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     state: dict[str, object] = {"reserves": reserves}
     if ref.family == ConstantProduct.family:
         state["variant"] = SOLIDLY
-    return build_pool(ref, fee_in_ppm(fees[0], _WHOLE_FEE, _FEES[0]), state)
+    return build_pool_with_fee(ref, fee_in_wad(fees[0], _WHOLE_FEE, _FEES[0]), state)
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:

@@ -6,7 +6,7 @@ from functools import partial
 
 from swapcli.chain.call_encoding import encode_call, read_address, read_word, read_words
 from swapcli.chain.factory import Factory
-from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.loaders.build_pool import build_pool_with_fee, fee_in_wad
 from swapcli.chain.loaders.pair_factory import read_with_factory
 from swapcli.chain.loaders.uniswap_v2 import read_tokens, token_calls
 from swapcli.chain.lockstep_reads import BatchRead
@@ -39,7 +39,7 @@ def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
     state: dict[str, object] = {"reserves": read_words(reserves, 2, _RESERVES)}
     if not stable:
         state["variant"] = SOLIDLY
-    return build_pool(ref, fee_in_ppm(read_word(fee, _FEE), _FEE_DENOMINATOR, _FEE), state)
+    return build_pool_with_fee(ref, fee_in_wad(read_word(fee, _FEE), _FEE_DENOMINATOR, _FEE), state)
 
 
 def read_constants(factory: Factory, address: str) -> BatchRead[PoolRef]:

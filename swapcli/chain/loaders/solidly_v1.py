@@ -9,7 +9,7 @@ from __future__ import annotations
 from functools import partial
 
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
-from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.loaders.build_pool import build_pool_with_fee, fee_in_wad
 from swapcli.chain.loaders.pair_factory import read_with_factory
 from swapcli.chain.loaders.solidly import read_constants
 from swapcli.chain.lockstep_reads import BatchRead
@@ -50,17 +50,17 @@ def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
     ]
     state: dict[str, object] = {"reserves": read_words(reserves, 2, _RESERVES)}
     state |= {"version": FIRST_VERSION} if is_stable else {"variant": SOLIDLY}
-    pool = build_pool(ref, _fee_ppm(real_fee, base_fee), state)
+    pool = build_pool_with_fee(ref, _fee_wad(real_fee, base_fee), state)
     for token_in, token_out, amount, quote in zip(ref.tokens, reversed(ref.tokens), amounts, quotes, strict=True):
         if _amount_out(pool, token_in, token_out, amount) != (read_word(quote, _QUOTE) if quote else 0):
             raise invalid_response(_QUOTE, "the pair quotes another amount than the maths of its family")
     return pool
 
 
-def _fee_ppm(real_fee: ReturnData, base_fee: ReturnData) -> int:
+def _fee_wad(real_fee: ReturnData, base_fee: ReturnData) -> int:
     for answer, (name, whole) in zip((real_fee, base_fee), _FEES, strict=True):
         if answer:
-            return fee_in_ppm(read_word(answer, name), whole, name)
+            return fee_in_wad(read_word(answer, name), whole, name)
     raise invalid_response(_FEES[1][0], "the factory gives no fee")
 
 

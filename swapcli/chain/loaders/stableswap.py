@@ -12,7 +12,7 @@ from itertools import takewhile
 
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_list, read_text, read_word
 from swapcli.chain.factory import Factory
-from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.loaders.build_pool import build_pool_with_fee, fee_in_wad
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.pool_constants import MetapoolConstants
 from swapcli.chain.pool_ref import PoolRef
@@ -21,6 +21,7 @@ from swapcli.pools.curve_meta import CurveMeta
 from swapcli.pools.identity_checks import MAX_TOKENS
 from swapcli.pools.reserves import MAX_DECIMALS, to_18_decimals
 from swapcli.pools.stableswap import NG, PLAIN, PLAIN_EMA
+from swapcli.pools.swap_fees import FEE_PER_PPM, write_swap_fee
 from swapcli.state.rpc.node import ContractCall, ReturnData
 
 _COIN = "coins(uint256)"
@@ -59,7 +60,7 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
     ]
     variant = _variant(version, oracle_time, has_rates=bool(rate_oracle or answers[_RATES_AT]))
     state = _parse_state(answers, ref.decimals) | {"variant": variant}
-    return build_pool(ref, fee_in_ppm(read_word(answers[1], _FEE), _FEE_DENOMINATOR, _FEE), state)
+    return build_pool_with_fee(ref, _fee_wad(answers), state)
 
 
 def _load_meta(ref: PoolRef) -> BatchRead[Pool]:
@@ -76,11 +77,11 @@ def _load_meta(ref: PoolRef) -> BatchRead[Pool]:
         "base_pool": base,
         "lp_supply": read_word(supply, _SUPPLY),
         "base": {
-            "fee_ppm": fee_in_ppm(read_word(base_answers[1], _FEE), _FEE_DENOMINATOR, _FEE),
+            **_base_fee(base_answers),
             **_parse_state(base_answers, ref.decimals[_META_COINS:]),
         },
     }
-    return build_pool(ref, fee_in_ppm(read_word(own_answers[1], _FEE), _FEE_DENOMINATOR, _FEE), state)
+    return build_pool_with_fee(ref, _fee_wad(own_answers), state)
 
 
 def _state_calls(address: str, coin_count: int) -> list[ContractCall]:
@@ -89,6 +90,17 @@ def _state_calls(address: str, coin_count: int) -> list[ContractCall]:
         *(ContractCall(address, encode_call(name), may_revert=True) for name in _NEWER_NAMES),
         *(ContractCall(address, encode_call(_BALANCE, k)) for k in range(coin_count)),
     ]
+
+
+def _fee_wad(answers: Sequence[ReturnData]) -> int:
+    return fee_in_wad(read_word(answers[1], _FEE), _FEE_DENOMINATOR, _FEE)
+
+
+def _base_fee(answers: Sequence[ReturnData]) -> dict[str, object]:
+    """Return the fee as the state of a base pool has it."""
+    fee_wad = _fee_wad(answers)
+    fee_ppm = fee_wad // FEE_PER_PPM
+    return {"fee_ppm": fee_ppm, **write_swap_fee(fee_wad, fee_ppm)}
 
 
 def _parse_state(answers: Sequence[ReturnData], decimals: Sequence[int]) -> dict[str, object]:

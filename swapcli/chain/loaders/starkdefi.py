@@ -6,7 +6,7 @@ from functools import partial
 from typing import Final
 
 from swapcli.chain.factory import Factory
-from swapcli.chain.loaders.build_pool import build_pool, fee_in_ppm
+from swapcli.chain.loaders.build_pool import build_pool_with_fee, fee_in_wad
 from swapcli.chain.loaders.pair_factory import read_with_factory
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.pool_constants import FactoryConstants
@@ -56,7 +56,7 @@ def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
         state["variant"] = SOLIDLY
     elif any(reserve > _MAX_STABLE_TOKENS * 10**places for reserve, places in zip(reserves, ref.decimals, strict=True)):
         raise InvalidPoolState("reserves", "so large that the contract's arithmetic may overflow")
-    return build_pool(ref, fee_in_ppm(read_felts(fee, 1, _FEE)[0], _WHOLE_FEE, _FEE), state)
+    return build_pool_with_fee(ref, fee_in_wad(read_felts(fee, 1, _FEE)[0], _WHOLE_FEE, _FEE), state)
 
 
 def read_list(factory: Factory) -> BatchRead[tuple[str, ...]]:

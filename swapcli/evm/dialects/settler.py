@@ -126,7 +126,7 @@ class SettlerDialect:
             if not pool.pool_id:
                 return "the id by which Balancer's vault knows the pool is unknown; a sync from a node reads it"
             return "the address of Balancer's vault is unknown"
-        if pool.family == "constant_product" and action == "UNISWAPV2" and pool.fee_ppm % _PPM_PER_BPS:
+        if pool.family == "constant_product" and action == "UNISWAPV2" and _fee_bps(pool) is None:
             return "its fee is not of whole basis points"
         return "it solves the curve of stable pools in its own way" if pool.family == "solidly_stable" else ""
 
@@ -184,7 +184,8 @@ class SettlerDialect:
         if self.executable_pool(pool) is None:
             raise not_executable(self, pool)
         if pool.family == "constant_product":
-            fee_bps = pool.fee_ppm // _PPM_PER_BPS
+            fee_bps = _fee_bps(pool)
+            assert fee_bps is not None
             return encode_uniswap_v2(router, sold, bps, pool.address, fee_bps, pool.tokens[0] == sold)
         if pool.family == "stableswap":
             return encode_basic(sold, bps, pool.address, _EXCHANGE_AMOUNT, _exchange(pool, sold, bought))
@@ -266,9 +267,15 @@ def _only_pair(uses: Sequence[_PoolUse], token_in: str) -> _PoolUse | None:
     return sellers[0] if is_pair else None
 
 
+def _fee_bps(pool: Pool) -> int | None:
+    """Return the fee of a pair in basis points; None if it is no whole number of them."""
+    fee_bps, rest_ppm = divmod(pool.fee_ppm, _PPM_PER_BPS)
+    return None if rest_ppm or getattr(pool, "fee_remainder_wad", 0) else fee_bps
+
+
 def _pair_as_executed(pool: Pool) -> Pool | None:
     """Return a pair as Settler executes it; None for a fee that is not of whole bps."""
-    if pool.fee_ppm % _PPM_PER_BPS:
+    if _fee_bps(pool) is None:
         return None
     if not pool.computes_output:
         return pool
