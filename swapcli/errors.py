@@ -240,9 +240,11 @@ class Unauthorized(IntegratorError):
 
 
 class UpstreamError(SwapcliError):
-    """A node or a remote service failed."""
+    """A node or a remote service failed. `refusal` is what a node's refusal means, as a `state.rpc.refusals.Refusal`;
+    empty if that is unknown."""
 
     code = "UPSTREAM_ERROR"
+    refusal: str = ""
 
 
 class Unreachable(UpstreamError):

@@ -10,18 +10,21 @@ from collections.abc import Callable, Iterator, Sequence
 from operator import attrgetter
 from typing import Final
 
-from swapcli.errors import UpstreamRejected, UpstreamTimeout
+from swapcli.errors import UpstreamError, UpstreamRejected, UpstreamTimeout
 from swapcli.records import NamedTuple
-from swapcli.state.rpc.json_rpc_client import TooManyRequests
 from swapcli.state.rpc.load_sharing import WorkQueue, run_shared
 from swapcli.state.rpc.node import BlockHeader, BlockId, Log, LogFilter, Node
 from swapcli.state.rpc.node_limits import LearnedLimit
+from swapcli.state.rpc.refusals import Refusal, is_clearly_too_much, may_shrink, refusal_of
 
 _MANY: Final = 2_000
 """Events in one response after which a wider range may be too much for the node."""
 
 _RANGES_PER_NODE: Final = 4
 """Ranges that each node reads, on average, before the events are used."""
+
+_MAX_WAITED: Final = 3
+"""Refusals in a search for the first block, each after some attempts: a search takes up to 17."""
 
 Verify = Callable[[Node, LogFilter, Sequence[Log]], object]
 """Raises `UpstreamError` if a node's response to a query is wrong."""
@@ -76,10 +79,8 @@ def _scan_alone(node: Node, query: LogFilter, verify: Verify | None) -> ScannedR
         last = min(first + limits.log_blocks.size - 1, query.to_block)
         try:
             logs = node.read_logs(query._replace(from_block=first, to_block=last))
-        except TooManyRequests:
-            raise
-        except (UpstreamRejected, UpstreamTimeout):
-            if last == first or node.read_block(last) is None:
+        except UpstreamError as error:
+            if last == first or not _may_shrink(node, error, last):
                 if before_rejection:
                     limits.log_blocks = before_rejection
                 raise
@@ -90,6 +91,11 @@ def _scan_alone(node: Node, query: LogFilter, verify: Verify | None) -> ScannedR
         if verify:
             verify(node, query._replace(to_block=last), logs)
         return ScannedRange(last, logs)
+
+
+def _may_shrink(node: Node, error: UpstreamError, last: int) -> bool:
+    """Return whether a narrower range that ends before the block `last` may be answered."""
+    return may_shrink(error) and (is_clearly_too_much(error) or node.read_block(last) is not None)
 
 
 class _SharedScan(WorkQueue[LogFilter]):
@@ -130,10 +136,8 @@ class _SharedScan(WorkQueue[LogFilter]):
         width = part.to_block - part.from_block + 1
         try:
             logs = node.read_logs(part)
-        except TooManyRequests:
-            raise
-        except (UpstreamRejected, UpstreamTimeout):
-            if width == 1 or node.read_block(part.to_block) is None:
+        except UpstreamError as error:
+            if width == 1 or not _may_shrink(node, error, part.to_block):
                 limits.log_blocks = self._before_rejection.pop(node, limits.log_blocks)
                 raise
             self._before_rejection.setdefault(node, limits.log_blocks.copy())
@@ -160,16 +164,22 @@ class _SharedScan(WorkQueue[LogFilter]):
 def find_first_available_block(node: Node, query: LogFilter) -> int:
     """Return the first block of the query whose events the node has, `query.to_block + 1` if it has none.
 
-    Searches by bisection: nodes that have pruned old blocks still have all later ones.
+    Searches by bisection: nodes that have pruned old blocks still have all later ones. After a few refusals that do not
+    say that a block is gone, each of them waited for, the answer is the first block whose events the node has shown.
     """
     low, high = query.from_block, query.to_block + 1
+    waited = 0
     while low < high:
         middle = (low + high) // 2
         try:
             node.read_logs(query._replace(from_block=middle, to_block=middle))
-        except TooManyRequests:
-            raise
-        except (UpstreamRejected, UpstreamTimeout):
+        except (UpstreamRejected, UpstreamTimeout) as error:
+            kind = refusal_of(error)
+            if kind is Refusal.RATE:
+                raise
+            waited += kind not in (Refusal.GONE, Refusal.OTHER, Refusal.TOO_LARGE)
+            if kind is Refusal.NOT_SERVED or waited == _MAX_WAITED:
+                return high
             low = middle + 1
         else:
             high = middle

@@ -20,12 +20,12 @@ from weakref import WeakKeyDictionary, WeakSet
 
 from swapcli.chain.call_encoding import encode_call, invalid_response
 from swapcli.encoding.abi import WORD, decode_bytes, decode_word, encode_word
-from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected
+from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
 from swapcli.records import NamedTuple
-from swapcli.state.rpc.json_rpc_client import TooManyRequests
 from swapcli.state.rpc.load_sharing import WorkQueue, run_shared
 from swapcli.state.rpc.node import BlockHeader, BlockId, ContractCall, HashPinnedNode, Node, ReturnData, block_number
 from swapcli.state.rpc.node_limits import MIN_AGGREGATE_CALLS, LearnedLimit
+from swapcli.state.rpc.refusals import is_clearly_too_much, may_shrink
 
 _NAME: Final = "aggregate3((address,bool,bytes)[])"
 _PART_REQUESTS: Final = 4
@@ -162,14 +162,11 @@ class BlockReader:
         while self._multicall and calls:
             try:
                 answers = self._aggregate(calls, self._multicall)
-            except TooManyRequests:
-                raise
-            except UpstreamRejected:
+            except UpstreamError as error:
                 # Too much for the node at once, or too large: it may still answer less, if it answers at all.
                 limits = self.node.limits
                 largest = min(limits.aggregate_calls.size, len(calls))
-                has_block = self._is_pending or self.node.read_block(self.block) is not None
-                if not has_block or largest <= MIN_AGGREGATE_CALLS:
+                if not may_shrink(error) or largest <= MIN_AGGREGATE_CALLS or not self._has_block(error):
                     if before_rejection:
                         limits.aggregate_calls = before_rejection
                     raise
@@ -181,6 +178,11 @@ class BlockReader:
             self._check_missing(self._multicall)
             self._multicall = None
         return self._call_directly(calls) if calls else []
+
+    def _has_block(self, error: UpstreamError) -> bool:
+        """Return whether a node that has refused an aggregate answers at all; one that says why does."""
+        is_answering = self._is_pending or is_clearly_too_much(error)
+        return is_answering or self.node.read_block(self.block) is not None
 
     def _aggregate(self, calls: Sequence[ContractCall], multicall: str) -> list[ReturnData] | None:
         """Return the answers; None if there is no Multicall3. Calls whose batch ran out of gas count as failed."""
@@ -213,7 +215,11 @@ class BlockReader:
     def _run_aggregates(self, batches: Sequence[Sequence[ContractCall]], multicall: str) -> list[ReturnData]:
         probes = [ContractCall(multicall, probe) for probe in _PROBES]
         packed = [
-            batch[0] if batch[0].context else ContractCall(multicall, encode_aggregate([*probes, *batch]))
+            batch[0]
+            if batch[0].context
+            else ContractCall(
+                multicall, encode_aggregate([*probes, *batch]), is_divisible=len(batch) > MIN_AGGREGATE_CALLS
+            )
             for batch in batches
         ]
         return self.node.call_many(packed, self.at)

@@ -17,8 +17,8 @@ from urllib.parse import urlencode
 
 import httpx
 
-from swapcli import __version__
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER
+from swapcli.encoding.connect_failure import USER_AGENT
 from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, MAX_BODY_BYTES, InvalidBody, read_body
 from swapcli.errors import ConfigError
 from swapcli.records import NamedTuple
@@ -27,7 +27,6 @@ from swapcli.remote.service_url import ServiceUrl
 from swapcli.remote.transport_errors import FailedAttempt, classify_error, invalid_response, redirect_error, timed_out
 
 DEFAULT_RETRIES = 2
-USER_AGENT = f"swapcli/{__version__}"
 
 TRANSIENT_STATUSES = frozenset({429, 502, 503, 504})
 """HTTP statuses that another attempt may not meet again."""

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import socket
-import ssl
-from collections.abc import Iterator
-
 from swapcli.api.fields import plain
-from swapcli.encoding.url import redact_url
+from swapcli.encoding.connect_failure import error_causes, explain_connect_failure, explain_redirect
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 from swapcli.records import NamedTuple
 from swapcli.remote.service_url import ServiceUrl
@@ -48,7 +44,9 @@ def classify_error(
         )
     # The parser, h11, complains about malformed bytes and about bodies that end early. A head that ends early is an
     # error of httpcore, and a body of known length cannot be malformed, so that only chunks leave both possible.
-    if any(isinstance(cause, h11.RemoteProtocolError) for cause in _causes(error)) and (not has_answered or is_chunked):
+    if any(isinstance(cause, h11.RemoteProtocolError) for cause in error_causes(error)) and (
+        not has_answered or is_chunked
+    ):
         malformed = InvalidUpstreamResponse(
             f"{service.netloc} answered with malformed or incomplete HTTP", hint=_CHECK_URL, details=details
         )
@@ -70,11 +68,9 @@ def timed_out(service: ServiceUrl, timeout_s: float, *, has_answered: bool) -> F
 
 def redirect_error(service: ServiceUrl, status: int, location: str) -> UpstreamRejected:
     """Return the error for a redirect. None is followed: the key and the order are for the requested service only."""
-    target = redact_url(location)
+    problem, hint, target = explain_redirect(service.netloc, location)
     return UpstreamRejected(
-        f"{service.netloc} redirects to {target}; redirects are not followed",
-        hint="use that URL if you trust it",
-        details={"service": service.base_url, "status": status, "location": target},
+        problem, hint=hint, details={"service": service.base_url, "status": status, "location": target}
     )
 
 
@@ -86,30 +82,5 @@ def invalid_response(service: ServiceUrl, problem: str, **details: object) -> In
 
 
 def _classify_connect_error(error: Exception, service: ServiceUrl) -> FailedAttempt:
-    cause = next((cause for cause in _causes(error) if isinstance(cause, OSError)), error)
-    problem, hint, is_transient = _explain_connect_error(cause, service)
+    problem, hint, is_transient = explain_connect_failure(error, service.netloc, "service")
     return FailedAttempt(Unreachable(problem, hint=hint, details={"service": service.base_url}), is_transient)
-
-
-def _explain_connect_error(cause: BaseException, service: ServiceUrl) -> tuple[str, str | None, bool]:
-    """Return the message, the hint, and whether another attempt may succeed."""
-    netloc = service.netloc
-    if isinstance(cause, ssl.SSLCertVerificationError):
-        reason = plain(cause.verify_message)
-        hint = "SSL_CERT_FILE names further authorities"
-        return f"the certificate of {netloc} cannot be trusted: {reason}", hint, False
-    if isinstance(cause, ssl.SSLError):
-        return f"the TLS handshake with {netloc} failed", "is it http:// rather than https://?", False
-    if isinstance(cause, socket.gaierror | UnicodeError):
-        return f"the host name of {netloc} cannot be resolved", "check the URL of the service and the network", True
-    if isinstance(cause, ConnectionRefusedError):
-        return f"{netloc} refuses connections", "is the service running there?", True
-    reason = plain(getattr(cause, "strerror", None))
-    return f"cannot connect to {netloc}" + (f": {reason}" if reason else ""), None, True
-
-
-def _causes(error: BaseException) -> Iterator[BaseException]:
-    cause: BaseException | None = error
-    while cause is not None:
-        yield cause
-        cause = cause.__cause__ or cause.__context__

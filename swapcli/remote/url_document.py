@@ -8,10 +8,10 @@ from urllib.parse import urlsplit
 
 import httpx
 
+from swapcli.encoding.connect_failure import USER_AGENT
 from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, InvalidBody, read_body
 from swapcli.encoding.url import redact_url, split_url
 from swapcli.errors import InvalidOption, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
-from swapcli.remote.client import USER_AGENT
 from swapcli.remote.service_url import ServiceUrl
 from swapcli.remote.transport_errors import classify_error, redirect_error
 

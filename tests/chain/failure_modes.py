@@ -84,7 +84,7 @@ MODES = (
     FailureMode(
         "another chain", always(failures.moves_to(1)), (InvalidUpstreamResponse,), (None, InvalidUpstreamResponse)
     ),
-    FailureMode("no events", always(failures.without("eth_getLogs")), (UpstreamRejected,)),
+    FailureMode("no events", always(failures.without("eth_getLogs")), (UpstreamRejected,), (None, UpstreamRejected)),
     FailureMode("events of few blocks", always(failures.limits_logs(30)), (None,)),
     FailureMode("some blocks behind", always(failures.stale(2)), (None,)),
     FailureMode("sometimes behind", always(failures.every(2, failures.stale(2))), (None,)),

@@ -24,7 +24,7 @@ SERVICE = "http://127.0.0.1:1"
         (("--rpc-url", "ftp://user:secretword@127.0.0.1/secretkey"), 2, "--rpc-url: expected an http"),
         (("--max-age", "-1"), 2, "--max-age: expected a whole number"),
         (("--offline", "--max-age", "5"), 6, "base is quoted on modelled state, which has no timestamp"),
-        (("--rpc-url", NODE), 5, "no connection to http://127.0.0.1:1/…"),
+        (("--rpc-url", NODE), 5, "http://127.0.0.1:1/… refuses connections"),
     ],
 )
 def test_options_that_do_not_fit_are_refused_in_a_sentence(options: tuple[str, ...], status: int, message: str) -> None:

@@ -11,8 +11,9 @@ from pathlib import Path
 
 import pytest
 
+from swapcli.encoding.connect_failure import USER_AGENT
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
-from swapcli.remote.client import USER_AGENT, ServiceRequest, ServiceResponse
+from swapcli.remote.client import ServiceRequest, ServiceResponse
 from tests.support.loopback_server import (
     TIMEOUT_S,
     FakeExchange,

@@ -10,6 +10,7 @@ from swapcli.api.interface_by_network import network_variant
 from swapcli.api.requests import OrderRequest
 from swapcli.api.route_result import RouteResult
 from swapcli.api.state_headers import parse_state, parse_warnings
+from swapcli.encoding.connect_failure import USER_AGENT
 from swapcli.engine.clock import Clock
 from swapcli.engine.dialects import interface_dialect
 from swapcli.engine.health import Health
@@ -28,7 +29,7 @@ from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.networks.address import display_address, parse_address
-from swapcli.remote.client import DEFAULT_RETRIES, USER_AGENT, ServiceClient
+from swapcli.remote.client import DEFAULT_RETRIES, ServiceClient
 from swapcli.remote.response_validation import ExpectedPayload, ExpectedRoute, validated_payload, validated_result
 from swapcli.remote.retry import RetryPolicy
 from swapcli.remote.service_api import NetworkApi, ServiceIndex

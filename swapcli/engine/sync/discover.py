@@ -33,8 +33,8 @@ from swapcli.errors import InvalidUpstreamResponse, UpstreamRejected, UpstreamTi
 from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.records import NamedTuple
-from swapcli.state.rpc.json_rpc_client import TooManyRequests
 from swapcli.state.rpc.node import Log, LogFilter, Node
+from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.store import SkippedEntry, Store
 
 _MAX_RANGES: Final = 8
@@ -278,9 +278,9 @@ class _BatchDiscovery:
         cursor, names = self._discovery.cursor, [source.name for source in group]
         try:
             scanned = scan_first_range(self._reader.node, query, at=self._reader.at, verify=self._verify_logs)
-        except TooManyRequests:
-            raise
         except (UpstreamRejected, UpstreamTimeout) as error:
+            if refusal_of(error) is Refusal.RATE:
+                raise
             if isinstance(error, _EventsWithheld):
                 available = query.to_block + 1
             else:

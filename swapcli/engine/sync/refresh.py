@@ -35,8 +35,8 @@ from swapcli.engine.sync.skipped import parse_pool_refs, skipped_pool
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
 from swapcli.pools import FAMILIES
 from swapcli.records import NamedTuple
-from swapcli.state.rpc.json_rpc_client import TooManyRequests
 from swapcli.state.rpc.node import BlockHeader, Log, LogFilter, Node
+from swapcli.state.rpc.refusals import Refusal, refusal_of
 from swapcli.store import BlockWriter, SkippedEntry, Store
 
 _SAMPLE_LANES: Final = 8
@@ -216,10 +216,9 @@ class Refresher:
                 changed.update({key: log.block_number for log in scanned.logs if (key := changed_pool(log))})
                 if scanned.last == query.to_block:
                     return changed
-        except TooManyRequests:
-            raise
-        except (UpstreamRejected, UpstreamTimeout):
-            pass
+        except (UpstreamRejected, UpstreamTimeout) as error:
+            if refusal_of(error) is Refusal.RATE:
+                raise
         return None
 
     def _verify_node(self, node: Node, query: LogFilter, logs: Sequence[Log]) -> None:

@@ -1,22 +1,22 @@
-"""Several URLs of nodes of one network: if one fails, the next is used."""
+"""Several URLs of nodes of one network: if one does not answer, the same requests go to the next."""
 
 from __future__ import annotations
 
+from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Final
 
-from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
+from swapcli.errors import UpstreamError
 from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
 from swapcli.state.rpc.node_limits import NodeLimits
-
-_LOG_METHODS: Final = frozenset({"eth_getLogs", "starknet_getEvents"})
+from swapcli.state.rpc.refusals import TREATMENTS, Refusal, refusal_of
 
 
 class FailoverClient:
-    """Uses the first of `rpcs` until it fails, then the next, in a circle.
+    """Uses the first of `rpcs` until it refuses something, then the next, in a circle.
 
-    Every node but the first is used only if its chain id is `chain_id`. `report` takes a sentence at each switch. A
-    request that a working node rejects is not sent to the next one, which would reject it too.
+    `refusals` says what a refusal means. A result, history that is gone, and what the caller can make smaller stay with
+    the node; everything else goes to the next one. A node is used only if its chain id is `chain_id`, except the first,
+    whose callers check that. `report` takes a sentence at each switch.
     """
 
     def __init__(
@@ -29,6 +29,8 @@ class FailoverClient:
         self._rpcs, self._chain_id, self._report = rpcs, chain_id, report
         self._chain_request = RpcRequest(chain_id_method, ())
         self._current = 0
+        self._of_chain = {0}
+        self._not_served: set[tuple[int, str]] = set()
 
     @property
     def redacted_url(self) -> str:
@@ -51,45 +53,77 @@ class FailoverClient:
             rpc.close()
 
     def send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
-        """As `JsonRpcClient.send`. If all nodes fail, raise the error of the first."""
-        failure: UpstreamError | None = None
-        for _ in self._rpcs:
+        """As `JsonRpcClient.send`. If all nodes refuse, raise the error of the first."""
+        nodes = deque(self._candidates(requests))
+        first, failure = nodes[0], None
+        is_first_repeated = len(nodes) == 1
+        while nodes:
+            index = nodes.popleft()
+            if index not in self._of_chain and not self._is_of_chain(index):
+                continue
             try:
-                return self._rpcs[self._current].send(requests, check)
+                results = self._rpcs[index].send(requests, check, has_next=bool(nodes))
             except UpstreamError as error:
-                if len(self._rpcs) == 1 or not self._is_down(error, requests):
+                kind = refusal_of(error)
+                if kind is None or not _goes_on(kind, requests):
+                    self._use(index, failure)
                     raise
                 failure = failure or error
-                if not self.fail_over(error):
-                    break
+                treatment = TREATMENTS[kind]
+                if treatment.for_good:
+                    self._record_not_served(index, error, requests)
+                if index == first and not is_first_repeated:
+                    is_first_repeated = True
+                    if treatment.is_repeated and not treatment.is_repeated_before_next:
+                        nodes.append(index)  # it was left at once, as there were others
+            else:
+                self._use(index, failure)
+                return results
         assert failure
         raise failure
 
     def fail_over(self, error: UpstreamError) -> bool:
         """Switch to the next node of the chain because of this error. Return whether there is one."""
         count, start = len(self._rpcs), self._current
-        for step in range(1, count):
-            index = (start + step) % count
-            try:
-                (found,) = self._rpcs[index].send([self._chain_request])
-            except UpstreamError:
-                continue
-            if isinstance(found, str) and found.lower() == hex(self._chain_id):
-                self._current = index
-                self._report(f"{error.message}; asking {self.redacted_url} from now on")
+        for index in ((start + step) % count for step in range(1, count)):
+            if index in self._of_chain or self._is_of_chain(index):
+                self._use(index, error)
                 return True
         return False
 
-    def _is_down(self, error: UpstreamError, requests: Sequence[RpcRequest]) -> bool:
-        """Return whether another node could answer what this one did not."""
-        if isinstance(error, Unreachable) or type(error) is InvalidUpstreamResponse:
-            return True
-        if isinstance(error, UpstreamTimeout):
-            return all(request.method not in _LOG_METHODS for request in requests)
-        if not isinstance(error, UpstreamRejected):
-            return False
+    def _candidates(self, requests: Sequence[RpcRequest]) -> list[int]:
+        """Return the nodes from the current one on; first those that have not refused one of these methods for good."""
+        count = len(self._rpcs)
+        circle = [(self._current + step) % count for step in range(count)]
+        methods = {request.method for request in requests}
+        return sorted(circle, key=lambda index: any((index, method) in self._not_served for method in methods))
+
+    def _is_of_chain(self, index: int) -> bool:
+        """Ask a node for its chain id, and remember it if that is the expected one."""
         try:
-            self._rpcs[self._current].send([self._chain_request])
+            (found,) = self._rpcs[index].send([self._chain_request], has_next=True)
         except UpstreamError:
-            return True
+            return False
+        if isinstance(found, str) and found.lower() == hex(self._chain_id):
+            self._of_chain.add(index)
+        return index in self._of_chain
+
+    def _use(self, index: int, failure: UpstreamError | None) -> None:
+        """Use a node from now on; `failure` is why another one is not used."""
+        if index != self._current:
+            self._current = index
+            if failure:
+                self._report(f"{failure.message}; asking {self.redacted_url} from now on")
+
+    def _record_not_served(self, index: int, error: UpstreamError, requests: Sequence[RpcRequest]) -> None:
+        """Take note that a node does not serve the method that it refused, or all of these if it refused them all."""
+        method = error.details.get("method")
+        methods = [str(method)] if method else [request.method for request in requests]
+        self._not_served.update((index, each) for each in methods)
+
+
+def _goes_on(kind: Refusal, requests: Sequence[RpcRequest]) -> bool:
+    """Return whether the next node gets the same requests, rather than this one smaller ones."""
+    if kind in (Refusal.TOO_LARGE, Refusal.TIMEOUT) and any(request.is_divisible for request in requests):
         return False
+    return TREATMENTS[kind].goes_on

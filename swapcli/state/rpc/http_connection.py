@@ -12,29 +12,39 @@ import time
 from base64 import b64encode
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
-from http.client import HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
+from http.client import BadStatusLine, HTTPConnection, HTTPException, HTTPResponse, HTTPSConnection, IncompleteRead
 from threading import Timer
 from urllib.parse import SplitResult, unquote
 from weakref import finalize
 
+from swapcli.encoding.connect_failure import USER_AGENT, explain_connect_failure
 from swapcli.encoding.http_body import ACCEPTED_ENCODINGS, InvalidBody, read_body
 from swapcli.encoding.retry_after import parse_retry_after
 from swapcli.encoding.url import origin_of, split_url
 from swapcli.errors import ConfigError, InvalidUpstreamResponse, Unreachable, UpstreamTimeout
 from swapcli.records import NamedTuple
-from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, redact
+from swapcli.state.rpc.refusals import Refusal
+from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, hide_secrets, redact
 
 _CHUNK_BYTES = 2**18
 _PROXY_PORT = 80
 _SCHEMES = ("http", "https")
+_REDIRECTS = range(300, 400)
+_READ_BYTES = 4_096
+"""Of a body that is no JSON, for its words."""
+_TLS_ALERT = "\x15\x03"
+"""The first bytes of an alert of TLS (RFC 8446, 5.1): what a server of TLS answers to plain HTTP."""
+_HINT = "check the address of the node, and that it runs"
 
 
 class HttpResponse(NamedTuple):
-    """A response. `retry_after_s` is from its Retry-After header, 0 without one."""
+    """A response. `retry_after_s` is from its Retry-After header, 0 without one; `location` is the target of a
+    redirect without secrets."""
 
     status: int
     body: bytes
     retry_after_s: int
+    location: str = ""
 
 
 class HttpConnection:
@@ -72,11 +82,12 @@ class HttpConnection:
     def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
         """As `RpcConnection.exchange`."""
         response = self.post(body, timeout_s)
+        text = ""
         try:
             content: object = json.loads(response.body)
         except (ValueError, RecursionError):
-            content = None
-        return RpcResponse(response.status, content, response.retry_after_s)
+            content, text = None, response.body[:_READ_BYTES].decode(errors="replace")
+        return RpcResponse(response.status, content, response.retry_after_s, text, response.location)
 
     def redact(self, words: str) -> str:
         """As `RpcConnection.redact`."""
@@ -90,10 +101,12 @@ class HttpConnection:
 
     def _exchange(self, body: bytes, timeout_s: float) -> HttpResponse:
         connection = self._connection or self._open_connection(timeout_s)
+        is_connected = False
         try:
             with self._with_deadline(connection, timeout_s):
                 if connection.sock is None:
                     connection.connect()
+                is_connected = True
                 connection.sock.settimeout(timeout_s)
                 connection.request("POST", self._target(), body, self._headers())
                 response = connection.getresponse()
@@ -101,7 +114,7 @@ class HttpConnection:
                 content = read_body(self._chunks(response), encoding, max_bytes=MAX_RESPONSE_BYTES)
         except (OSError, HTTPException) as error:
             self.close()
-            raise self._failure(error) from None
+            raise self._failure(error, is_connected) from None
         except InvalidBody as error:
             self.close()
             raise InvalidUpstreamResponse(f"{self.redacted_url} {error}") from None
@@ -109,7 +122,8 @@ class HttpConnection:
             self.close()  # an exchange that was left in the middle must not be taken for the next one's
             raise
         retry_after_s = parse_retry_after(response.getheader("Retry-After"), time.time())
-        return HttpResponse(response.status, content, retry_after_s or 0)
+        location = response.getheader("Location", "") if response.status in _REDIRECTS else ""
+        return HttpResponse(response.status, content, retry_after_s or 0, hide_secrets(location, self._address.secrets))
 
     def _chunks(self, response: HTTPResponse) -> Iterator[bytes]:
         """Yield the body as it arrives. Raises `IncompleteRead` if it ends early."""
@@ -148,17 +162,26 @@ class HttpConnection:
             except OSError:
                 return  # it is closed already
 
-    def _failure(self, error: Exception) -> Unreachable | UpstreamTimeout | InvalidUpstreamResponse:
+    def _failure(self, error: Exception, is_connected: bool) -> Unreachable | UpstreamTimeout | InvalidUpstreamResponse:
         if self._is_late or isinstance(error, TimeoutError):
             return UpstreamTimeout(f"{self.redacted_url} did not answer in time", hint="try again, or set another node")
+        if isinstance(error, BadStatusLine) and str(error).startswith(_TLS_ALERT):
+            return _for_good(
+                Unreachable(
+                    f"{self.redacted_url} answers in TLS rather than in plain HTTP",
+                    hint="is it https:// rather than http://?",
+                )
+            )
         if isinstance(error, HTTPException) and not isinstance(error, OSError):
             return InvalidUpstreamResponse(f"{self.redacted_url} answered with what is not whole HTTP")
+        if is_connected:
+            return Unreachable(f"{self.redacted_url} closed the connection before it answered", hint=_HINT)
         if self._proxy:
             through = f"no connection to {self.redacted_url} through the proxy {self._proxy.redacted_url}"
             return Unreachable(through, hint="check the address of the node, the proxy, and NO_PROXY")
-        return Unreachable(
-            f"no connection to {self.redacted_url}", hint="check the address of the node, and that it runs"
-        )
+        problem, hint, is_transient = explain_connect_failure(error, self.redacted_url, "node")
+        failure = Unreachable(problem, hint=hint or _HINT)
+        return failure if is_transient else _for_good(failure)
 
     def _open_connection(self, timeout_s: float) -> HTTPConnection:
         host, port, proxy = self._address.host, self._address.port, self._proxy
@@ -200,6 +223,7 @@ class _Address(NamedTuple):
         default_headers = {
             "Content-Type": "application/json",
             "Accept": "application/json",
+            "User-Agent": USER_AGENT,
             "Accept-Encoding": ACCEPTED_ENCODINGS,
             **_basic("Authorization", parts),
         }
@@ -214,7 +238,7 @@ class _Address(NamedTuple):
             origin_of(parts),
             target,
             headers,
-            find_secrets(parts, extra_headers.values()),
+            find_secrets(parts, [*extra_headers.values(), *_basic("Authorization", parts).values()]),
         )
 
 
@@ -242,6 +266,12 @@ class _Proxy(NamedTuple):
                 hint="see HTTP_PROXY, HTTPS_PROXY and ALL_PROXY; NO_PROXY names hosts that are reached without a proxy",
             ) from None
         return cls(parts.hostname or "", parts.port or _PROXY_PORT, _basic("Proxy-Authorization", parts))
+
+
+def _for_good(failure: Unreachable) -> Unreachable:
+    """Mark a failure that another attempt meets again."""
+    failure.refusal = Refusal.NOT_SERVED.value
+    return failure
 
 
 def _basic(name: str, parts: SplitResult) -> dict[str, str]:

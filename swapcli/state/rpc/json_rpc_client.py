@@ -1,8 +1,8 @@
 """JSON-RPC over one connection: many requests in few exchanges, with retries.
 
-All requests only read, so every request can be repeated. Transient failures (no connection, a timeout, too many
-requests, a node behind a load balancer that lacks a block) are retried a few times after a pause; permanent rejections
-are raised at once. Requests keep to the limits that the node has shown: so many in a batch, so many a second.
+All requests only read, so every request can be repeated. What a refusal means, and whether another attempt, a smaller
+one or another node may succeed, is decided by `refusals`. Requests keep to the limits that the node has shown: so many
+in a batch, so many a second.
 """
 
 from __future__ import annotations
@@ -14,88 +14,71 @@ from contextlib import contextmanager
 from typing import Final
 
 from swapcli.backoff import backoff_s
+from swapcli.encoding.connect_failure import explain_redirect
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 from swapcli.records import NamedTuple
-from swapcli.state.rpc.node_limits import NodeLimits
+from swapcli.state.rpc.node_limits import MAX_BATCH_REQUESTS, NodeLimits
+from swapcli.state.rpc.refusals import (
+    TREATMENTS,
+    Attempt,
+    Refusal,
+    classify_error,
+    classify_status,
+    is_known_transient,
+    is_result,
+    names_batch,
+    refusal_of,
+    refused,
+    requested_pause_s,
+)
 from swapcli.state.rpc.rpc_connection import RpcConnection, RpcResponse
 
 _FIRST_PAUSE_S: Final = 0.25
 _LONGEST_PAUSE_S: Final = 10.0
 _ADAPTING_REQUESTS: Final = 8
 """Requests of an exchange: if this many are too many, the next exchange has half of them, which is progress."""
+_DIVISIBLE_ATTEMPTS: Final = 2
+"""Attempts at what the caller can make smaller: that is likelier to help than a third attempt."""
+_SUSPECT_ATTEMPTS: Final = 3
+"""Attempts at a batch that gets no JSON-RPC: the third one is a single request, which shows whether the node
+takes no such batches or is down."""
 _MAX_BYTES: Final = 2**20
-_TRANSIENT_STATUSES: Final = frozenset({408, 425, 429, 500, 502, 503, 504})
-_PERHAPS_TOO_LARGE: Final = frozenset({400, 413, 422})
 _READ_CHARACTERS: Final = 1_000
 _SHOWN_CHARACTERS: Final = 160
-_REVERTED_CODE: Final = 3
-_CALL: Final = "eth_call"
-_STARKNET_CALLS: Final = frozenset({"starknet_call", "starknet_getClassHashAt"})
-_STARKNET_REVERTS: Final = frozenset({20, 21, 40})
-"""Of Starknet's JSON-RPC specification: no such contract, no such entry point, an error in the contract."""
-_TOO_MANY_STATUS: Final = 429
-_LIMIT_EXCEEDED_CODE: Final = -32_005
-"""Of EIP-1474. For `eth_getLogs`, nodes also use it if there are too many events."""
-_LOG_METHODS: Final = frozenset({"eth_getLogs", "starknet_getEvents"})
-# Nodes agree on the code for a revert, though not all of them give it, and on nothing else.
-_REVERTED: Final = re.compile(
-    r"revert|opcode|out ?of ?gas|stack ?(under|over)flow|(bad|invalid) ?jump|\bEVM\b", re.IGNORECASE
-)
-_RATE_LIMITED: Final = re.compile(
-    r"(rate|request).?limit|rate exceeded|compute units|too many requests|throttl|exceeded its capacity", re.IGNORECASE
-)
-_TRANSIENT: Final = re.compile(
-    r"temporar|busy|overload|try again|unavailable|internal( server)? error|header not found|header for hash not found"
-    r"|unknown block|block not found|(cannot|could not) find block|BlockOutOfRange",
-    re.IGNORECASE,
-)
+_OK: Final = 200
+_MARKUP: Final = re.compile(r"<(script|style)\b.*?(</\1>|$)|<[^>]*>|[<>{}]", re.IGNORECASE | re.DOTALL)
+_TITLE: Final = re.compile(r"<title[^>]*>([^<]*)</title>", re.IGNORECASE)
+_WORD_KEYS: Final = ("error", "message", "detail", "details", "reason", "title", "msg")
+"""Where replies that are JSON but no JSON-RPC keep their sentence."""
 
 
 class RpcRequest(NamedTuple):
     """A method with its JSON parameters. A null result is retried unless `may_be_null`.
 
     Errors of the node are raised, except that a call's revert is a result, and so is any error of a request that
-    `is_optional`, since the caller can do without it.
+    `is_optional`, since the caller can do without it. If the request `is_divisible`, the caller requests less once it
+    is too much for the node: no other attempt and no other node comes before that.
     """
 
     method: str
     params: Sequence[object]
     may_be_null: bool = False
     is_optional: bool = False
+    is_divisible: bool = False
 
 
 class RpcError(NamedTuple):
-    """An error object of JSON-RPC. `data` is what the contract returned with a revert, in hex if the node says so."""
+    """An error object of JSON-RPC. `data` is what the contract returned with a revert, in hex if the node says so;
+    `pause_s` is the pause that the node asks for, 0 for none."""
 
     code: int
     message: str
     data: str = ""
-
-    @property
-    def is_revert(self) -> bool:
-        """Whether the contract reverted, rather than the node rejecting the request."""
-        return self.code == _REVERTED_CODE or bool(_REVERTED.search(self.message))
+    pause_s: float = 0.0
 
     def is_result_of(self, method: str) -> bool:
         """Whether it is the result of a call that the contract did not answer."""
-        if method in _STARKNET_CALLS:
-            return self.code in _STARKNET_REVERTS
-        return method == _CALL and self.is_revert
-
-    @property
-    def is_transient(self) -> bool:
-        """Whether a retry may succeed."""
-        return self.is_rate_limit or (not self.is_revert and bool(_TRANSIENT.search(self.message)))
-
-    @property
-    def is_rate_limit(self) -> bool:
-        """Whether the node rejects the request because there were too many."""
-        is_limit = self.code == _TOO_MANY_STATUS or bool(_RATE_LIMITED.search(self.message))
-        return is_limit and not self.is_revert
-
-
-class TooManyRequests(UpstreamRejected):
-    """The node rejects requests because there were too many; a smaller request would not help."""
+        return is_result(method, self.code, self.message)
 
 
 class NullResult(InvalidUpstreamResponse):
@@ -158,45 +141,72 @@ class JsonRpcClient:
         check: ConsistencyCheck | None = None,
         *,
         max_timeouts: int = MAX_TIMEOUTS,
+        has_next: bool = False,
     ) -> list[RpcResult]:
         """Return the result of each request: an `RpcError` for a call that reverts or an optional request.
 
-        Gives up after `max_timeouts` timeouts in a row. Raises `UpstreamError`.
+        Gives up after `max_timeouts` timeouts in a row, and sooner if there is a next node (`has_next`).
+        Raises `UpstreamError`, whose `refusal` says what it means.
         """
-        progress = _Progress({})
+        progress = _Progress()
         failures = 0
         while True:
             before = len(progress.results)
             try:
                 self._fill(requests, progress, check)
-            except _TransientError as error:
+            except _Refused as error:
                 if not error.is_adapting:
                     failures = failures + 1 if len(progress.results) == before else 1
-                # A second timeout takes the whole time again; a third attempt is not worth it.
-                max_attempts = max_timeouts if isinstance(error.failure, UpstreamTimeout) else self._attempts
-                if failures >= min(max_attempts, self._attempts):
+                if error.is_suspect:
+                    progress.suspect(error.batch_requests)
+                if error.late_requests > 1:
+                    progress.max_requests = error.late_requests // 2
+                if failures >= self._max_attempts(error, requests, max_timeouts, has_next=has_next):
                     raise error.failure from None
                 wait_s = max(backoff_s(max(failures, 1), _FIRST_PAUSE_S, _LONGEST_PAUSE_S), error.wait_s)
             else:
                 return [progress.results[k] for k in range(len(requests))]
             self.limits.pause(min(wait_s, _LONGEST_PAUSE_S), self._pause)
 
+    def _max_attempts(
+        self, error: _Refused, requests: Sequence[RpcRequest], max_timeouts: int, *, has_next: bool
+    ) -> int:
+        """Return after how many failures in a row to give up on this node."""
+        treatment = TREATMENTS[error.kind]
+        if error.is_adapting:
+            return self._attempts + 1
+        if not treatment.is_repeated or (has_next and not treatment.is_repeated_before_next):
+            return 1
+        attempts = self._attempts
+        if isinstance(error.failure, UpstreamTimeout):  # a third attempt at this price is not worth it
+            return min(attempts, max_timeouts)
+        if error.is_of_one_request and any(request.is_divisible for request in requests):
+            attempts = {Refusal.TIMEOUT: 1, Refusal.TRANSIENT: _DIVISIBLE_ATTEMPTS}.get(error.kind, attempts)
+        attempts = min(attempts, self._attempts)
+        return max(attempts, _SUSPECT_ATTEMPTS) if error.is_suspect and not has_next else attempts
+
     def _fill(self, requests: Sequence[RpcRequest], progress: _Progress, check: ConsistencyCheck | None) -> None:
-        """Request the results that are missing. Raises `_TransientError` if some remain missing."""
+        """Request the results that are missing. Raises `_Refused` if some remain missing."""
         bodies = {k: _body(k, request) for k, request in enumerate(requests) if k not in progress.results}
         closing = {len(requests): _body(len(requests), check.request)} if check and requests else {}
-        while batch := self._next_batch(bodies, progress.results, len(closing)):
-            checks = closing if self.limits.max_requests > 1 else {}
-            with self._learned_rate(len(batch | checks)):
+        while batch := self._next_batch(bodies, progress, len(closing)):
+            checks = closing if self._max_requests(progress) > 1 else {}
+            count = len(batch | checks)
+            with self._learned_rate(count):
                 response = self._exchange(batch | checks)
                 if response is None:
-                    self.limits.batch_requests.reject(len(batch | checks), now_s=self.limits.now_s)
+                    self.limits.batch_requests.reject(count, now_s=self.limits.now_s)
                     continue
-                self.limits.batch_requests.accept(len(batch | checks), now_s=self.limits.now_s)
+                if progress.suspected:  # a single request has succeeded
+                    self.limits.batch_requests.reject(progress.suspected, now_s=self.limits.now_s)
+                    progress.suspected = 0
+                else:
+                    self.limits.batch_requests.accept(count, now_s=self.limits.now_s)
                 if check and checks:
                     self._verify(check, response.get(len(requests), _MISSING))
                 progress.is_unverified |= bool(closing) and not checks
-                self._store_results({k: (requests[k], response.get(k, _MISSING)) for k in batch}, progress.results)
+                found = {k: (requests[k], response.get(k, _MISSING)) for k in batch}
+                self._store_results(found, progress.results, count)
         if check and progress.is_unverified:
             with self._learned_rate(len(closing)):
                 response = self._exchange(closing) or {}
@@ -207,20 +217,24 @@ class JsonRpcClient:
         """Take note whether the node takes an exchange of `count` requests at the present rate."""
         try:
             yield
-        except _TransientError as error:
-            if isinstance(error.failure, TooManyRequests):
+        except _Refused as error:
+            if error.kind is Refusal.RATE:
                 error.is_adapting = self.limits.reject_rate() and count >= _ADAPTING_REQUESTS
             raise
         self.limits.accept_rate()
 
-    def _next_batch(self, bodies: dict[int, bytes], results: dict[int, RpcResult], reserved: int) -> dict[int, bytes]:
+    def _max_requests(self, progress: _Progress) -> int:
+        return 1 if progress.suspected else min(self.limits.max_requests, progress.max_requests)
+
+    def _next_batch(self, bodies: dict[int, bytes], progress: _Progress, reserved: int) -> dict[int, bytes]:
         """Return as many requests as fit one exchange with `reserved` others, at least one while any is left."""
         batch: dict[int, bytes] = {}
         size = 0
+        max_requests = self._max_requests(progress)
         for k, body in bodies.items():
-            if k in results:
+            if k in progress.results:
                 continue
-            if batch and (len(batch) + reserved >= self.limits.max_requests or size + len(body) > _MAX_BYTES):
+            if batch and (len(batch) + reserved >= max_requests or size + len(body) > _MAX_BYTES):
                 break
             batch[k] = body
             size += len(body)
@@ -228,127 +242,229 @@ class JsonRpcClient:
 
     def _verify(self, check: ConsistencyCheck, result: RpcResult) -> None:
         """Raise the error if the check contradicts the other results."""
-        objection = check.failure(self._accepted(check.request, result))
+        objection = check.failure(self._accepted(check.request, result, 1))
+        if objection and result is None:  # the node lacks a block that it has named: it is behind, or another one is
+            raise _Refused(refused(objection, Refusal.TRANSIENT))
         if objection:
-            raise _TransientError(objection) if result is None else objection
+            raise objection
 
     def _store_results(
-        self, response: Mapping[int, tuple[RpcRequest, RpcResult]], results: dict[int, RpcResult]
+        self, response: Mapping[int, tuple[RpcRequest, RpcResult]], results: dict[int, RpcResult], count: int
     ) -> None:
-        """Store the accepted results. Then raise `_TransientError` if any result is missing or transient."""
-        transient: _TransientError | None = None
+        """Store the accepted results. Then raise the most final `_Refused` of the others, if there are any."""
+        most_final: _Refused | None = None
         for k, (request, result) in response.items():
             try:
-                results[k] = self._accepted(request, result)
-            except _TransientError as error:
-                if transient is None or not isinstance(transient.failure, TooManyRequests):
-                    transient = error
-        if transient:
-            raise transient
+                results[k] = self._accepted(request, result, count)
+            except _Refused as error:
+                if most_final is None or error.finality > most_final.finality:
+                    most_final = error
+        if most_final:
+            raise most_final
 
     def _exchange(self, batch: dict[int, bytes]) -> dict[int, RpcResult] | None:
-        """Return the results by id; None if the batch is too large for the node. Raises `UpstreamError`."""
+        """Return the results by id; None if the batch is too large for the node. Raises `_Refused`."""
         (first, alone), *others = batch.items()
         body = b"[" + b",".join(batch.values()) + b"]" if others else alone
-        content = self._content(self._post(body, len(batch)), bool(others))
+        reply = self._post(body, len(batch))
+        content = reply.content
         if isinstance(content, list):
-            return dict(self._results(content))
-        if content is None:
+            results = dict(self._results(content))
+            if not content or results.keys() & batch.keys() or not _error_of(content[0]):
+                return results
+            content = content[0]  # an error for the whole batch, in a list
+        error = _error_of(content)
+        if not others and (error or (isinstance(content, dict) and "result" in content)):
+            return {first: error or self._result(content)}
+        if error:
+            kind = classify_error(error.code, error.message, Attempt(batch_requests=len(batch)))
+            if kind is Refusal.TOO_LARGE:
+                return None
+            raise _Refused(refused(self._rejection(error), kind), error.pause_s or reply.retry_after_s)
+        if isinstance(content, dict) and "result" in content:
             return None
-        ((_, result),) = self._results([content])
-        if not others:
-            return {first: result}
-        if isinstance(result, RpcError) and result.is_transient:
-            raise _TransientError(self._rejection(result, is_rate_limit=result.is_rate_limit))
+        self._check_reply(reply, len(batch))
         return None
 
     def _post(self, body: bytes, count: int) -> RpcResponse:
         self.limits.pause_before(count, self._pause, _LONGEST_PAUSE_S)
         self.round_trips += 1
         try:
-            reply = self._connection.exchange(body, self._timeout_s)
-        except (Unreachable, UpstreamTimeout, InvalidUpstreamResponse) as error:
-            raise _TransientError(error) from None
-        if reply.status in _TRANSIENT_STATUSES:
-            raise _TransientError(self._bad_status(reply, "try again later, or set another node"), reply.retry_after_s)
-        return reply
+            return self._connection.exchange(body, self._timeout_s)
+        except UpstreamError as error:
+            is_suspect = count > 1 and type(error) in (Unreachable, InvalidUpstreamResponse) and not error.refusal
+            refusal = _Refused(error, batch_requests=count if is_suspect else 1)
+            refusal.late_requests = count if isinstance(error, UpstreamTimeout) else 0
+            raise refusal from None
 
-    def _content(self, reply: RpcResponse, may_be_less: bool) -> object:
-        """Return the list or object; None if the batch is too large for the node."""
-        content = reply.content
-        if may_be_less and reply.status in _PERHAPS_TOO_LARGE and not isinstance(content, list):
-            return None
-        if isinstance(content, dict | list):
-            return content
-        if reply.status != 200:
-            raise self._bad_status(reply, "check the address of the node")
-        raise self._not_rpc()
+    def _check_reply(self, reply: RpcResponse, count: int) -> None:
+        """Raise `_Refused` for a reply without JSON-RPC, unless it means that a batch is too large."""
+        words = _words_of(reply)
+        kind = classify_status(reply.status, words, Attempt(batch_requests=count))
+        if kind is Refusal.TOO_LARGE and count > 1:
+            return
+        shown = self._shown(words)
+        url = self._connection.redacted_url
+        failure: UpstreamError
+        if reply.location:
+            problem, hint, target = explain_redirect(url, reply.location)
+            failure = UpstreamRejected(problem, hint=hint, details={"status": reply.status, "location": target})
+            kind = Refusal.NOT_SERVED
+        elif reply.status != _OK:
+            hint = "try again later, or set another node"
+            is_lasting = TREATMENTS[kind].for_good or kind is Refusal.OTHER
+            failure = UpstreamRejected(
+                f"{url} answered with status {reply.status}" + (f": {shown}" if shown else ""),
+                hint="check the address of the node" if is_lasting else hint,
+            )
+        elif isinstance(reply.content, dict) and shown:
+            failure = UpstreamRejected(f"{url} refused: {shown}", hint="set another node")
+        else:
+            failure = self._not_rpc(shown)
+        is_suspect = count > 1 and reply.status >= 500
+        raise _Refused(refused(failure, kind), reply.retry_after_s, batch_requests=count if is_suspect else 1)
 
     def _results(self, entries: Sequence[object]) -> Iterator[tuple[int, RpcResult]]:
         for entry in entries:
-            if not isinstance(entry, dict):
-                raise self._not_rpc()
-            number, error = entry.get("id"), entry.get("error")
-            if isinstance(error, dict):
-                code = error.get("code")
-                data = error.get("data")
-                result: RpcResult = RpcError(
-                    code if type(code) is int else 0, str(error.get("message")), data if isinstance(data, str) else ""
-                )
-            elif "result" in entry:
-                result = entry["result"]
-            else:
-                raise self._not_rpc()
-            yield number if type(number) is int else -1, result
+            yield _id_of(entry), _error_of(entry) or self._result(entry)
 
-    def _accepted(self, request: RpcRequest, result: RpcResult) -> RpcResult:
+    def _result(self, entry: object) -> RpcResult:
+        if not isinstance(entry, dict) or "result" not in entry:
+            raise _Refused(self._not_rpc())
+        return entry["result"]
+
+    def _accepted(self, request: RpcRequest, result: RpcResult, count: int) -> RpcResult:
+        url = self._connection.redacted_url
         if result is _MISSING:
-            raise _TransientError(InvalidUpstreamResponse(f"{self._connection.redacted_url} left requests unanswered"))
+            missing = InvalidUpstreamResponse(f"{url} left requests unanswered")
+            raise _Refused(refused(missing, Refusal.TRANSIENT))
         if result is None and not request.may_be_null:  # as from nodes that do not have the block yet
-            raise _TransientError(NullResult(f"{self._connection.redacted_url} answered {request.method} with nothing"))
-        if isinstance(result, RpcError) and request.is_optional and not result.is_rate_limit:
+            nothing = NullResult(f"{url} answered {request.method} with nothing")
+            raise _Refused(refused(nothing, Refusal.TRANSIENT))
+        if not isinstance(result, RpcError):
+            return result
+        kind = classify_error(result.code, result.message, Attempt(request.method, request.is_divisible, count))
+        if kind is Refusal.RESULT:
+            return result
+        if request.is_optional and kind is not Refusal.RATE and not is_known_transient(result.code):
             return RpcError(result.code, self._reason(result))
-        if isinstance(result, RpcError) and not result.is_result_of(request.method):
-            is_limit = result.code == _LIMIT_EXCEEDED_CODE and request.method not in _LOG_METHODS
-            failure = self._rejection(result, is_rate_limit=is_limit or result.is_rate_limit)
-            raise _TransientError(failure) if is_limit or result.is_transient else failure
-        return result
+        error = _Refused(refused(self._rejection(result, request.method), kind), result.pause_s)
+        if kind is Refusal.TOO_LARGE and count > 1 and names_batch(result.code, result.message):
+            self.limits.batch_requests.reject(count, now_s=self.limits.now_s)
+            error.is_adapting = True
+        raise error
 
-    def _rejection(self, refusal: RpcError, *, is_rate_limit: bool) -> UpstreamRejected:
-        kind = TooManyRequests if is_rate_limit else UpstreamRejected
-        return kind(f"{self._connection.redacted_url} refused: {self._reason(refusal)}", details={"code": refusal.code})
+    def _rejection(self, refusal: RpcError, method: str = "") -> UpstreamRejected:
+        details: dict[str, object] = {"code": refusal.code}
+        return UpstreamRejected(
+            f"{self._connection.redacted_url} refused: {self._reason(refusal)}",
+            details=details | {"method": method} if method else details,
+        )
 
     def _reason(self, refusal: RpcError) -> str:
         """Return the node's message, short and without credentials."""
-        reason = self._connection.redact(refusal.message[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS]
-        return reason or "it gives no reason"
+        return self._shown(refusal.message) or "it gives no reason"
 
-    def _bad_status(self, reply: RpcResponse, hint: str) -> UpstreamRejected:
-        kind = TooManyRequests if reply.status == _TOO_MANY_STATUS else UpstreamRejected
-        return kind(f"{self._connection.redacted_url} answered with status {reply.status}", hint=hint)
+    def _shown(self, words: str) -> str:
+        return self._connection.redact(words[:_READ_CHARACTERS])[:_SHOWN_CHARACTERS].rstrip()
 
-    def _not_rpc(self) -> _TransientError:
-        return _TransientError(
-            InvalidUpstreamResponse(f"{self._connection.redacted_url} answered with what is not JSON-RPC")
-        )
+    def _not_rpc(self, shown: str = "") -> UpstreamError:
+        problem = f"{self._connection.redacted_url} answered with what is not JSON-RPC"
+        return InvalidUpstreamResponse(problem + (f": {shown}" if shown else ""), hint="check the address of the node")
 
 
 class _Progress:
-    """The results so far, by the index of their request, and whether the check of some of them is outstanding."""
+    """The results so far, by the index of their request, and whether the check of some of them is outstanding.
 
-    def __init__(self, results: dict[int, RpcResult]) -> None:
-        self.results, self.is_unverified = results, False
-
-
-class _TransientError(Exception):
-    """An error that a retry may resolve; `failure` is raised if it does not.
-
-    `is_adapting` is whether the retry is smaller than the rejected exchange, so that it makes progress.
+    `suspected` is the size of a batch that failed twice without JSON-RPC, 0 for none: then a single request is next.
+    `max_requests` is the size of the next batch, after one that was too late.
     """
 
-    def __init__(self, failure: UpstreamError, wait_s: float = 0.0) -> None:
+    def __init__(self) -> None:
+        self.results: dict[int, RpcResult] = {}
+        self.is_unverified = False
+        self.max_requests = MAX_BATCH_REQUESTS
+        self.suspected = self._suspects = 0
+
+    def suspect(self, count: int) -> None:
+        """Take note that a batch failed without JSON-RPC."""
+        self._suspects += 1
+        if self._suspects >= 2:
+            self.suspected = count
+
+
+class _Refused(Exception):
+    """A refusal; `failure` is raised if no other attempt succeeds, which is to wait for `wait_s` at least.
+
+    `batch_requests` is above 1 if the size of the batch may be the reason, though nothing says so. `is_adapting` is
+    whether the next attempt is smaller than the refused one, so that it makes progress. `late_requests` is the size of
+    an exchange that took too long.
+    """
+
+    def __init__(self, failure: UpstreamError, wait_s: float = 0.0, *, batch_requests: int = 1) -> None:
         super().__init__(failure.message)
         self.failure, self.wait_s, self.is_adapting = failure, wait_s, False
+        self.kind = refusal_of(failure) or Refusal.OTHER
+        self.batch_requests, self.late_requests = batch_requests, 0
+
+    @property
+    def is_of_one_request(self) -> bool:
+        """Whether it is an error object that a node has returned for one request."""
+        return "method" in self.failure.details
+
+    @property
+    def is_suspect(self) -> bool:
+        """Whether the size of the batch may be the reason."""
+        return self.batch_requests > 1
+
+    @property
+    def finality(self) -> int:
+        """Of several refusals in one response, the highest counts."""
+        if self.kind is Refusal.RATE:
+            return 1
+        return 0 if TREATMENTS[self.kind].is_repeated or self.is_adapting else 2
+
+
+def _id_of(entry: object) -> int:
+    """Return the id of a response, -1 for none; some proxies make a text or a float of it."""
+    number = entry.get("id") if isinstance(entry, dict) else None
+    if type(number) is float and number.is_integer():
+        return int(number)
+    if isinstance(number, str) and number.isascii() and number.isdigit() and len(number) < 10:
+        return int(number)
+    return number if type(number) is int else -1
+
+
+def _error_of(entry: object) -> RpcError | None:
+    """Return the error object of a response; None if there is none. Some proxies send it without its envelope."""
+    if not isinstance(entry, dict):
+        return None
+    error = entry.get("error")
+    if error is None and "result" not in entry and type(entry.get("code")) is int:
+        error = entry
+    if not isinstance(error, dict):
+        return None
+    code, message, data = error.get("code"), error.get("message"), error.get("data")
+    if isinstance(code, str) and re.fullmatch(r"-?[0-9]{1,9}", code):
+        code = int(code)
+    text = message if isinstance(message, str) else "" if message is None else str(message)
+    return RpcError(
+        code if type(code) is int else 0, text, data if isinstance(data, str) else "", requested_pause_s(text, data)
+    )
+
+
+def _words_of(reply: RpcResponse) -> str:
+    """Return the sentence of a reply that is no JSON-RPC: of its JSON, of the title of its page, or its text."""
+    content = reply.content
+    if isinstance(content, list):
+        content = content[0] if content else None
+    for _ in range(2):
+        if isinstance(content, dict):
+            content = next((found for key in _WORD_KEYS if (found := content.get(key))), None)
+    if isinstance(content, str):
+        return _MARKUP.sub(" ", content[:_READ_CHARACTERS])
+    title = _TITLE.search(reply.text)
+    return " ".join((title[1] if title else _MARKUP.sub(" ", reply.text)).split())[:_READ_CHARACTERS]
 
 
 def _body(number: int, request: RpcRequest) -> bytes:

@@ -13,6 +13,7 @@ from typing import TYPE_CHECKING, Final, Generic, Protocol, TypeVar
 
 from swapcli.backoff import backoff_s
 from swapcli.errors import BlockMismatch, ChainReorganized, UpstreamError
+from swapcli.state.rpc.refusals import TREATMENTS, refusal_of
 
 if TYPE_CHECKING:
     from swapcli.state.rpc.node import Node
@@ -137,7 +138,10 @@ class NodeGroup(Generic[N]):
     def _rest(self, node: Node, error: UpstreamError) -> None:
         self._failures[node] = failures = self._failures.get(node, 0) + 1
         is_behind = isinstance(error, ChainReorganized | BlockMismatch)
-        rest_s = backoff_s(failures, _FIRST_REST_S, _MAX_LAG_REST_S if is_behind else _MAX_REST_S)
+        kind = refusal_of(error)
+        is_useless = kind is not None and TREATMENTS[kind].for_good
+        longest_s = _MAX_LAG_REST_S if is_behind else _MAX_REST_S
+        rest_s = _MAX_REST_S if is_useless else backoff_s(failures, _FIRST_REST_S, longest_s)
         self._rests_until_s[node] = time.monotonic() + rest_s
         if node not in self._reported and not is_behind:
             self._reported.add(node)

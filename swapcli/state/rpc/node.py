@@ -26,7 +26,8 @@ class ContractCall(NamedTuple):
 
     If `to` is empty, `calldata` itself runs as code. Calls that may revert and follow one another with the same `group`
     run in one call of the node, apart from others: together they show one state, and do not take others' gas. A call
-    with a `context` is never packed with others, which would change its sender.
+    with a `context` is never packed with others, which would change its sender. `is_divisible` marks a call that packs
+    so many others that the caller splits it if it is too much for the node.
     """
 
     to: str
@@ -34,6 +35,7 @@ class ContractCall(NamedTuple):
     may_revert: bool = False
     group: str = ""
     context: CallContext | None = None
+    is_divisible: bool = False
 
 
 class BlockHeader(NamedTuple):

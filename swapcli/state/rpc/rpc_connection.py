@@ -22,11 +22,14 @@ _MIN_SECRET = 6
 
 class RpcResponse(NamedTuple):
     """A response. `status` is that of HTTP; `content` is the decoded JSON, None if it is no JSON; `retry_after_s` is
-    the pause that the node requests, 0 for none."""
+    the pause that the node requests, 0 for none. `text` is the beginning of a body that is no JSON; `location` is the
+    target of a redirect."""
 
     status: int
     content: object
     retry_after_s: int = 0
+    text: str = ""
+    location: str = ""
 
 
 class RpcConnection(Protocol):
@@ -51,9 +54,14 @@ class RpcConnection(Protocol):
 
 def redact(words: str, secrets: Iterable[str]) -> str:
     """Return a server's text on one line without URLs and without these secrets."""
+    return single_line(re.sub(r"\S*://\S*", "", hide_secrets(words, secrets)))
+
+
+def hide_secrets(text: str, secrets: Iterable[str]) -> str:
+    """Return the text with an ellipsis instead of each of these secrets."""
     for secret in secrets:
-        words = words.replace(secret, ELLIPSIS)
-    return single_line(re.sub(r"\S*://\S*", "", words))
+        text = text.replace(secret, ELLIPSIS)
+    return text
 
 
 def find_secrets(parts: SplitResult, headers: Iterable[str]) -> tuple[str, ...]:

@@ -252,7 +252,9 @@ class SingleRpcNode(JsonRpcNode):
             parameters["topics"] = [list(query.topics)]
         if query.addresses:
             parameters["address"] = list(query.addresses)
-        (found,) = self._send([RpcRequest(_LOGS, (parameters,))], self._block_known(query.to_block))
+        is_range = query.from_block < query.to_block
+        request = RpcRequest(_LOGS, (parameters,), is_divisible=is_range)
+        (found,) = self._send([request], self._block_known(query.to_block))
         if not isinstance(found, list):
             self._fail(_LOGS, "no list")
         logs = [self._log(entry) for entry in found]
@@ -525,7 +527,7 @@ def _block_parameter(at: BlockId) -> str:
 def _call_request(call: ContractCall, tag: str) -> RpcRequest:
     context = call.context
     if context is None:
-        return RpcRequest(_CALL, (_message(call), tag))
+        return RpcRequest(_CALL, (_message(call), tag), is_divisible=call.is_divisible)
     message = _message(call, context.sender) | {"gasPrice": hex(context.gas_price_wei)}
     # Nodes refuse a call whose sender cannot pay for its gas.
     rich = render_overrides([StateOverride(context.sender, balance_wei=_ANY_BALANCE_WEI)])

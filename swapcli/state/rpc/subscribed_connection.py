@@ -8,6 +8,8 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import socket
+import ssl
 from asyncio import CancelledError, Future, Task
 from collections.abc import Mapping
 from concurrent.futures import CancelledError as FutureCancelled
@@ -24,9 +26,11 @@ from web3.utils.subscriptions import NewHeadsSubscription, NewHeadsSubscriptionC
 from websockets.exceptions import ConnectionClosedError, InvalidStatus
 
 from swapcli.backoff import backoff_s
+from swapcli.encoding.connect_failure import USER_AGENT, explain_connect_failure
 from swapcli.encoding.url import is_ipc_path, split_url
 from swapcli.errors import InvalidUpstreamResponse, Unreachable, UpstreamError, UpstreamRejected, UpstreamTimeout
 from swapcli.state.rpc.head_source import SubscribedHeads
+from swapcli.state.rpc.refusals import Attempt, Refusal, classify_status, refused
 from swapcli.state.rpc.rpc_connection import MAX_RESPONSE_BYTES, RpcResponse, find_secrets, redact
 from swapcli.state.rpc.rpc_node import wrong_chain
 
@@ -332,6 +336,7 @@ class _Connector:
         options = {
             "additional_headers": dict(self._headers),
             "proxy": self._proxy,
+            "user_agent_header": USER_AGENT,
             "max_size": MAX_RESPONSE_BYTES,
             "open_timeout": self._timeout_s,
             "close_timeout": _CLOSE_TIMEOUT_S,
@@ -356,9 +361,10 @@ class _Connector:
         cause = error.__cause__ if error and error.__cause__ else error
         if isinstance(cause, InvalidStatus):
             status = cause.response.status_code
-            return UpstreamRejected(
+            rejected = UpstreamRejected(
                 f"{self._redacted_url} answered with status {status}", hint="check the address of the node"
             )
+            return refused(rejected, classify_status(status, "", Attempt()))
         if isinstance(cause, TimeExhausted | TimeoutError):
             return self._late()
         if isinstance(cause, ValueError):
@@ -367,6 +373,10 @@ class _Connector:
             return InvalidUpstreamResponse(
                 f"{self._redacted_url} answered with more than {MAX_RESPONSE_BYTES >> 20} MiB"
             )
+        if isinstance(cause, ssl.SSLError | socket.gaierror | ConnectionRefusedError):
+            problem, hint, is_transient = explain_connect_failure(cause, self._redacted_url, "node")
+            unreachable = Unreachable(problem, hint=hint or _HINT)
+            return unreachable if is_transient else refused(unreachable, Refusal.NOT_SERVED)
         return self.unreachable()
 
 

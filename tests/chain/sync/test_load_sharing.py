@@ -265,7 +265,10 @@ def test_without_any_healthy_helper_the_sync_fails_as_before(
 ) -> None:
     for proxy in proxies:
         proxy.always = after(8, hangs_up)
-    with sharing(urls_of(proxies), tmp_path) as node, pytest.raises(Exception, match="no connection to node 1"):
+    with (
+        sharing(urls_of(proxies), tmp_path) as node,
+        pytest.raises(Exception, match="node 1 closed the connection before it answered"),
+    ):
         synced(store, node)
     for proxy in proxies:
         proxy.always = None

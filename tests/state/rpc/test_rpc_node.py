@@ -149,15 +149,25 @@ def test_temporary_failures_are_retried(server: Server, failure: Failure) -> Non
 @pytest.mark.parametrize(
     ("failure", "kind", "sentence"),
     [
-        (hangs_up, Unreachable, f"no connection to {SHOWN}"),
+        (hangs_up, Unreachable, f"{SHOWN} closed the connection before it answered"),
         (stays_silent, UpstreamTimeout, f"{SHOWN} did not answer in time"),
         (drips, UpstreamTimeout, f"{SHOWN} did not answer in time"),
         (breaks_off, InvalidUpstreamResponse, f"{SHOWN} answered with what is not whole HTTP"),
         (says(503), UpstreamRejected, f"{SHOWN} answered with status 503"),
         (says(200, b"<html>"), InvalidUpstreamResponse, f"{SHOWN} answered with what is not JSON-RPC"),
         (says(200, b"[]"), InvalidUpstreamResponse, f"{SHOWN} left requests unanswered"),
-        (says(401, b"who are you"), UpstreamRejected, f"{SHOWN} answered with status 401"),
-        (says(302, b"", Location="http://elsewhere.example"), UpstreamRejected, f"{SHOWN} answered with status 302"),
+        (says(401, b"who are you"), UpstreamRejected, f"{SHOWN} answered with status 401: who are you"),
+        (
+            says(302, b"", Location=f"http://elsewhere.example/{SECRET}"),
+            UpstreamRejected,
+            f"{SHOWN} redirects to http://elsewhere.example/…; redirects are not followed",
+        ),
+        (
+            says(429, b'{"error":"Too many requests"}'),
+            UpstreamRejected,
+            f"{SHOWN} answered with status 429: Too many requests",
+        ),
+        (says(200, b'{"error":"Discontinued."}'), UpstreamRejected, f"{SHOWN} refused: Discontinued."),
     ],
 )
 def test_a_lasting_failure_is_one_sentence_naming_the_node(
