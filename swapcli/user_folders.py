@@ -5,6 +5,8 @@ from __future__ import annotations
 import os
 from collections.abc import Mapping
 
+from swapcli.environment import variable
+
 CONFIG_VARIABLE = "SWAPCLI_CONFIG"
 
 _NAME = "swapcli"
@@ -13,7 +15,7 @@ _CONFIG_FILE = "config.yaml"
 
 def config_file(environ: Mapping[str, str], home: str) -> str:
     """Return the path of the settings file: `SWAPCLI_CONFIG`, else the one in the user's folder."""
-    if named := environ.get(CONFIG_VARIABLE):
+    if named := variable(environ, CONFIG_VARIABLE):
         return expand_home(named, home)
     return os.path.join(_base_folder(environ, "XDG_CONFIG_HOME", home, ".config"), _NAME, _CONFIG_FILE)
 
@@ -39,7 +41,7 @@ def home_folder() -> str:
     return "." if folder == "~" else folder
 
 
-def _base_folder(environ: Mapping[str, str], variable: str, home: str, *default: str) -> str:
+def _base_folder(environ: Mapping[str, str], name: str, home: str, *default: str) -> str:
     # The XDG specification has relative folders ignored.
-    folder = environ.get(variable, "")
+    folder = variable(environ, name)
     return folder if os.path.isabs(folder) else os.path.join(home, *default)

@@ -26,7 +26,7 @@ REMOTE_STATE_MODULES = (
 """Modules that load only when a quote uses a service, a store or a node."""
 
 LAYERS: tuple[frozenset[str], ...] = (
-    frozenset({"records"}),
+    frozenset({"records", "environment"}),
     frozenset({"errors", "startup", "user_folders"}),
     frozenset({"encoding", "backoff"}),
     frozenset({"validation"}),

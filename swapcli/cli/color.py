@@ -6,6 +6,8 @@ import os
 import re
 from typing import TextIO
 
+from swapcli.environment import variable
+
 ALWAYS, NEVER = "always", "never"
 
 _RESET = "\x1b[0m"
@@ -17,7 +19,7 @@ def has_color(color: str, stream: TextIO) -> bool:
     """Return whether messages on a stream have colors: on a terminal, unless NO_COLOR or a dumb terminal says no."""
     if color in (ALWAYS, NEVER):
         return color == ALWAYS
-    return stream.isatty() and not os.environ.get("NO_COLOR") and os.environ.get("TERM") != "dumb"
+    return stream.isatty() and not variable(os.environ, "NO_COLOR") and variable(os.environ, "TERM") != "dumb"
 
 
 def paint_labels(text: str) -> str:

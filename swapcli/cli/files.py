@@ -1,4 +1,4 @@
-"""Files named on the command line; `-` is stdin."""
+"""Files named on the command line; `-` is stdin. What is read as text may begin with a byte order mark."""
 
 from __future__ import annotations
 
@@ -8,6 +8,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 
+from swapcli.encoding.byte_order_mark import is_utf16, to_plain_utf8
 from swapcli.encoding.disk_errors import write_error
 from swapcli.errors import InvalidInput
 
@@ -17,7 +18,8 @@ STDIN = "-"
 def read_file(name: str) -> bytes:
     """Read a whole file. Raises `InvalidInput`."""
     with _read_errors(name):
-        return sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+        content = sys.stdin.buffer.read() if name == STDIN else Path(name).read_bytes()
+    return to_plain_utf8(content)
 
 
 def read_bounded_file(name: str, max_bytes: int) -> bytes:
@@ -30,7 +32,7 @@ def read_bounded_file(name: str, max_bytes: int) -> bytes:
                 content = file.read(max_bytes + 1)
     if len(content) > max_bytes:
         raise InvalidInput(f"{name} is larger than {max_bytes // 2**20} MiB", details={"file": name})
-    return content
+    return to_plain_utf8(content)
 
 
 def read_lines(name: str) -> Iterator[bytes]:
@@ -38,6 +40,11 @@ def read_lines(name: str) -> Iterator[bytes]:
     with _read_errors(name):
         lines = sys.stdin.buffer if name == STDIN else Path(name).open("rb")  # noqa: SIM115 (closed below)
     with lines:
+        first = lines.readline()
+        if is_utf16(first):  # its line ends are no single bytes
+            yield from to_plain_utf8(first + lines.read()).split(b"\n")
+            return
+        yield to_plain_utf8(first)
         yield from lines
 
 

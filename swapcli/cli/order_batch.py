@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import json
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from contextlib import ExitStack, redirect_stderr
 from functools import partial
@@ -18,12 +17,16 @@ from swapcli.cli.files import is_regular, read_lines
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.quote_context import QuoteContext
 from swapcli.cli.render.csv_text import csv_lines
+from swapcli.encoding.strict_json import InvalidJson, parse_json_file
 from swapcli.engine.amounts import parse_raw_amount
 from swapcli.errors import InvalidInput, SwapcliError
 from swapcli.records import NamedTuple
 from swapcli.startup import enable_garbage_collection
+from swapcli.validation.values import describe
 
 KEYS = ("id", "token_in", "token_out", "amount_in")
+LABELS = ("size", "usd")
+"""Keys that say what an order is an example of, in generated batches; they change nothing."""
 EXAMPLE = 'example of a line: {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000000000000000"}'
 
 
@@ -161,12 +164,15 @@ def _parse_entries(lines: Iterable[bytes]) -> Iterator[Entry]:
 
 def _parse_entry(line: bytes, number: int) -> Entry:
     try:
-        entry = json.loads(line)
-    except (ValueError, RecursionError) as error:
-        # Only `msg`: the whole message of Python names line 1 of this line.
-        raise _invalid_line(number, f"is not JSON: {getattr(error, 'msg', error)}") from error
+        entry = parse_json_file(line)
+    except InvalidJson as error:
+        # The line of the problem is always the first of this line.
+        raise _invalid_line(number, error.problem.replace(f"line {error.line}, column", "column")) from error
     if not isinstance(entry, dict):
         raise _invalid_line(number, "is not a JSON object")
+    unknown = next((key for key in entry if key not in KEYS and key not in LABELS), None)
+    if unknown is not None:
+        raise _invalid_line(number, f"has the key {describe(unknown)}, which no order has")
     missing = [key for key in KEYS if key not in entry]
     if missing:
         raise _invalid_line(number, f"has no {', '.join(missing)}")

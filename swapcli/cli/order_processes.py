@@ -37,14 +37,20 @@ def answer_in_processes(
     `are_at_hand` says that orders need not be waited for, so that a process can take several at once.
 
     Each process calls `open_answer` once. Raises what `orders` raises, after the answers of the orders before; and
-    `InvalidOption` where processes cannot be forked, `InputOutputError` if one has died.
+    `InvalidOption` where processes cannot be forked, `InputOutputError` without a usable /dev/shm, and if one has died.
     """
     try:
         context = get_context("fork")
     except ValueError:
         raise InvalidOption("--workers needs a system whose processes can be forked", hint="leave it out") from None
     sys.stdout.flush()  # else each worker would print it again
-    pool = ProcessPoolExecutor(worker_count, context, initializer=_start_worker, initargs=(open_answer,))
+    try:
+        pool = ProcessPoolExecutor(worker_count, context, initializer=_start_worker, initargs=(open_answer,))
+    except (OSError, ImportError) as error:  # an ImportError where Python was built without semaphores
+        raise InputOutputError(
+            f"--workers needs semaphores, which are files in /dev/shm: {getattr(error, 'strerror', None) or error}",
+            hint="leave out --workers, or mount a /dev/shm that can be written to",
+        ) from None
     try:
         pool.submit(int).result()  # forks the workers, before there are threads
         ahead: Queue[Future[list[R]] | BaseException | None] = Queue(worker_count * _CHUNKS_AHEAD)

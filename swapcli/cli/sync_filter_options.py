@@ -20,7 +20,8 @@ from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.model.network import Network
 from swapcli.model.token import Token
 from swapcli.networks.address import is_native, parse_address
-from swapcli.networks.token_list_file import TokenListEntry, parse_token_list
+from swapcli.networks.token_list_file import TokenList, parse_token_list
+from swapcli.records import NamedTuple
 from swapcli.state.rpc.node import Node
 
 _LIST_MARK = "@"
@@ -59,30 +60,52 @@ def _parse_protocols(network: Network, names: Sequence[str] | None) -> frozenset
     )
 
 
-def read_token_lists(values: Sequence[str], network: Network, timeout_s: float) -> tuple[list[str], dict[str, int]]:
-    """Return the values of --tokens with the tokens of each `@FILE` or `@URL` in its place, and the decimals in lists.
+class ListedTokens(NamedTuple):
+    """The values of --tokens with the tokens of each list in its place, decimals in lists by address, and notes."""
 
-    Decimals are by address. Raises `InvalidInput` and `UpstreamError` for a list that cannot be used.
+    names: list[str]
+    decimals: dict[str, int]
+    notes: list[str]
+
+
+def read_token_lists(values: Sequence[str], network: Network, timeout_s: float) -> ListedTokens:
+    """Read the lists that --tokens names as `@FILE` or `@URL`.
+
+    Wrong entries are left out, and noted. Raises `InvalidInput` and `UpstreamError` for a list that cannot be used.
     """
-    names: list[str] = []
-    decimals: dict[str, int] = {}
+    listed = ListedTokens([], {}, [])
     for value in values:
         if not value.startswith(_LIST_MARK):
-            names.append(value)
+            listed.names.append(value)
             continue
-        for token in _read_token_list(value.removeprefix(_LIST_MARK), network, timeout_s):
+        found = _read_token_list(value.removeprefix(_LIST_MARK), network, timeout_s)
+        bad_entries, good = [*found.bad_entries], 0
+        for token in found.tokens:
             try:
                 address = _parse_token(network, token.name)
             except InvalidInput as error:
                 error.place = token.place
-                raise
-            names.append(address)
+                bad_entries.append(error)
+                continue
+            good += 1
+            listed.names.append(address)
             if token.decimals is not None:
-                decimals[address] = token.decimals
-    return names, decimals
+                listed.decimals[address] = token.decimals
+        if bad_entries and not good:
+            raise bad_entries[0]
+        listed.notes.extend(_notes_on(bad_entries))
+    return listed
 
 
-def _read_token_list(name: str, network: Network, timeout_s: float) -> tuple[TokenListEntry, ...]:
+def _notes_on(bad_entries: Sequence[InvalidInput]) -> list[str]:
+    """Return the notes on the entries of a list that were left out: the first ones, and how many more there are."""
+    notes = [f"left out of the token list: {printable(error.message)}" for error in bad_entries[:_MAX_NOTES]]
+    if len(bad_entries) > _MAX_NOTES:
+        notes.append(f"left out of the token list: {len(bad_entries) - _MAX_NOTES:,} more entries")
+    return notes
+
+
+def _read_token_list(name: str, network: Network, timeout_s: float) -> TokenList:
     if not is_http_url(name):
         return parse_token_list(read_bounded_file(name, _MAX_LIST_BYTES), network, name)
     from swapcli.remote.url_document import download

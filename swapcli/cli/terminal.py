@@ -8,23 +8,30 @@ from collections.abc import Iterator
 from typing import TYPE_CHECKING
 
 from swapcli.cli.render.columns import wrap_words
+from swapcli.environment import variable
 
 if TYPE_CHECKING:
     from typing import TextIO
 
 DEFAULT_WIDTH = 80
+_WIDTHS = range(1, 10_001)
+"""What `COLUMNS` may say; 0, as some tools set it for an unknown width, counts as not set, and so does nonsense."""
 _TABLE_ROW = re.compile(r"( +\S+(?: \S+)* {2,})(\S.*)")
 
 
-def terminal_width(stream: TextIO) -> int:
-    """Return the columns of the terminal: those of `COLUMNS`, else those of the stream, else 80."""
-    columns = os.environ.get("COLUMNS", "")
-    if columns.isascii() and columns.isdigit() and int(columns):
+def terminal_width(*streams: TextIO) -> int:
+    """Return the columns of the terminal: those of `COLUMNS`, else those of the first stream that has any, else 80."""
+    columns = variable(os.environ, "COLUMNS")
+    if columns.isascii() and columns.isdigit() and len(columns) < 10 and int(columns) in _WIDTHS:
         return int(columns)
-    try:
-        return os.get_terminal_size(stream.fileno()).columns or DEFAULT_WIDTH
-    except (OSError, ValueError):
-        return DEFAULT_WIDTH
+    for stream in streams:
+        try:
+            width = os.get_terminal_size(stream.fileno()).columns
+        except (OSError, ValueError):
+            continue
+        if width:
+            return width
+    return DEFAULT_WIDTH
 
 
 def wrap_message(text: str, width: int) -> str:

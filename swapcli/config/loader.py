@@ -19,6 +19,7 @@ from swapcli.config.source_readers import (
     row_of,
 )
 from swapcli.config.value_types import PATH
+from swapcli.environment import variable
 from swapcli.errors import ConfigError
 from swapcli.user_folders import CONFIG_VARIABLE
 from swapcli.validation.values import describe
@@ -44,7 +45,7 @@ def load_settings(
     names. Raises `ConfigError` naming the file, variable or flag, the key and what was expected.
     """
     path = config_file_path(config_path, environ, home)
-    is_required = config_path is not None or bool(environ.get(CONFIG_VARIABLE))
+    is_required = config_path is not None or bool(variable(environ, CONFIG_VARIABLE))
     in_file = from_file(path, read, required=is_required)
     in_environment = from_environment(environ, lambda: networks.known_names(in_file))
     sources = (in_file, in_environment, from_flags(flags))

@@ -10,6 +10,8 @@ from swapcli import user_folders
 from swapcli.config.secret import Secret
 from swapcli.config.settings import ENVIRONMENT_PREFIX, NETWORK_TABLE, NETWORKS, TABLE, Setting, variable_of
 from swapcli.config.value_types import NODE_URL
+from swapcli.encoding.byte_order_mark import to_plain_utf8
+from swapcli.environment import variable
 from swapcli.errors import ConfigError
 from swapcli.records import NamedTuple
 from swapcli.user_folders import CONFIG_VARIABLE
@@ -76,7 +78,7 @@ def read_text(path: Path) -> str:
         content = file.read(MAX_BYTES + 1)
     if len(content) > MAX_BYTES:
         raise ConfigError(f"{path}: larger than {MAX_BYTES} bytes")
-    return content.decode("utf-8-sig")
+    return to_plain_utf8(content).decode()
 
 
 def from_flags(flags: Mapping[str, object]) -> dict[str, RawValue]:
@@ -111,8 +113,8 @@ def from_environment(environ: Mapping[str, str], network_names: Callable[[], tup
         key = by_variable.get(name) or _network_key(name, network_names)
         if key is None:
             _refuse_unknown("environment variable", name, [*by_variable, CONFIG_VARIABLE])
-        if environ[name]:
-            given[key] = RawValue(environ[name], f"environment {name}", name)
+        if text := variable(environ, name):
+            given[key] = RawValue(text, f"environment {name}", name)
     return given
 
 
@@ -143,7 +145,7 @@ def peek(
 
     Other errors in them are ignored: this serves to report an error before settings are loaded or after they failed.
     """
-    if text := environ.get(TABLE[key].variable):
+    if text := variable(environ, TABLE[key].variable):
         return text
     from swapcli.config.yaml_parser import parse_yaml
 

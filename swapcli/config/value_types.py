@@ -75,18 +75,24 @@ def _parse_flag(value: object) -> bool:
 
 
 def _parse_text(value: object) -> str:
-    """Return a text of printable characters without spaces at its ends."""
-    return parse_printable(parse_printable(value).strip())
+    """Return a text of printable characters without spaces at its ends. A whole number of YAML is one, as in `[9]`."""
+    return parse_printable(parse_printable(_unquoted(value)).strip())
 
 
 def _parse_texts(value: object) -> tuple[str, ...]:
     """Parse a list, a text with commas, or a list of such texts; repetitions count once."""
     names: list[str] = []
     for item in value if isinstance(value, list | tuple) else [value]:
-        if not isinstance(item, str):
+        text = _unquoted(item)
+        if not isinstance(text, str):
             raise ValueError
-        names.extend(_parse_text(name) for name in item.split(",") if name.strip())
+        names.extend(_parse_text(name) for name in text.split(",") if name.strip())
     return tuple(dict.fromkeys(names))
+
+
+def _unquoted(value: object) -> object:
+    """Return a whole number as its digits, as they stood in YAML without quotes; any other value as it is."""
+    return str(value) if isinstance(value, int) and not isinstance(value, bool) else value
 
 
 def _parse_address_ranges(value: object) -> tuple[str, ...]:
@@ -198,9 +204,12 @@ def _parse_headers(value: object) -> dict[str, Secret]:
         entries = list(value.items())
     else:
         raise ValueError
-    if not all(isinstance(part, str) for entry in entries for part in entry):
-        raise ValueError
-    headers = {name.strip(): Secret(_parse_header(name.strip(), text.strip())) for name, text in entries}
+    headers = {}
+    for name, given in entries:
+        text = _unquoted(given)
+        if not isinstance(name, str) or not isinstance(text, str):
+            raise ValueError
+        headers[name.strip()] = Secret(_parse_header(name.strip(), text.strip()))
     if len({name.lower() for name in headers}) < len(entries):
         raise ValueError
     return headers

@@ -1,8 +1,9 @@
 """Parse the YAML of a settings file into plain values, without the traps of YAML 1.1. Imported only if there is one.
 
-Scalars are `true`, `false`, `null`, decimal numbers or text: `no`, `0x12` and `12:30` are text, so an address
-needs no quotes. Repeated keys, anchors, aliases and tags are refused: two readers must see the same settings, and a
-small file must stay small. Works on the parser's events, so that depth is bounded before anything recurses.
+Scalars are `true`, `false`, `null`, decimal numbers or text: `no`, `0x12`, `007` and `12:30` are text, so an address
+needs no quotes, and a whole number can be read back as it was written where text is expected. Repeated keys, anchors,
+aliases and tags are refused: two readers must see the same settings, and a small file must stay small. Works on the
+parser's events, so that depth is bounded before anything recurses.
 """
 
 from __future__ import annotations
@@ -28,7 +29,7 @@ from swapcli.errors import ConfigError
 _MAX_DEPTH = 32
 _LOADER = getattr(yaml, "CSafeLoader", yaml.SafeLoader)
 
-_WHOLE = re.compile(r"[-+]?[0-9]{1,78}")
+_WHOLE = re.compile(r"0|-?[1-9][0-9]{0,77}")
 _NUMBER = re.compile(r"[-+]?[0-9]{1,78}\.[0-9]{1,78}")
 _WORDS: dict[str, object] = {"": None, "~": None, "null": None, "true": True, "false": False}
 

@@ -12,6 +12,7 @@ from typing import TYPE_CHECKING, Any, cast
 
 from swapcli.config import Secret, Settings, network_names_from, networks_from, node_url
 from swapcli.config.source_readers import FLAG_ORIGIN
+from swapcli.encoding.byte_order_mark import to_plain_utf8
 from swapcli.encoding.url import is_http_url
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.dialects import has_readings
@@ -62,7 +63,7 @@ Warn = Callable[[str], object]
 def read_file(name: str) -> bytes:
     """Return the contents of a file. Raises `InvalidInput` if it cannot be read."""
     try:
-        return Path(name).read_bytes()
+        return to_plain_utf8(Path(name).read_bytes())
     except (OSError, ValueError) as error:
         reason = getattr(error, "strerror", None) or str(error)
         raise InvalidInput(f"cannot read {name}: {reason}", details={"file": name}) from error

@@ -315,6 +315,17 @@ def endpoints_of(network: Network) -> tuple[Endpoint, ...]:
     return tuple(endpoint for endpoint in ENDPOINTS if endpoint.exists_on(network))
 
 
+def canonical_path(path: str) -> str:
+    """Return a path with single slashes and none at its end: client libraries join addresses to `//base/route`.
+
+    The folder of the documentation keeps its slash, since it redirects: the links of that page are relative.
+    """
+    if "//" not in path and not path.endswith("/"):
+        return path
+    joined = f"/{'/'.join(filter(None, path.split('/')))}"
+    return DOCS_FOLDER if joined.lower() == DOCS and path.endswith("/") else joined
+
+
 def classify_path(path: str) -> RequestClass:
     """Return the rate-limit class of a request by its path in lower case, also if no endpoint matches it."""
     is_health = path in _HEALTH_PATHS or path.endswith(_HEALTH_SUFFIXES)

@@ -12,7 +12,7 @@ from swapcli.engine.clock import Clock
 from swapcli.errors import Cancelled, RateLimited, SwapcliError, Unauthorized
 from swapcli.service.access_log import REQUEST_ID_HEADER, AccessLog, AccessRecord, choose_request_id, classify_client
 from swapcli.service.access_policy import AccessPolicy
-from swapcli.service.endpoint_table import classify_path
+from swapcli.service.endpoint_table import canonical_path, classify_path
 from swapcli.service.error_responses import error_response, status_error
 from swapcli.service.metrics import Metrics
 from swapcli.service.rate_limits import RateLimitState, RejectionPacer, RequestClass
@@ -141,13 +141,14 @@ class AuthMiddleware:
         self._pacer = pacer
 
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
-        """Check the request and pass it on, with its path in lower case."""
+        """Check the request and pass it on, with its path in lower case, with single slashes."""
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         malformed = get_rejection(scope)
         if malformed is not None:
             return await send_json(send, malformed)
         context = get_context(scope)
+        context.path = canonical_path(context.path)
         scope["path"] = context.path.lower() if context.path.isascii() else context.path
         request_class = classify_path(scope["path"])
         key = _api_key(scope)

@@ -37,7 +37,8 @@ class ClientDisconnected(Exception):
 class RequestContext:
     """The context of a request, filled in on the way to its endpoint and read by the access log.
 
-    `path` is as the client sent it. `address` is the client's address behind trusted proxies, None if unknown.
+    `path` is as the client sent it, but for slashes: see `endpoint_table.canonical_path`. `address` is the client's
+    address behind trusted proxies, None if unknown.
     """
 
     __slots__ = ("address", "api_key", "network", "path", "pattern", "request_id", "status")

@@ -25,7 +25,14 @@ Order = dict[str, Any]
 def order(
     number: object, token_in: object = WETH, token_out: object = USDC, amount: object = "1000000000000000000"
 ) -> Order:
-    return {"id": number, "token_in": token_in, "token_out": token_out, "amount_in": amount, "size": "ignored"}
+    return {
+        "id": number,
+        "token_in": token_in,
+        "token_out": token_out,
+        "amount_in": amount,
+        "size": "ignored",
+        "usd": 0.5,
+    }
 
 
 @pytest.fixture
@@ -65,6 +72,20 @@ def test_a_batch_is_read_from_a_file_too(market_file: str, tmp_path: Path) -> No
     assert [answer["id"] for answer in answers(ran)] == [7]
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n"])
+@pytest.mark.parametrize("from_file", [True, False])
+def test_batches_of_other_systems_are_read(
+    market_file: str, tmp_path: Path, encoding: str, line_end: str, from_file: bool
+) -> None:
+    content = "".join(json.dumps(order(number)) + line_end for number in (1, "ä")).encode(encoding)
+    file = tmp_path / "orders.ndjson"
+    file.write_bytes(content)
+    name, stdin = (str(file), b"") if from_file else ("-", content)
+    ran = run_swapcli("route", "testnet", "--market", market_file, "--batch", name, "--json", stdin=stdin)
+    assert [answer["id"] for answer in answers(ran)] == [1, "ä"]
+
+
 def test_an_order_that_fails_says_so_and_the_others_go_on(batch: Callable[..., CommandResult]) -> None:
     ran = batch(order(1, token_out=LONELY), order(2), order(3, amount="0"))
     assert ran.exit_code == 2
@@ -98,15 +119,21 @@ def test_a_value_that_is_none_fails_its_order_only(batch: Callable[..., CommandR
 @pytest.mark.parametrize(
     ("line", "problem"),
     [
-        ("{", "is not JSON"),
+        ("{", "is not valid JSON: Expecting property name"),
         ("[]", "is not a JSON object"),
         ("1", "is not a JSON object"),
         ('{"id": 1, "token_in": "A"}', "has no token_out, amount_in"),
-        ('{"id": NaN, "token_in": "A", "token_out": "B", "amount_in": "1"}', "neither a string nor an integer"),
+        ('{"id": NaN, "token_in": "A", "token_out": "B", "amount_in": "1"}', "is not valid JSON: NaN is not a number"),
+        ('{"id": 0.5, "token_in": "A", "token_out": "B", "amount_in": "1"}', "neither a string nor an integer"),
         ('{"id": true, "token_in": "A", "token_out": "B", "amount_in": "1"}', "neither a string nor an integer"),
         ('{"id": [], "token_in": "A", "token_out": "B", "amount_in": "1"}', "neither a string nor an integer"),
-        ("[" * 100_000, "is not JSON"),
-        ("9" * 5_000, "is not JSON"),
+        ("[" * 100_000, "is nested too deep"),
+        ("9" * 5_000, "holds a number out of range"),
+        ('{"id": 1, "id": 2, "token_in": "A", "token_out": "B", "amount_in": "1"}', 'has the key "id" twice'),
+        ('{"id": {"a": 1, "a": 1}, "token_in": "A", "token_out": "B", "amount_in": "1"}', 'has the key "a" twice'),
+        ('{"id": 1, "token_in": "A", "token_out": "B", "amount_in": "1", "reverse": true}', 'has the key "reverse"'),
+        ('{"id": 1, "token_in": "A", "token_out": "B", "amount_in": "1", "\\u001b[2J": 1}', 'has the key "\\u001b[2J"'),
+        ('{"Id": 1, "token_in": "A", "token_out": "B", "amount_in": "1"}', 'has the key "Id"'),
     ],
 )
 def test_a_line_that_is_no_order_ends_the_batch_with_its_number(

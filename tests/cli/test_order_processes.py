@@ -4,15 +4,21 @@ from __future__ import annotations
 
 import os
 import signal
+import subprocess
+import sys
 from collections.abc import Callable, Iterator
 from itertools import count
 
 import pytest
 
+from swapcli.cli import exit_codes
 from swapcli.cli.order_processes import answer_in_processes
 from swapcli.errors import InputOutputError
+from tests.support.command import clean_environment
 
 WORKERS = 3
+READ_ONLY = ("unshare", "--map-root-user", "--mount", "sh", "-c", 'mount -t tmpfs -o ro none /dev/shm && eval "$0"')
+"""Runs a command with a /dev/shm that cannot be written to, where users may have namespaces of their own."""
 ORDERS = 5_000
 """So many that processes take several at once."""
 
@@ -38,6 +44,16 @@ def test_an_error_comes_after_the_answers_before_it(length: int) -> None:
     assert [next(answers) for _ in range(length)] == list(range(0, 2 * length, 2))
     with pytest.raises(ValueError, match="a malformed line"):
         next(answers)
+
+
+def test_without_semaphores_the_error_names_folder_and_option() -> None:
+    if subprocess.run([*READ_ONLY, "true"], capture_output=True, check=False).returncode:
+        pytest.skip("on this system users cannot mount a read-only /dev/shm")
+    command = [*READ_ONLY, f"{sys.executable} -m swapcli route base --offline --batch - --workers 2"]
+    line = b'{"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1000000000000000000"}\n'
+    ran = subprocess.run(command, input=2 * line, capture_output=True, check=False, env=clean_environment())
+    assert ran.returncode == exit_codes.IO_ERROR
+    assert b"error: --workers needs semaphores, which are files in /dev/shm: Read-only file system" in ran.stderr
 
 
 def test_no_answer_is_lost_before_a_killed_process() -> None:

@@ -231,3 +231,15 @@ def test_an_explorer_is_a_web_page(tmp_path: Path) -> None:
         file.write_text(f'networks: {{base: {{explorer: "{wrong}"}}}}')
         ran = run_swapcli("networks", "--config", str(file))
         assert (ran.exit_code, "http or https URL" in ran.stderr) == (2, True)
+
+
+@pytest.mark.parametrize("columns", ["0", "", "-5", "x", "10001", "99999999999", "9" * 5_000, "٣"])
+def test_a_width_that_is_none_counts_as_unknown(columns: str) -> None:
+    for command in (
+        ("route", "base", "ETH", "USDC", "1.5", "--offline", "--table"),
+        ("networks", "--table"),
+        ("help", "routing"),
+    ):
+        ran, expected = (run_swapcli(*command, env={"COLUMNS": each}) for each in (columns, "80"))
+        assert ran.exit_code == 0
+        assert len(ran.stdout) == len(expected.stdout) > 100

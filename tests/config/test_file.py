@@ -36,6 +36,15 @@ def test_a_file_on_disk_is_read(tmp_path: Path) -> None:
     assert (settings.max_hops, settings.network, settings.origin("network")) == (4, "bäse", f"file {path}")
 
 
+@pytest.mark.parametrize("encoding", ["utf-8", "utf-8-sig", "utf-16"])
+@pytest.mark.parametrize("line_end", ["\n", "\r\n", "\r"])
+def test_files_of_other_systems_are_read(tmp_path: Path, encoding: str, line_end: str) -> None:
+    path = tmp_path / "config.yaml"
+    path.write_bytes(f"max_hops: 4{line_end}network: bäse{line_end}".encode(encoding))
+    settings = load_settings(flags={}, environ={}, config_path=path, home=HOME)
+    assert (settings.max_hops, settings.network) == (4, "bäse")
+
+
 @pytest.mark.parametrize(
     ("content", "problem"),
     [
@@ -98,7 +107,10 @@ def test_what_is_no_plain_mapping_is_refused_with_its_line(text: str, problem: s
         ("no", "no"),
         ("off", "off"),
         ("0x12", "0x12"),
-        ("012", 12),
+        ("012", "012"),
+        ("12", 12),
+        ("+12", "+12"),
+        ("-0", "-0"),
         ("12:30", "12:30"),
         ("1_000", "1_000"),
         ("1e3", "1e3"),

@@ -13,7 +13,7 @@ from swapcli.config import TABLE
 from tests.config.in_memory import DEFAULT_FILE, load, refused
 
 WRONG: dict[str, list[object]] = {
-    "network": [True, 5, ["base"], {}, " ", "a\x1bb"],
+    "network": [True, 5.5, ["base"], {}, " ", "a\x1bb"],
     "api_version": ["v3", "V1", 1, True, []],
     "slippage": ["much", -0.1, 100.0001, 0.00001, "1e-3", True, [0.5], "0.5 %%", "12.345bps", "5,0", "٣"],
     "impact_warning": ["much", -1, 101, True],
@@ -21,7 +21,7 @@ WRONG: dict[str, list[object]] = {
     "max_hops": [0, 17, 1.5, "six", True, [6], "-1", "1" * 100],
     "shares": ["coarse", "FINE", 1, True, []],
     "router_dialect": ["public", "OWN", 1, True, []],
-    "exclude_protocols": [5, True, {"a": 1}, [["a"]], ["a", 5], ["a\nb"]],
+    "exclude_protocols": [True, {"a": 1}, [["a"]], ["a", 0.5], ["a\nb"]],
     "gas_price": [-1, 0.5, "0.5", "1.5wei", "0.0000000001gwei", "1 ether", True, [], 2**128],
     "market": [5, True, ["m.json"], "a\0b"],
     "store_dir": [5, True, ["stores"], "a\0b"],
@@ -49,16 +49,16 @@ WRONG: dict[str, list[object]] = {
     ],
     "api_key_file": [5, {}],
     "names_rpc_url": ["ftp://a.example", "a.example", 5, True, ["a"]],
-    "api_key": [5, True, ["a"], "a b", "ключ"],
+    "api_key": [0.5, True, ["a"], "a b", "ключ"],
     "solve_time_s": [-1, 86_401, "soon", True],
     "service.solve_time_s": [-0.1, "long", []],
     "timeout_s": [0, -1, 86_401, "soon", True, "1e3"],
     "publish_url": ["http://a.example", "redis://a:b", 5, True],
-    "service.host": [5, True, " "],
+    "service.host": [0.5, True, " "],
     "service.port": [-1, 65_536, 0.5, "http", True],
     "service.workers": [0, 257, 1.5, "all", True],
     "service.keys_file": [5, {}],
-    "service.cors_origins": [5, True, [["a"]]],
+    "service.cors_origins": [0.5, True, [["a"]]],
     "service.requests_per_minute": [0, 1_000_001, "many", True],
     "service.requests_per_minute_with_key": [0, -5, 0.5],
     "service.health_requests_per_minute": [0, "much", []],
@@ -137,6 +137,24 @@ def test_a_gas_price_is_exact_in_every_spelling(wei: int) -> None:
 @pytest.mark.parametrize("text", ["[a, b]", "a,b", "a, b,", "[a, 'b,a']", "- a\n- b"])
 def test_a_list_may_be_a_list_or_text_with_commas(text: str) -> None:
     assert load(f"exclude_protocols:\n  {text.replace(chr(10), chr(10) + '  ')}").exclude_protocols == ("a", "b")
+
+
+@pytest.mark.parametrize("text", ["[9, uniswapV2, 12]", "[9, 'uniswapV2,12']", "- 9\n- uniswapV2\n- 12"])
+def test_ids_in_a_list_need_no_quotes(text: str) -> None:
+    found = load(f"exclude_protocols:\n  {text.replace(chr(10), chr(10) + '  ')}").exclude_protocols
+    assert found == ("9", "uniswapV2", "12")
+
+
+@pytest.mark.parametrize("text", ["8453", "007", "-5", "0", "+1", "1_000", "9" * 77])
+def test_text_of_digits_is_read_as_it_is_written(text: str) -> None:
+    headers = f"networks: {{base: {{rpc_headers: {{X-Key: {text}}}}}}}"
+    settings = load(f"network: {text}\napi_key: {text}\nexclude_protocols: {text}\n{headers}")
+    assert (settings.network, settings.exclude_protocols) == (text, (text,))
+    assert settings.api_key is not None
+    assert settings.api_key.reveal() == text
+    found = settings.networks["base"].rpc_headers
+    assert found is not None
+    assert found["X-Key"].reveal() == text
 
 
 def test_an_empty_list_overrides_a_weaker_one() -> None:

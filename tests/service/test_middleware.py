@@ -8,6 +8,7 @@ import re
 import time
 from collections.abc import Iterator
 from typing import Any
+from urllib.parse import urlencode
 
 import pytest
 
@@ -18,9 +19,10 @@ from swapcli.errors import Cancelled, MarketError, NoRoute
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.service.app import create_app
-from swapcli.service.endpoint_table import ENDPOINTS
+from swapcli.service.endpoint_table import ENDPOINTS, canonical_path, classify_path
 from swapcli.service.key_file import ApiKey
 from swapcli.service.market_registry import MarketRegistry
+from swapcli.service.rate_limits import RequestClass
 from swapcli.service.worker_thread import IsCancelled
 from tests.service.test_endpoints import OneKey
 from tests.support.service import (
@@ -416,6 +418,28 @@ def test_health_uses_the_cached_result_while_the_worker_is_busy() -> None:
             await client.task
 
         served.run(visits())
+
+
+@pytest.mark.parametrize(
+    "path", ["/testnet/route", "/testnet/v2/healthcheck", "/testnet/tokens/weth", "/livez", "/docs"]
+)
+def test_repeated_slashes_and_one_at_the_end_change_nothing(service: InProcessService, path: str) -> None:
+    query = f"?{urlencode(build_order_query('testnet'))}" if path.endswith("route") else ""
+    expected = service.send("GET", path + query)
+    spellings = [f"/{path}", path.replace("/", "//"), f"///{path.lstrip('/')}"]
+    spellings += [f"{path}/", f"{path}//", f"/{path}/"] if path != "/docs" else []
+    for spelling in spellings:
+        answer = service.send("GET", f"http://service.test{spelling}{query}")
+        assert answer.status_code == expected.status_code != 404
+        assert answer.headers["content-type"] == expected.headers["content-type"]
+    text = service.get("/metrics").text
+    assert 'endpoint="other"' not in text
+
+
+def test_a_health_check_stays_one_with_more_slashes() -> None:
+    for path in ("/livez", "/testnet/healthcheck", "/testnet/v2/healthcheck"):
+        for spelling in (path, f"{path}/", f"/{path}//"):
+            assert classify_path(canonical_path(spelling)) is RequestClass.HEALTH
 
 
 def test_the_document_has_every_served_path_and_no_other(service: InProcessService) -> None:

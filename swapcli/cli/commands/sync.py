@@ -112,7 +112,9 @@ def sync(
     target_network = session.network(session.network_name(network))
     names, listed_decimals = tokens, dict[str, int]()
     if tokens is not None:
-        names, listed_decimals = read_token_lists(tokens, target_network, session.settings.timeout_s)
+        names, listed_decimals, notes = read_token_lists(tokens, target_network, session.settings.timeout_s)
+        for note in notes:
+            session.output.note(note)
     sync_filter = parse_sync_filter(target_network, protocols, names, min_liquidity, from_block)
     if watch and session.settings.publish_url is not None:
         from swapcli.remote.redis_client import require_redis

@@ -10,6 +10,7 @@ import json
 import os
 
 from swapcli import __version__, user_folders
+from swapcli.environment import variable
 
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
@@ -52,7 +53,7 @@ def read_facts(environ: Mapping[str, str], options: Mapping[str, str]) -> Settin
 def _read_settings(environ: Mapping[str, str], home: str) -> SettingFacts:
     config_file = user_folders.config_file(environ, home)
     defaults = _defaults(environ, home, config_file)
-    variables = [environ.get(name, "") for name in _VARIABLES]
+    variables = [variable(environ, name) for name in _VARIABLES]
     stamp = _stamp(config_file)
     if stamp is None and not any(variables):
         return defaults

@@ -20,6 +20,7 @@ from swapcli.cli.render.payload_view import PayloadView
 from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.route_shape import RouteShape
 from swapcli.cli.render.route_view import PoolRow, RouteView, SwapRow
+from swapcli.cli.terminal import terminal_width
 from swapcli.encoding.text import ELLIPSIS
 from swapcli.pictures.route_flow import RouteFlow
 from swapcli.pictures.text import format_line, tree_rows
@@ -109,9 +110,11 @@ def print_details(sheet: DetailView, console: Console) -> None:
 
 def new_console(color: str, stream: TextIO | None = None, width: int | None = None) -> Console:
     """Return a console on `stream` (default stdout); `color` is auto, always or never."""
+    out = stream or sys.stdout
     return Console(
-        file=stream or sys.stdout,
-        width=width,
+        file=out,
+        # A table in a pager is as wide as the terminal that shows it. rich itself would take COLUMNS=0 at its word.
+        width=width or terminal_width(out, sys.stdin, sys.stderr),
         highlight=False,
         markup=False,
         emoji=False,
