@@ -18,6 +18,7 @@ from types import MappingProxyType
 from typing import Final
 
 from swapcli.chain.pool_constants import (
+    AlgebraConstants,
     BalancerV2Constants,
     BalancerV3Constants,
     CryptoSwapConstants,
@@ -218,12 +219,33 @@ KINDS: Final[Mapping[ContractKind, KindTraits]] = {
         created=("PoolCreated(address,address,uint24,int24,address)", "PoolCreated(address,address,int24,address)"),
         constants=TickConstants,
     ),
+    ContractKind.RAMSES_V3: KindTraits(
+        ("concentrated",),
+        "ramses_v3",
+        {
+            **_TICK_EVENTS,
+            "FeeAdjustment(uint24,uint24)": key_of_emitter,
+            # Of pools without a dynamic fee.
+            "Mint(address,address,uint256,int24,int24,uint128,uint256,uint256)": key_of_emitter,
+        },
+        created=("PoolCreated(address,address,uint24,int24,address)", "PoolCreated(address,address,int24,address)"),
+        constants=TickConstants,
+    ),
     ContractKind.ALGEBRA: KindTraits(
         ("concentrated",),
         "algebra",
-        {**_TICK_EVENTS, "Fee(uint16)": key_of_emitter, "TickSpacing(int24)": key_of_emitter},
-        created=("Pool(address,address,address)",),
-        constants=TickConstants,
+        {
+            **_TICK_EVENTS,
+            # Of the releases from 1.2.0 on, with the plugin's fees, for which 1.2.10 has events beside the usual ones.
+            "Swap(address,address,int256,int256,uint160,uint128,int24,uint24,uint24)": key_of_emitter,
+            "Burn(address,int24,int24,uint128,uint256,uint256,uint24)": key_of_emitter,
+            "Fee(uint16)": key_of_emitter,
+            "TickSpacing(int24)": key_of_emitter,
+            "Plugin(address)": key_of_emitter,
+            "PluginConfig(uint8)": key_of_emitter,
+        },
+        created=("Pool(address,address,address)", "CustomPool(address,address,address,address)"),
+        constants=AlgebraConstants,
     ),
     ContractKind.UNISWAP_V4: KindTraits(
         ("concentrated",),

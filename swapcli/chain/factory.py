@@ -20,7 +20,8 @@ class Factory(NamedTuple):
     `protocols_by_hook` are those of the pools of a Uniswap V4 manager with known hooks. `fee_ppm` is the constant fee
     of a kind that has one. `fee_tiers` are those that the catalogue knows of, as in `Deployment`. Pools of
     `quoted_protocols` that cannot be computed can be sampled. `wrapped_native` is the token that native currency counts
-    as. `quoter` says how pools that are sampled are announced and quoted.
+    as. `quoter` says how pools that are sampled are announced and quoted. `swap_quoter` is the contract of an Algebra
+    deployment that quotes swaps in its pools; empty if the catalogue knows none.
     """
 
     address: str
@@ -32,6 +33,7 @@ class Factory(NamedTuple):
     quoted_protocols: frozenset[str] = frozenset()
     wrapped_native: str | None = None
     quoter: Quoter | None = None
+    swap_quoter: str = ""
 
     @property
     def all_protocols(self) -> tuple[ProtocolInfo, ...]:

@@ -42,7 +42,7 @@ COMMON_FEES: Final = (100, 500, 2_500, 3_000, 10_000)
 """Fees in ppm for Uniswap V3 contracts if neither the factory nor the catalogue lists them."""
 
 _SOLIDLY_KINDS: Final = (ContractKind.SOLIDLY, ContractKind.SOLIDLY_V1)
-_V3_KINDS: Final = (ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3)
+_V3_KINDS: Final = (ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.RAMSES_V3)
 _BY_SPACING: Final = "getPool(address,address,int24)"
 _NAMES: Final[Mapping[ContractKind, tuple[str, ...]]] = MappingProxyType(
     {

@@ -18,6 +18,17 @@ class TickConstants(NamedTuple):
     tick_spacing: int = 0
 
 
+class AlgebraConstants(NamedTuple):
+    """Of a pool of Algebra Integral: the quoter of its deployment, and the deployer of a custom pool.
+
+    `has_dynamic_fee` is whether its plugin could set the fee of a swap at the last read.
+    """
+
+    quoter: str = ""
+    deployer: str = ""
+    has_dynamic_fee: bool = False
+
+
 class V4Constants(NamedTuple):
     """The key of a Uniswap V4 pool, besides its tokens and a constant fee, and its id.
 
@@ -107,6 +118,7 @@ class SampledConstants(NamedTuple):
 
 PoolConstants = (
     TickConstants
+    | AlgebraConstants
     | V4Constants
     | InfinityConstants
     | EkuboConstants

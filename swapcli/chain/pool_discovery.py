@@ -15,7 +15,7 @@ from swapcli.chain.factory import Factory
 from swapcli.chain.loaders import pool_reader
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_ref import PoolRef
+from swapcli.chain.pool_ref import PoolRef, network_quoter
 from swapcli.encoding.abi import WORD
 from swapcli.model.network import Deployment, Network, ProtocolInfo
 from swapcli.model.quoter import Quoter
@@ -68,6 +68,8 @@ def _add_factories(factories: dict[str, Factory], protocol: ProtocolInfo, kind: 
             factory = factories.get(address) or Factory(
                 address, kind, (), fee_ppm, deployment.fee_tiers, wrapped_native=network.wrapped_native_address
             )
+            if kind is ContractKind.ALGEBRA:
+                factory = factory._replace(swap_quoter=network_quoter(protocol.amm_name, network))
             factories[address] = _with_protocol(factory, protocol, deployment)
             problem = ""
     return problem

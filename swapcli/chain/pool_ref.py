@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections.abc import Collection
+from typing import Final
+
 from swapcli.chain.contract_kinds import KINDS, ContractKind, contract_kinds, kinds_of_family
-from swapcli.chain.pool_constants import C, FactoryConstants, LastBins, LastTicks, PoolConstants
+from swapcli.chain.pool_constants import AlgebraConstants, C, FactoryConstants, LastBins, LastTicks, PoolConstants
 from swapcli.model.network import Kind, Network
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated import Concentrated
 from swapcli.pools.constant_product import ConstantProduct
 from swapcli.records import NamedTuple
+
+_QUOTER_ROLES: Final = ("quoter_v2", "quoter")
 
 
 class PoolRef(NamedTuple):
@@ -64,19 +69,30 @@ def bare_ref(pool: Pool, network: Network) -> PoolRef | None:
     if kind is None:
         return None
     ref = PoolRef(pool.address, pool.protocol, pool.family, kind, pool.tokens, pool.decimals, pool.fee_ppm)
+    if kind is ContractKind.ALGEBRA:
+        return ref._replace(constants=AlgebraConstants(quoter=network_quoter(pool.protocol, network)))
     if KINDS[kind].constants is not FactoryConstants:
         return ref
     return ref._replace(constants=FactoryConstants(likely_factory=_only_factory(pool.protocol, kind, network)))
 
 
+def network_quoter(protocol: str, network: Network) -> str:
+    """Return the quoter that a network names for a protocol of Algebra Integral; empty if it names none or several."""
+    return _only_address(protocol, _QUOTER_ROLES, network)
+
+
 def _only_factory(protocol: str, kind: ContractKind, network: Network) -> str:
     """Return the factory that a network names for a protocol; empty if it names none or several."""
+    return _only_address(protocol, KINDS[kind].roles, network)
+
+
+def _only_address(protocol: str, roles: Collection[str], network: Network) -> str:
     named = {
         address
         for deployment in network.deployments
         if protocol in deployment.protocols
         for role, address in deployment.addresses.items()
-        if role in KINDS[kind].roles
+        if role in roles
     }
     return named.pop() if len(named) == 1 else ""
 

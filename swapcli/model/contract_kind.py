@@ -13,6 +13,7 @@ class ContractKind(StrEnum):
     SOLIDLY_V1 = "solidly_v1"
     UNISWAP_V3 = "uniswap_v3"
     SOLIDLY_V3 = "solidly_v3"
+    RAMSES_V3 = "ramses_v3"
     ALGEBRA = "algebra_integral"
     UNISWAP_V4 = "uniswap_v4"
     STABLESWAP = "stableswap"

@@ -74,7 +74,7 @@ class Concentrated(Pool):
 
     @property
     def changes_without_events(self) -> bool:
-        """Whether a hook sets the fee; PancakeSwap Infinity has an event for that."""
+        """Whether a hook, a plugin or the time sets the fee; PancakeSwap Infinity has an event for that."""
         return self.tick_list.has_dynamic_fee and not self.tick_list.parameters
 
     @property
@@ -125,7 +125,8 @@ class Concentrated(Pool):
         Optional: `variant` ("uniswap_v3" or "algebra_integral"); for Uniswap V4 `pool_id`, `hooks`, `native` (true
         where currency0 is the native token, listed under its wrapped form), `dynamic_fee` (true where the key's fee is
         0x800000) and `protocol_fees_ppm` (of selling token0, of selling token1); for PancakeSwap Infinity also
-        `parameters`, those of its key.
+        `parameters`, those of its key. Other pools have `dynamic_fee` where the fee changes without an event, and
+        custom pools of Algebra Integral their `deployer`.
         """
         check_pair(identity)
         fields = StateFields(state)

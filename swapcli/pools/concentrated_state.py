@@ -42,6 +42,9 @@ class TickList(NamedTuple):
     A Uniswap V4 pool has a `pool_id`; `is_native` means that its currency0 is the native token, `has_dynamic_fee` that
     its hook can set the LP fee. `protocol_fees_ppm` are the protocol's fees of selling token0 and of selling token1. A
     pool of PancakeSwap Infinity has the same and the `parameters` of its key, which are 0 for all others.
+
+    Of a pool with its own contract, `has_dynamic_fee` means that the fee can change without an event: with time, as
+    Slipstream's, or by a plugin of Algebra's. `deployer` is who made a custom pool of Algebra, empty for all others.
     """
 
     tick_spacing: int
@@ -55,6 +58,7 @@ class TickList(NamedTuple):
     has_dynamic_fee: bool = False
     protocol_fees_ppm: tuple[int, int] = NO_FEES
     parameters: int = 0
+    deployer: str = ""
 
     @property
     def has_hook_after_swaps(self) -> bool:
@@ -88,6 +92,8 @@ class TickList(NamedTuple):
             state["dynamic_fee"] = True
         if self.protocol_fees_ppm != NO_FEES:
             state["protocol_fees_ppm"] = list(self.protocol_fees_ppm)
+        if self.deployer:
+            state["deployer"] = self.deployer
         return state
 
 
@@ -97,6 +103,9 @@ def read_tick_list(fields: StateFields, fee_ppm: int) -> TickList:
     in_list = fields.choice("variant", (UNISWAP_V3, ALGEBRA_INTEGRAL), default=UNISWAP_V3) == ALGEBRA_INTEGRAL
     pool_id = fields.optional_hex("pool_id", 32)
     hooks, has_dynamic_fee, parameters, protocol_fees_ppm = _read_hooks_and_fees(fields, pool_id, spacing, fee_ppm)
+    deployer = fields.optional_hex("deployer", 20) or ""
+    if deployer and not in_list:
+        raise InvalidPoolState("deployer", "only Algebra Integral has custom pools")
     ticks, nets = read_ticks(fields)
     # Algebra's spacing can change while older positions stay.
     if not in_list and gcd(spacing, *ticks) != spacing:
@@ -114,15 +123,17 @@ def read_tick_list(fields: StateFields, fee_ppm: int) -> TickList:
         has_dynamic_fee=has_dynamic_fee,
         protocol_fees_ppm=protocol_fees_ppm,
         parameters=parameters,
+        deployer=deployer,
     )
 
 
 def _read_hooks_and_fees(
     fields: StateFields, pool_id: str | None, spacing: int, fee_ppm: int
 ) -> tuple[str, bool, int, tuple[int, int]]:
-    """Read (hooks, has_dynamic_fee, parameters, protocol_fees_ppm), which only pools with an id have.
+    """Read (hooks, has_dynamic_fee, parameters, protocol_fees_ppm).
 
-    Their modules are loaded on demand: hardly a quote needs them.
+    Of these, pools without an id can only have a dynamic fee. The modules of the others are loaded on demand: hardly a
+    quote needs them.
     """
     hooks = fields.optional_hex("hooks", 20) or ZERO_ADDRESS
     has_dynamic_fee = fields.has("dynamic_fee") and fields.boolean("dynamic_fee")
@@ -135,7 +146,7 @@ def _read_hooks_and_fees(
         check_infinity_hooks(hooks, parameters, has_dynamic_fee=has_dynamic_fee)
         if step_in(parameters) != spacing:
             raise InvalidPoolState("tick_spacing", f"{spacing} differs from {step_in(parameters)} in parameters")
-    elif hooks != ZERO_ADDRESS or has_dynamic_fee:
+    elif hooks != ZERO_ADDRESS or (has_dynamic_fee and pool_id):
         from swapcli.pools.v4_hooks import check_hooks
 
         check_hooks(hooks, has_dynamic_fee=has_dynamic_fee)
@@ -144,8 +155,8 @@ def _read_hooks_and_fees(
         from swapcli.pools.protocol_fees import read_protocol_fees
 
         protocol_fees_ppm = read_protocol_fees(fields, fee_ppm, max_protocol_fee_ppm)
-    if not pool_id and (parameters or hooks != ZERO_ADDRESS or has_dynamic_fee or protocol_fees_ppm != NO_FEES):
-        raise InvalidPoolState("pool_id", "missing, but only pools with an id have hooks, dynamic and protocol fees")
+    if not pool_id and (parameters or hooks != ZERO_ADDRESS or protocol_fees_ppm != NO_FEES):
+        raise InvalidPoolState("pool_id", "missing, but only pools with an id have hooks and protocol fees")
     return hooks, has_dynamic_fee, parameters, protocol_fees_ppm
 
 

@@ -194,6 +194,9 @@ class Slipstream(UniswapV3):
         identity = (fixture.host.address, *fixture.tokens, tick_spacing, ZERO_ADDRESS)
         self.contract.send("initialize", *identity, sqrt_price_x96)
 
+    def traits(self) -> dict[str, object]:
+        return {"dynamic_fee": True}
+
 
 def slipstream_pool() -> Artifact:
     """Return the pool contract. Its factory initializes clones; the tests initialize a deployed copy the same way."""

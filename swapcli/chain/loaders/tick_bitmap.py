@@ -25,13 +25,17 @@ _BITS: Final = 256
 
 
 class PriceState(NamedTuple):
-    """Price, active liquidity and fee of a pool; `protocol_fees_ppm` are added when token0 and when token1 is sold."""
+    """Price, active liquidity and fee of a pool; `protocol_fees_ppm` are added when token0 and when token1 is sold.
+
+    `has_dynamic_fee` means that the fee of a pool with its own contract can change without an event.
+    """
 
     sqrt_price_x96: int
     tick: int
     liquidity: int
     fee_ppm: int
     protocol_fees_ppm: tuple[int, int] = (0, 0)
+    has_dynamic_fee: bool = False
 
 
 class WordRange(NamedTuple):
@@ -105,12 +109,14 @@ def read_around_price(source: TickDataSource, spacing: int, near_tick: int | Non
 
 def state_fields(position: PriceState, spacing: int, ladder: Mapping[int, int]) -> dict[str, object]:
     """Return the fields of a market file."""
+    dynamic = {"dynamic_fee": True} if position.has_dynamic_fee else {}
     return {
         "sqrt_price_x96": position.sqrt_price_x96,
         "tick": position.tick,
         "liquidity": position.liquidity,
         "tick_spacing": spacing,
         "ticks": [[tick, ladder[tick]] for tick in sorted(ladder)],
+        **dynamic,
     }
 
 

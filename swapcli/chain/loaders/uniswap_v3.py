@@ -1,6 +1,7 @@
 """Uniswap V3, PancakeSwap V3, Slipstream and compatible contracts.
 
-The fee is read with the state: Slipstream's changes.
+The fee is read with the state. Slipstream's moves with time, for ten minutes after a change of the price and without an
+event; its `slot0` shows the contract, as it lacks the protocol's fee.
 """
 
 from __future__ import annotations
@@ -23,13 +24,15 @@ from swapcli.chain.loaders.uniswap_v2 import read_tokens, token_calls
 from swapcli.chain.lockstep_reads import BatchRead
 from swapcli.chain.pool_constants import LastTicks, TickConstants
 from swapcli.chain.pool_ref import PoolRef
-from swapcli.encoding.abi import to_signed
+from swapcli.encoding.abi import WORD, to_signed
 from swapcli.model.pool import Pool
 from swapcli.pools.concentrated import Concentrated
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
 
 _POSITION = ("slot0()", "liquidity()", "fee()")
 _SPACING = "tickSpacing()"
+_SLIPSTREAM_SLOT0_WORDS = 6
+"""Uniswap's and PancakeSwap's have 7."""
 _BITMAP = "tickBitmap(int16)"
 _TICKS = "ticks(int24)"
 _CREATED = "PoolCreated(address,address,uint24,int24,address)"
@@ -114,7 +117,13 @@ class PoolContract:
     def read_position(self, answers: Sequence[ReturnData]) -> PriceState:
         slot0, liquidity, fee = answers
         price, tick = read_words(slot0, 2, _POSITION[0])
-        return PriceState(price, to_signed(tick), read_word(liquidity, _POSITION[1]), read_word(fee, _POSITION[2]))
+        return PriceState(
+            price,
+            to_signed(tick),
+            read_word(liquidity, _POSITION[1]),
+            read_word(fee, _POSITION[2]),
+            has_dynamic_fee=len(slot0 or b"") == _SLIPSTREAM_SLOT0_WORDS * WORD,
+        )
 
     def word_calls(self, words: Sequence[int]) -> Sequence[ContractCall]:
         return [ContractCall(self.address, encode_call(_BITMAP, number)) for number in words]

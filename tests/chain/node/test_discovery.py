@@ -14,7 +14,7 @@ from swapcli.chain.loaders import load_pools
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_constants import BalancerV2Constants, LastTicks, TickConstants, V4Constants
+from swapcli.chain.pool_constants import AlgebraConstants, BalancerV2Constants, LastTicks, TickConstants, V4Constants
 from swapcli.chain.pool_discovery import (
     PoolList,
     creation_filter,
@@ -44,13 +44,14 @@ from tests.contracts.evm import (
 )
 from tests.pools.test_weighted_differential import Balancer, random_pool
 
-INITIALIZE, POOL_REGISTERED, POOL, POOL_CREATED_SLIPSTREAM = (
+INITIALIZE, POOL_REGISTERED, POOL, POOL_CREATED_SLIPSTREAM, CUSTOM_POOL = (
     topic_of(signature)
     for signature in (
         KINDS[ContractKind.UNISWAP_V4].created[0],
         KINDS[ContractKind.BALANCER_V2].created[0],
         KINDS[ContractKind.ALGEBRA].created[0],
         KINDS[ContractKind.UNISWAP_V3].created[1],
+        KINDS[ContractKind.ALGEBRA].created[1],
     )
 )
 WEIGHTED = ProtocolInfo(8, "weighted", "Weighted", "weighted")
@@ -251,6 +252,8 @@ def test_events_of_slipstream_and_algebra_are_decoded(scene: Scene) -> None:
         Factory("0x" + "22" * 20, ContractKind.ALGEBRA, (ALGEBRA,)),
     )
     spacing = "0x" + (200).to_bytes(32).hex()
+    custom, deployer = "0x" + "c5" * 20, "0x" + "de" * 20
+    made_by_deployer = AlgebraConstants(deployer=deployer)
     scene.node.emitted_logs = [
         Log(
             homes_of[0].address,
@@ -260,11 +263,15 @@ def test_events_of_slipstream_and_algebra_are_decoded(scene: Scene) -> None:
             0,
         ),
         Log(homes_of[1].address, (POOL, topic(a), topic(b)), encode(["address"], [other]), 2, 0),
+        Log(
+            homes_of[1].address, (CUSTOM_POOL, topic(deployer), topic(a), topic(b)), encode(["address"], [custom]), 2, 1
+        ),
         Log("0x" + "33" * 20, (POOL, topic(a), topic(b)), encode(["address"], [other]), 3, 0),
     ]
     assert scene.created(*homes_of) == [
         PoolRef(pool, "slipstream", "concentrated", ContractKind.UNISWAP_V3, (a, b), (), constants=TickConstants(200)),
-        PoolRef(other, "algebra", "concentrated", ContractKind.ALGEBRA, (a, b), ()),
+        PoolRef(other, "algebra", "concentrated", ContractKind.ALGEBRA, (a, b), (), constants=AlgebraConstants()),
+        PoolRef(custom, "algebra", "concentrated", ContractKind.ALGEBRA, (a, b), (), constants=made_by_deployer),
     ]
 
 
@@ -273,7 +280,7 @@ def test_weighted_pools_are_found_among_vault_registrations() -> None:
     balancer = Balancer()
     scene = Scene(balancer.chain)
     known = random_pool(rng, balancer, "v3")
-    contract = balancer.deploy("v3", list(known.tokens), list(known.weights), known.fee_ppm)
+    contract = balancer.deploy("v3", list(known.tokens), list(known.weights), known.swap_fee)
     scene.record_events(None)
     vault = balancer.vault.address
     (pool_id,) = contract.call("getPoolId")

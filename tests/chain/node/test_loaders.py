@@ -14,7 +14,7 @@ from swapcli.chain.loaders import load_pools, ref_of_pool
 from swapcli.chain.loaders.tick_bitmap import REACH, all_words, words_around
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.multicall import BlockReader
-from swapcli.chain.pool_constants import LastTicks, PoolConstants, TickConstants, V4Constants
+from swapcli.chain.pool_constants import AlgebraConstants, LastTicks, PoolConstants, TickConstants, V4Constants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.errors import InsufficientLiquidity, PoolError
 from swapcli.model.pool import Pool
@@ -62,6 +62,8 @@ def place_of_real(real: RealConcentrated) -> PoolRef:
     identity = real.identity()
     kinds = {AlgebraIntegral: ContractKind.ALGEBRA, UniswapV4: ContractKind.UNISWAP_V4}
     constants: PoolConstants = TickConstants(real.tick_spacing)
+    if isinstance(real, AlgebraIntegral):
+        constants = AlgebraConstants()
     if isinstance(real, UniswapV4):
         constants = V4Constants(real.pool_id, real.tick_spacing)
     return PoolRef(

@@ -50,6 +50,7 @@ def test_weighted_pools_of_every_factory_are_read_as_they_are(factory: str) -> N
             known.weights,
             1 if factory.startswith("v1") else 4,
             f"0x{real.pool_id.hex()}",
+            known.fee_remainder_wad,
         )
         at_home = place._replace(constants=BalancerV2Constants(real.vault.address, f"0x{real.pool_id.hex()}"))
         node = EvmNode(balancer.chain)

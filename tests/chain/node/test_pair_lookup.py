@@ -330,7 +330,8 @@ def requested_keys(scene: Scene, home: Factory) -> list[int]:
 
 WITH_PAIR_LOOKUP = {
     *(ContractKind.UNISWAP_V2, ContractKind.SOLIDLY, ContractKind.SOLIDLY_V1),
-    *(ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.ALGEBRA, ContractKind.UNISWAP_V4),
+    *(ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.RAMSES_V3),
+    *(ContractKind.ALGEBRA, ContractKind.UNISWAP_V4),
 }
 WITHOUT_PAIR_LOOKUP = tuple(kind for kind in KINDS if kind not in WITH_PAIR_LOOKUP)
 

@@ -51,7 +51,7 @@ IGNORED = {
     *("SetFeeProtocol", "SetLmPoolEvent", "Donate", "OperatorSet", "OwnershipTransferred"),
     *("ProtocolFeeControllerUpdated", "AuthorizerChanged", "ExternalBalanceTransfer", "FlashLoan"),
     *("InternalBalanceChanged", "RelayerApprovalChanged"),
-    *("Plugin", "PluginConfig", "CommunityFee", "CommunityVault", "Skim", "BurnFee"),
+    *("CommunityFee", "CommunityVault", "Skim", "BurnFee"),
     *("ExcessTokens", "SwapFee", "PoolRegistered", "TokensRegistered", "TokensDeregistered"),
 }
 """Events of the real contracts that change no swap, or that announce a new pool."""

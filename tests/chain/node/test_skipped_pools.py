@@ -208,7 +208,7 @@ def test_a_tick_at_the_end_of_the_range_closes_the_liquidity() -> None:
 
 def test_the_number_of_ticks_that_are_read_is_limited() -> None:
     pool = Chain().deploy(sources()["OddToken"])
-    pool.send("say", "globalState()", sqrt_ratio_at_tick(0).to_bytes(32) + bytes(32))
+    pool.send("say", "globalState()", sqrt_ratio_at_tick(0).to_bytes(32) + bytes(3 * 32))
     for signature, value in (("liquidity()", 1), ("fee()", 100), ("tickSpacing()", 1), ("tickTreeRoot()", 1)):
         say(pool, signature, value)
     for signature in ("tickTreeSecondLayer(int16)", "tickTable(int16)"):
