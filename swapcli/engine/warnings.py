@@ -102,9 +102,15 @@ def deadline_warnings(network: Network, terms: SwapTerms) -> Iterator[QuoteWarni
 
 
 def _search_warnings(answer: QuoteResult) -> Iterator[QuoteWarning]:
-    if isinstance(answer, LocalQuote) and not answer.quote.is_search_complete:
+    if not isinstance(answer, LocalQuote):
+        return
+    if not answer.quote.is_search_complete:
         message = "the search ran out of time: this is the best route found until then (setting solve_time_s)"
         yield QuoteWarning(WarningCode.SEARCH_TIME_UP, message)
+    if broken := answer.quote.broken_pools:
+        others = f" and {len(broken) - 1} more" if len(broken) > 1 else ""
+        message = f"pool {broken[0]}{others} was left out: its state is so extreme that computations on it fail"
+        yield QuoteWarning(WarningCode.POOL_LEFT_OUT, message)
 
 
 def is_exact(answer: QuoteResult) -> bool | None:

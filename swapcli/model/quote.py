@@ -87,7 +87,8 @@ class Quote(NamedTuple):
     `best_single_path_gas_units` its gas. `time_s` is the core's time. `is_search_complete` is False where the search
     ran out of time: the route is the best found until then. Prices, `wei_usd` and `price_impact` are None where
     unknown. `sampled_pools` are the keys of the route's pools whose outputs are quotes of their protocols;
-    `estimated_pools` are those of them whose protocol has not quoted the very amount.
+    `estimated_pools` are those of them whose protocol has not quoted the very amount. `broken_pools` are the keys of
+    the market's pools that were left out because a computation fails on their state.
     """
 
     order: Order
@@ -109,6 +110,7 @@ class Quote(NamedTuple):
     best_single_path_gas_units: int | None = None
     sampled_pools: tuple[str, ...] = ()
     estimated_pools: tuple[str, ...] = ()
+    broken_pools: tuple[str, ...] = ()
 
     @property
     def gas_wei(self) -> int:

@@ -15,8 +15,6 @@ from swapcli.model.quote import Certificate
 from swapcli.routing.graph.best_paths import add_purchase_costs, extend_prices
 from swapcli.routing.graph.market_graph import Arc, MarketGraph, Prices
 
-_MIN_PRICE_RATIO = 1e-250  # lower marginal rates overflow floats in the curves, which square or divide by them
-
 
 def build_certificate(
     graph: MarketGraph,
@@ -59,7 +57,7 @@ def surplus(arc: Arc, prices: Prices) -> float:
     price_in, price_out = prices.get(arc.token_in, 0.0), prices.get(arc.token_out, 0.0)
     if price_in <= 0.0 or price_out * arc.rate <= price_in:
         return 0.0
-    amount_in, amount_out, _ = arc.trade_to_marginal_rate(max(price_in / price_out, _MIN_PRICE_RATIO))
+    amount_in, amount_out = arc.best_trade(price_in, price_out)
     return price_out * amount_out - price_in * amount_in
 
 

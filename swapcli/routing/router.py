@@ -7,7 +7,7 @@ from contextlib import suppress
 from functools import cached_property, partial
 from itertools import pairwise
 from math import inf
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, TypeVar
 
 from swapcli.errors import Cancelled, SameToken, UnknownToken
 from swapcli.model.execution import RATES, Execution
@@ -33,6 +33,8 @@ if TYPE_CHECKING:
     from swapcli.routing.route_limits import FitsCalldata
     from swapcli.routing.search_memory import SearchMemory
     from swapcli.routing.unused_pool_gains import PoolGains
+
+_T = TypeVar("_T")
 
 _MAX_CACHED_FILTERS = 8  # sets of excluded protocols; bounds the memory of a long-running service
 _MAX_UNITS = 2.0**256  # no token has more base units
@@ -61,16 +63,21 @@ class Router:
         self._fits_calldata = fits_calldata
         self.memory = memory
         self._dust_filters: dict[frozenset[str], DustFilter] = {}
+        self._broken_pools: frozenset[str] = frozenset()
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> Router:
         """Return a router for `market`, which differs from the present one only in the pools with keys in `changed`."""
         router = Router(market, self._execution, self._fits_calldata, self.memory)
+        router._broken_pools = self._broken_pools - changed
         filters = self._dust_filters.copy()
         dust_filter = filters.pop(frozenset(), None)
         addresses = tuple(market.tokens)
         if dust_filter and addresses[: len(dust_filter.graph.addresses)] == dust_filter.graph.addresses:
             before, after = (_pools_with_keys(each, changed) for each in (self.market, market))
-            graph = dust_filter.graph.with_changes(before, after, addresses)
+            try:
+                graph = dust_filter.graph.with_changes(before, after, addresses)
+            except (ArithmeticError, ValueError):  # a changed pool breaks its own curve: the first order finds it
+                return router
             pairs = graph.pairs_of((*before, *after))
             router._dust_filters[frozenset()] = router._new_dust_filter(graph, former=dust_filter.former_for(pairs))
             if graph.addresses == dust_filter.graph.addresses:
@@ -132,9 +139,13 @@ class Router:
 
         `known_routes` were found on other state: the result is no worse than any of them on this one.
         """
-        graph = self._graph(order.excluded_protocols)
-        check = _build_check(is_cancelled, is_time_up)
-        return self._search(order, graph, self._gas_price(gas_price_wei), check, known_routes, share_step)
+        check, gas_price_wei = _build_check(is_cancelled, is_time_up), self._gas_price(gas_price_wei)
+
+        def search() -> SearchResult:
+            graph = self._graph(order.excluded_protocols)
+            return self._search(order, graph, gas_price_wei, check, known_routes, share_step)
+
+        return self._without_broken_pools(search)
 
     def replay_again(self, result: SearchResult) -> SearchResult | None:
         """Return a result whose routes were found on other states of the pools with their amounts on these.
@@ -152,8 +163,12 @@ class Router:
         self, order: Order, result: SearchResult, *, gas_price_wei: int | None = None, certify: bool = False
     ) -> Quote:
         """Build the quote of a search result for `order` on this market. Raises nothing."""
-        certificate = _certificate(self._graph(order.excluded_protocols), result) if certify else None
-        return self._quote(order, result, self._gas_price(gas_price_wei), certificate)
+
+        def build() -> Quote:
+            certificate = _certificate(self._graph(order.excluded_protocols), result) if certify else None
+            return self._quote(order, result, self._gas_price(gas_price_wei), certificate)
+
+        return self._without_broken_pools(build)
 
     def pool_gains(
         self, order: Order, result: SearchResult, known_pools: Set[str], margin: float, *, all_paths: bool = False
@@ -164,13 +179,33 @@ class Router:
         """
         from swapcli.routing.unused_pool_gains import pool_gains
 
-        return pool_gains(self._graph(order.excluded_protocols), result, known_pools, margin, all_paths=all_paths)
+        def gains() -> PoolGains:
+            graph = self._graph(order.excluded_protocols)
+            return pool_gains(graph, result, known_pools, margin, all_paths=all_paths)
+
+        return self._without_broken_pools(gains)
 
     def closest_pools(self, order: Order, result: SearchResult, known_pools: Set[str], limit: int) -> tuple[str, ...]:
         """Return the keys of at most `limit` pools outside `known_pools` with rates closest to the best."""
         from swapcli.routing.unused_pool_gains import closest_pools
 
         return closest_pools(self._graph(order.excluded_protocols), result, known_pools, limit)
+
+    def _without_broken_pools(self, compute: Callable[[], _T]) -> _T:
+        """Return what `compute` does. If a pool's state breaks it, leave that pool out from now on and repeat it."""
+        known = self._broken_pools
+        try:
+            return compute()
+        except (ArithmeticError, ValueError):
+            from swapcli.routing.broken_pools import broken_pools
+
+            self._broken_pools |= broken_pools(self.market.pools.values())
+            if self._broken_pools == known:
+                raise
+        self._dust_filters.clear()
+        for name in ("_usd", "_usd_paths", "_reference_values"):
+            vars(self).pop(name, None)
+        return compute()
 
     def _gas_price(self, gas_price_wei: int | None) -> int:
         return self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
@@ -278,10 +313,14 @@ class Router:
                 # The whole market stays the newest entry, because the others come from it.
                 self._dust_filters[frozenset()] = self._dust_filters.pop(frozenset())
             else:
-                dust_filter = self._new_dust_filter(MarketGraph(self.market.pools.values(), self.market.tokens))
+                dust_filter = self._new_dust_filter(self._without_broken_pools(self._new_graph))
             self._dust_filters[excluded] = dust_filter
             drop_oldest(self._dust_filters, _MAX_CACHED_FILTERS)
         return dust_filter
+
+    def _new_graph(self) -> MarketGraph:
+        pools = (pool for key, pool in self.market.pools.items() if key not in self._broken_pools)
+        return MarketGraph(pools, self.market.tokens)
 
     def _new_dust_filter(
         self,
@@ -335,6 +374,7 @@ class Router:
             best_single_path_gas_units=single.gas_units if single else None,
             sampled_pools=best.replay.sampled_pools,
             estimated_pools=best.replay.estimated_pools,
+            broken_pools=tuple(sorted(self._broken_pools)),
         )
 
     def usd_prices(self, *tokens: Token) -> tuple[float | None, ...]:
@@ -365,8 +405,12 @@ class Router:
     @cached_property
     def _usd_paths(self) -> dict[int, PathPrice]:
         """The same with the paths that give the prices."""
-        graph = self._graph(frozenset())
-        return usd_price_paths(graph, self._anchors(graph))
+
+        def compute() -> dict[int, PathPrice]:
+            graph = self._graph(frozenset())
+            return usd_price_paths(graph, self._anchors(graph))
+
+        return self._without_broken_pools(compute)
 
     def _anchors(self, graph: MarketGraph) -> dict[int, float]:
         """Return USD per base unit of the tokens that all other prices start from."""

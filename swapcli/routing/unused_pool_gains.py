@@ -79,7 +79,7 @@ def _gain(arc: Arc, prices: Prices, margin: float, max_input_value: float) -> fl
     advantage = price_out * arc.rate - price_in
     if price_in <= 0.0 or advantage <= 0.0:
         return 0.0
-    amount_in, amount_out, _ = arc.trade_to_marginal_rate(price_in / price_out)
+    amount_in, amount_out = arc.best_trade(price_in, price_out)
     return min(price_out * amount_out - price_in * amount_in, max_input_value * advantage / price_in)
 
 

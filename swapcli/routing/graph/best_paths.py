@@ -10,11 +10,10 @@ per edge saves the cost of the calls.
 from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Mapping
-from math import inf
 from typing import TypeVar
 
 from swapcli.routing.graph.digraph import TokenPair
-from swapcli.routing.graph.market_graph import MarketGraph, Prices
+from swapcli.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, MarketGraph, Prices
 
 _Label = TypeVar("_Label")
 
@@ -70,7 +69,11 @@ def best_spot_rate(graph: MarketGraph, endpoints: TokenPair, max_hops: int) -> f
 
 
 def extend_prices(graph: MarketGraph, prices: Prices, target: int) -> Prices:
-    """Return `prices` with a value for every token that can be sold, over any number of hops, for a priced one."""
+    """Return `prices` with a value for every token that can be sold, over any number of hops, for a priced one.
+
+    Values stay within the bounds of prices: the product of the rates of a few absurd pools is beyond floats. A token
+    that is worth less gets none.
+    """
 
     def extend(front: Mapping[int, float], best: Mapping[int, float], hop: int) -> Prices:
         improved: Prices = {}
@@ -78,8 +81,8 @@ def extend_prices(graph: MarketGraph, prices: Prices, target: int) -> Prices:
             for i, rate in graph.best_rate_in[j].items():
                 if i in prices or (hop >= _MAX_IMPROVING_HOPS and i in best):
                     continue
-                value = best[j] * rate
-                if value > max(best.get(i, 0.0), improved.get(i, 0.0)):
+                value = min(best[j] * rate, MAX_PRICE)
+                if value > max(best.get(i, 0.0), improved.get(i, 0.0), MIN_PRICE):
                     improved[i] = value
         return improved
 
@@ -94,8 +97,8 @@ def add_purchase_costs(graph: MarketGraph, prices: Prices) -> Prices:
         improved: Prices = {}
         for i in front:
             for j, rate in graph.best_rate_out[i].items():
-                if j not in prices and best[i] / rate < min(best.get(j, inf), improved.get(j, inf)):
-                    improved[j] = best[i] / rate
+                if j not in prices and best[i] / rate < min(best.get(j, MAX_PRICE), improved.get(j, MAX_PRICE)):
+                    improved[j] = max(best[i] / rate, MIN_PRICE)
         return improved
 
     return best_labels(prices, _MAX_IMPROVING_HOPS, extend)

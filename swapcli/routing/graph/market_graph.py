@@ -18,6 +18,12 @@ from swapcli.routing.graph.digraph import TokenPair, unreachable_within
 Prices = dict[int, float]
 """Value of one base unit by token number, in base units of the order's output token."""
 
+MIN_PRICE, MAX_PRICE = 1e-120, 1e120
+"""Bounds of all prices: the ratio of any two, at most 1e240, stays within floats (1.8e308)."""
+MIN_RATE, MAX_RATE = MIN_PRICE, MAX_PRICE
+"""A pool outside of these spot rates is left out: it has nothing worth selling for. Products of such rates overflow."""
+
+_MIN_PRICE_RATIO = 1e-250  # lower marginal rates overflow floats in the curves, which square or divide by them
 _JUST_BELOW = 1 - 1e-9  # a relative step that floats resolve and that no pool's rate is constant over
 _DEPTH_ARCS = 5  # empirical: beyond the best five, pools add little to the depth of a pair
 
@@ -34,6 +40,11 @@ class Arc:
         self.rate = curve.start_rate
         self.trade_to_marginal_rate = curve.trade_to_marginal_rate
         self._depth: float | None = None
+
+    def best_trade(self, price_in: float, price_out: float) -> tuple[float, float]:
+        """Return (amount_in, amount_out) of the best trade at prices (> 0) of its tokens, both in the same unit."""
+        amount_in, amount_out, _ = self.trade_to_marginal_rate(max(price_in / price_out, _MIN_PRICE_RATIO))
+        return amount_in, amount_out
 
     @property
     def depth(self) -> float:
@@ -246,7 +257,7 @@ class MarketGraph:
                 if token_in == token_out:
                     continue
                 curve = pool.curve(token_in, token_out)
-                if curve.start_rate > 0.0:
+                if MIN_RATE < curve.start_rate < MAX_RATE:
                     arc = Arc(index[token_in], index[token_out], pool, curve)
                     self.arcs_by_pair[arc.token_in].setdefault(arc.token_out, []).append(arc)
 

@@ -163,7 +163,7 @@ def _trades(arcs: Iterable[Arc], known: Set[int], prices: Prices) -> Iterator[Tr
     for arc in arcs:
         gain = surplus(arc, prices) if id(arc) not in known else 0.0
         if gain > 0.0:
-            amount_in, amount_out, _ = arc.trade_to_marginal_rate(prices[arc.token_in] / prices[arc.token_out])
+            amount_in, amount_out = arc.best_trade(prices[arc.token_in], prices[arc.token_out])
             yield Trade(arc, amount_in, amount_out, gain)
 
 

@@ -10,10 +10,6 @@ from typing import Final
 
 # --- the dual and its prices
 
-MIN_PRICE: Final = 1e-120
-MAX_PRICE: Final = 1e120
-"""Bounds of all prices: the ratio of any two, at most 1e240, stays within floats (1.8e308)."""
-
 TURNOVER_WEIGHT: Final = 1e-4
 """Weight of all traded value, beside the order's, in the scale of imbalances. Arbitrage can move far more value than
 the order; balancing it to a fraction of the order would take too many iterations. Empirical."""

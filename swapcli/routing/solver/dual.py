@@ -21,13 +21,11 @@ from math import exp
 from operator import attrgetter
 
 from swapcli.routing.graph.digraph import TokenPair
-from swapcli.routing.graph.market_graph import Arc
+from swapcli.routing.graph.market_graph import MAX_PRICE, MIN_PRICE, Arc
 from swapcli.routing.solver.constants import (
     COORDINATE_PART,
     COORDINATE_TOL,
     EXHAUSTED_RATIO,
-    MAX_PRICE,
-    MIN_PRICE,
     TURNOVER_WEIGHT,
 )
 from swapcli.routing.solver.roots import find_log_root
