@@ -157,8 +157,11 @@ class JsonRpcClient:
             except _Refused as error:
                 if not error.is_adapting:
                     failures = failures + 1 if len(progress.results) == before else 1
-                if error.is_suspect:
-                    progress.suspect(error.batch_requests)
+                if error.is_suspect and progress.is_answering:
+                    self.limits.batch_requests.reject(error.batch_requests, now_s=self.limits.now_s)
+                    error.is_adapting = True
+                elif error.is_suspect:
+                    progress.suspect()
                 if error.late_requests > 1:
                     progress.max_requests = error.late_requests // 2
                 if failures >= self._max_attempts(error, requests, max_timeouts, has_next=has_next):
@@ -197,11 +200,9 @@ class JsonRpcClient:
                 if response is None:
                     self.limits.batch_requests.reject(count, now_s=self.limits.now_s)
                     continue
-                if progress.suspected:  # a single request has succeeded
-                    self.limits.batch_requests.reject(progress.suspected, now_s=self.limits.now_s)
-                    progress.suspected = 0
-                else:
-                    self.limits.batch_requests.accept(count, now_s=self.limits.now_s)
+                if progress.is_suspicious:
+                    progress.is_suspicious, progress.is_answering = False, True
+                self.limits.batch_requests.accept(count, now_s=self.limits.now_s)
                 if check and checks:
                     self._verify(check, response.get(len(requests), _MISSING))
                 progress.is_unverified |= bool(closing) and not checks
@@ -224,7 +225,7 @@ class JsonRpcClient:
         self.limits.accept_rate()
 
     def _max_requests(self, progress: _Progress) -> int:
-        return 1 if progress.suspected else min(self.limits.max_requests, progress.max_requests)
+        return 1 if progress.is_suspicious else min(self.limits.max_requests, progress.max_requests)
 
     def _next_batch(self, bodies: dict[int, bytes], progress: _Progress, reserved: int) -> dict[int, bytes]:
         """Return as many requests as fit one exchange with `reserved` others, at least one while any is left."""
@@ -376,7 +377,8 @@ class JsonRpcClient:
 class _Progress:
     """The results so far, by the index of their request, and whether the check of some of them is outstanding.
 
-    `suspected` is the size of a batch that failed twice without JSON-RPC, 0 for none: then a single request is next.
+    After a batch has failed twice without JSON-RPC, `is_suspicious` makes the next request a single one. If that
+    succeeds, the node `is_answering`, so that a batch that fails then is too large.
     `max_requests` is the size of the next batch, after one that was too late.
     """
 
@@ -384,13 +386,13 @@ class _Progress:
         self.results: dict[int, RpcResult] = {}
         self.is_unverified = False
         self.max_requests = MAX_BATCH_REQUESTS
-        self.suspected = self._suspects = 0
+        self.is_suspicious = self.is_answering = False
+        self._suspects = 0
 
-    def suspect(self, count: int) -> None:
+    def suspect(self) -> None:
         """Take note that a batch failed without JSON-RPC."""
         self._suspects += 1
-        if self._suspects >= 2:
-            self.suspected = count
+        self.is_suspicious = self._suspects >= 2
 
 
 class _Refused(Exception):

@@ -90,10 +90,12 @@ class Attempt(NamedTuple):
 LOG_METHODS: Final = frozenset({"eth_getLogs", "starknet_getEvents"})
 _CALL: Final = "eth_call"
 _STARKNET_CALLS: Final = frozenset({"starknet_call", "starknet_getClassHashAt"})
-_STATE_READS: Final = _STARKNET_CALLS | {
-    _CALL, "eth_getBalance", "eth_getCode", "eth_getStorageAt", "eth_getTransactionCount", "eth_getBlockByNumber",
-    "starknet_getBlockWithTxHashes",
-}  # fmt: skip
+_BLOCK_READS: Final = frozenset({"eth_getBlockByNumber", "starknet_getBlockWithTxHashes"})
+_STATE_READS: Final = (
+    _STARKNET_CALLS
+    | _BLOCK_READS
+    | {_CALL, "eth_getBalance", "eth_getCode", "eth_getStorageAt", "eth_getTransactionCount"}
+)
 """Methods that read at a block. Ours only name blocks that the node has named before."""
 
 _REVERTED_CODE: Final = 3
@@ -181,7 +183,7 @@ _AHEAD: Final = _words(
 )
 """Of a range of blocks whose end the node does not have yet."""
 _TOO_LARGE: Final = _words(
-    r"(entity|body|content|payload|request|response|message|calldata)( size)? (is )?(too (large|big|long)|exceed)",
+    r"(entity|body|content|payload|request|response|message|calldata)( size)? (is )?too (large|big|long)|size exceed",
     r"\bbatch", r"restricted json.?rpc", r"too large|too big", r"multiple (calls|requests) (are )?not",
     r"exceeds? (the )?(block|rpc|call)? ?gas (limit|cap)", r"array (of requests )?(is )?not",
 )  # fmt: skip
@@ -244,16 +246,14 @@ def classify_error(code: int, message: str, attempt: Attempt) -> Refusal:
         return Refusal.RESULT
     is_range = attempt.method in LOG_METHODS
     known = _known_code(code, attempt.method)
-    if known is Refusal.GONE and attempt.method in _STATE_READS and attempt.method != "eth_getBlockByNumber":
-        return Refusal.TRANSIENT  # the node has named the block: it cannot be history
     if code == _LIMIT_EXCEEDED_CODE and known is None:
         known = None if is_range else Refusal.RATE
     if known is None:
         known = _classify_range_words(message) if is_range else _classify_words(message)
     if is_range and known in (None, Refusal.OTHER):
         known = Refusal.TOO_LARGE if attempt.is_divisible else Refusal.OTHER
-    if known is Refusal.GONE and not is_range and attempt.method in _STATE_READS:
-        known = Refusal.TRANSIENT
+    if known is Refusal.GONE and attempt.method in _STATE_READS and attempt.method not in _BLOCK_READS:
+        return Refusal.TRANSIENT  # the node has named the block: its state cannot be gone
     return known or (Refusal.TRANSIENT if attempt.method in _STATE_READS else Refusal.OTHER)
 
 
@@ -382,8 +382,8 @@ _RANGE_WORDS: Final = (
 )
 _READ_WORDS: Final = (
     (Refusal.TIMEOUT, _TIMEOUT),
-    (Refusal.RATE, _RATE),
     (Refusal.TOO_LARGE, _TOO_LARGE),
+    (Refusal.RATE, _RATE),
     (Refusal.NOT_SERVED, _NOT_SERVED),
     (Refusal.GONE, _PRUNED),
     (Refusal.TRANSIENT, _TRANSIENT),
