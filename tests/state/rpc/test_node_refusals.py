@@ -188,7 +188,7 @@ def test_a_node_that_does_not_serve_a_method_keeps_the_others(servers: list[Serv
             node.call_many(echo_calls(2), NUMBER)
             node.read_logs(logs)
     sent = [len(server.exchanges) - count for server, count in zip(servers, before, strict=False)]
-    assert sent == [3, 3], "neither gets a request in vain again"
+    assert sent == [3, 3], "each gets only what it serves"
 
 
 def test_history_that_is_gone_is_final_at_once(servers: list[Server]) -> None:
