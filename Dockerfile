@@ -11,6 +11,7 @@ FROM ${BASE} AS build
 WORKDIR /src
 COPY pyproject.toml README.md LICENSE ./
 COPY man ./man
+COPY completions ./completions
 COPY swapcli ./swapcli
 # All dependencies have wheels, so there is no compiler in the image.
 RUN python -m venv /opt/swapcli && /opt/swapcli/bin/pip install --no-cache-dir --only-binary :all: '.[redis]'

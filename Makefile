@@ -1,15 +1,22 @@
-# Tasks of a developer. `make test` sets itself up on a machine with Python 3.11 and Node 20.
+# Tasks of a developer. `make test` sets itself up: as root on Debian completely, elsewhere it says what is missing.
 
 PYTHON ?= python3
 VENV := .venv
 RUN := $(VENV)/bin/python
 CONTRACTS := tests/contracts
 MINUTES ?= 10
+INSTALL ?=
 
-.PHONY: help setup test lint types unit check-full fuzz bench scale contracts markets completions snapshots clean
+.PHONY: help prerequisites setup test lint types unit check-full fuzz bench scale contracts markets completions snapshots clean
+
+# The programs come before what is installed with them.
+.NOTPARALLEL:
 
 help: ## List the targets.
 	@awk -F ':.*## ' '/^[a-z-]+:.*## /{printf "  make %-12s %s\n", $$1, $$2}' $(MAKEFILE_LIST)
+
+prerequisites: ## Look for the programs that the tests need, and install them as root on Debian, unless INSTALL=no.
+	@PYTHON='$(PYTHON)' INSTALL='$(INSTALL)' scripts/prerequisites
 
 setup: $(VENV)/.installed $(CONTRACTS)/node_modules/.installed ## Install all dependencies into this folder.
 
@@ -22,7 +29,7 @@ $(CONTRACTS)/node_modules/.installed: $(CONTRACTS)/package-lock.json
 	cd $(CONTRACTS) && npm ci
 	@touch $@
 
-test: lint types unit ## Run all checks: ruff, mypy and pytest.
+test: prerequisites lint types unit ## Run all checks: ruff, mypy and pytest.
 
 lint: setup ## Check style and formatting.
 	$(RUN) -m ruff check .
@@ -35,7 +42,7 @@ unit: setup ## Run the tests, and list the 25 slowest.
 # Three processes also on two cores: tests that wait for nodes, servers and pauses leave cores idle.
 	$(RUN) -m pytest -n 3 --durations=25 --durations-min=1
 
-check-full: lint types ## Run all checks, with the slow tests and the full number of examples. For releases.
+check-full: prerequisites lint types ## Run all checks, with the slow tests and the full number of examples. For releases.
 	HYPOTHESIS_PROFILE=full $(RUN) -m pytest -n 2 -m "" --durations=25 --durations-min=1
 
 fuzz: setup ## Search for failures with new random examples, for MINUTES. ARGS are passed on.
@@ -53,9 +60,12 @@ contracts: setup ## Compile this project's contracts.
 markets: setup ## Write the embedded markets and their compiled forms.
 	$(RUN) -m tests.generate.markets
 
-completions: setup ## Write the command tree that completion reads, and the manual page.
+completions: setup ## Write the command tree that completion reads, the scripts of the shells, and the manual page.
 	$(RUN) -m swapcli.cli.completion.command_tree
 	$(RUN) -m swapcli.cli.man_page man/swapcli.1
+	$(RUN) -m swapcli completion bash > completions/swapcli.bash
+	$(RUN) -m swapcli completion zsh > completions/_swapcli
+	$(RUN) -m swapcli completion fish > completions/swapcli.fish
 
 snapshots: setup ## Accept changed output in the snapshots, the README and its picture.
 	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/cli/test_render.py tests/test_docs.py tests/pictures/test_svg.py

@@ -15,7 +15,10 @@ from pathlib import Path
 import pytest
 
 ROOT = Path(__file__).parents[1]
-PROJECT = tomllib.loads((ROOT / "pyproject.toml").read_text())["project"]
+_SETTINGS = tomllib.loads((ROOT / "pyproject.toml").read_text())
+PROJECT = _SETTINGS["project"]
+SHARED_DATA: Mapping[str, str] = _SETTINGS["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"]
+"""Files for other programs, with their places below the prefix of the environment."""
 INSTALL_LINES = re.findall(r"^(?:pip|pipx|uvx) .+$", (ROOT / "README.md").read_text(), re.MULTILINE)
 """The lines of the README that install the checkout: its first one, which begins with that of pip, and one per tool."""
 USE = """
@@ -77,10 +80,10 @@ def test_the_packages_have_what_is_needed_and_no_more(packages: tuple[Path, Path
         others = {name.partition("/")[2] for name in wheel.namelist() if name not in inside}
     assert inside == {name for name in tracked if not name.endswith(".md")}
     assert "swapcli/py.typed" in inside
-    assert others >= {"licenses/LICENSE", "data/share/man/man1/swapcli.1"}
+    assert others >= {"licenses/LICENSE", *(f"data/{target}" for target in SHARED_DATA.values())}
     with tarfile.open(packages[1]) as source:
         names = {name.partition("/")[2] for name in source.getnames()}
-    assert names >= {*tracked, "LICENSE", "README.md", "pyproject.toml", "man/swapcli.1", "docs/route.svg"}
+    assert names >= {*tracked, "LICENSE", "README.md", "pyproject.toml", "docs/route.svg", *SHARED_DATA}
     assert {name.partition("/")[0] for name in names}.isdisjoint({"tests", ".ci", ".git", ".venv", "node_modules"})
 
 
@@ -100,7 +103,8 @@ def test_the_wheel_works_without_checkout_or_compiler(packages: tuple[Path, Path
     )
     assert "deploy" in run(swapcli, "help", cwd=tmp_path)
     run(programs / "python", "-c", USE, swapcli, cwd=tmp_path, env=env)
-    assert (tmp_path / "venv" / "share" / "man" / "man1" / "swapcli.1").exists()
+    for source, target in SHARED_DATA.items():
+        assert (tmp_path / "venv" / target).read_text() == (ROOT / source).read_text()
     where = run(programs / "python", "-c", "import swapcli; print(swapcli.__file__)", cwd=tmp_path)
     assert where.startswith(str(tmp_path))
 

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import shutil
 import subprocess
 import sys
+import tomllib
 from collections.abc import Callable, Mapping
 from contextlib import AbstractContextManager
 from functools import cache
@@ -17,6 +19,7 @@ from swapcli.cli.completion.candidates import completion_text
 from swapcli.cli.completion.command_tree import (
     ARGUMENT_VALUES,
     FILE,
+    SHELL_SCRIPTS,
     SHELLS,
     command_document,
     command_nodes,
@@ -25,6 +28,7 @@ from swapcli.cli.completion.command_tree import (
 from swapcli.networks.catalogue import find_network, network_names
 from tests.support.command import run_swapcli
 from tests.support.shell_session import (
+    COMPINIT,
     ZSH_SETUPS,
     Completion,
     ShellSession,
@@ -35,6 +39,7 @@ from tests.support.shell_session import (
 )
 from tests.support.testnet import write_market_file
 
+ROOT = Path(__file__).parents[2]
 NETWORKS = set(network_names())
 FREE_ARGUMENTS = {"AMOUNT", "NAME", "CALLDATA"}
 """Arguments that nothing completes."""
@@ -208,6 +213,28 @@ def test_zsh_evaluates_the_script_before_and_after_compinit(setup: str, tmp_path
         assert zsh.complete("swapcli route m") == Completion("swapcli route monad ", frozenset({"monad"}))
 
 
+def test_packagers_find_the_scripts_that_the_command_prints() -> None:
+    found = {file.name: file.read_text() for file in (ROOT / "completions").iterdir()}
+    expected = {SHELL_SCRIPTS[shell]: run_swapcli("completion", shell).stdout for shell in SHELLS}
+    assert found == expected, "run: make completions"
+
+
+def test_the_scripts_work_from_where_they_are_installed(tmp_path: Path) -> None:
+    settings = tomllib.loads((ROOT / "pyproject.toml").read_text())
+    for source, target in settings["tool"]["hatch"]["build"]["targets"]["wheel"]["shared-data"].items():
+        (tmp_path / target).parent.mkdir(parents=True, exist_ok=True)
+        shutil.copy(ROOT / source, tmp_path / target)
+    share = tmp_path / "share"
+    found = Completion("swapcli route monad ", frozenset({"monad"}))
+    with bash_session(tmp_path, setup=f". {share}/bash-completion/completions/swapcli") as bash:
+        assert bash.complete("swapcli route m") == found
+    with zsh_session(tmp_path, setup=f"fpath=({share}/zsh/site-functions $fpath)\n{COMPINIT}") as zsh:
+        assert zsh.complete("swapcli route m") == found
+    # As fish itself does on the first TAB after `swapcli`, from the folders that this variable lists.
+    setup = f"set -g fish_complete_path {share}/fish/vendor_completions.d"
+    assert fish_completions(["swapcli route m"], tmp_path, setup=setup) == [frozenset({"monad"})]
+
+
 @pytest.mark.parametrize("session", [bash_session, zsh_session])
 def test_a_hostile_symbol_stays_text(
     session: Callable[..., AbstractContextManager[ShellSession]], tmp_path: Path
@@ -273,7 +300,8 @@ def test_a_completion_loads_nothing_slow(tmp_path: Path) -> None:
     own = {name for name in loaded if name.startswith("swapcli.")}
     assert not loaded & {"typing", "typer", "rich", "yaml", "dataclasses", "pathlib", "sqlite3"}
     assert {name for name in own if not name.startswith("swapcli.cli")} == {
-        "swapcli.startup", "swapcli.user_folders", "swapcli.networks", "swapcli.networks.definition_files",
+        "swapcli.startup", "swapcli.environment", "swapcli.user_folders", "swapcli.networks",
+            "swapcli.networks.definition_files",
     }  # fmt: skip
 
 

@@ -23,10 +23,10 @@ set -o emacs
 bind 'set bell-style none'
 bind 'set completion-query-items 0'
 bind 'set page-completions off'
-eval "$(swapcli completion bash)"
-_capture() { _swapcli "$@"; printf '%s\\n' "${COMPREPLY[@]}" >> "$OUT"; }
+{setup}
+_capture() {{ _swapcli "$@"; printf '%s\\n' "${{COMPREPLY[@]}}" >> "$OUT"; }}
 complete -F _capture swapcli
-_dump() { printf '%s\\n' "LINE=$READLINE_LINE" >> "$OUT"; READLINE_LINE=; READLINE_POINT=0; }
+_dump() {{ printf '%s\\n' "LINE=$READLINE_LINE" >> "$OUT"; READLINE_LINE=; READLINE_POINT=0; }}
 bind -x '"\\C-t": _dump'
 echo READY >> "$OUT"
 """
@@ -50,10 +50,10 @@ bindkey '^T' dump
 ready() {{ print READY >> $OUT }}
 autoload -Uz add-zsh-hook; add-zsh-hook precmd ready
 """
-_COMPINIT, _EVAL = "autoload -Uz compinit; compinit -i -D", 'eval "$(swapcli completion zsh)"'
+COMPINIT, _EVAL = "autoload -Uz compinit; compinit -i -D", 'eval "$(swapcli completion zsh)"'
 ZSH_SETUPS = {
-    "with compinit before": f"{_COMPINIT}\n{_EVAL}",
-    "with compinit after": f"{_EVAL}\n{_COMPINIT}",
+    "with compinit before": f"{COMPINIT}\n{_EVAL}",
+    "with compinit after": f"{_EVAL}\n{COMPINIT}",
     "without compinit": _EVAL,
 }
 
@@ -123,9 +123,11 @@ def shell_environment(folder: Path, env: Mapping[str, str]) -> dict[str, str]:
 
 
 @contextmanager
-def bash_session(folder: Path, env: Mapping[str, str] | None = None) -> Iterator[ShellSession]:
+def bash_session(
+    folder: Path, env: Mapping[str, str] | None = None, setup: str = 'eval "$(swapcli completion bash)"'
+) -> Iterator[ShellSession]:
     """Open an interactive bash with the completion of swapcli."""
-    (folder / "bashrc").write_text(_BASH)
+    (folder / "bashrc").write_text(_BASH.format(setup=setup))
     command = [program("bash"), "--noprofile", "--rcfile", str(folder / "bashrc"), "-i"]
     yield from _opened(command, folder, env)
 
@@ -147,11 +149,14 @@ def _opened(command: list[str], folder: Path, env: Mapping[str, str] | None) -> 
         session.close()
 
 
-def fish_completions(lines: list[str], folder: Path, env: Mapping[str, str] | None = None) -> list[frozenset[str]]:
+def fish_completions(
+    lines: list[str],
+    folder: Path,
+    env: Mapping[str, str] | None = None,
+    setup: str = "swapcli completion fish | source",
+) -> list[frozenset[str]]:
     """Return what a fish offers for each line."""
-    script = "swapcli completion fish | source\n" + "".join(
-        f"complete -C {_fish_quoted(line)}; echo ---\n" for line in lines
-    )
+    script = f"{setup}\n" + "".join(f"complete -C {_fish_quoted(line)}; echo ---\n" for line in lines)
     ran = subprocess.run(
         [program("fish"), "--no-config", "-c", script],
         cwd=folder, env=shell_environment(folder, env or {}), capture_output=True, text=True, check=True,
