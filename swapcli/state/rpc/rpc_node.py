@@ -38,6 +38,7 @@ from swapcli.state.rpc.node import (
 )
 from swapcli.state.rpc.node_limits import NodeLimits
 from swapcli.state.rpc.node_limits_file import NodeLimitsFile
+from swapcli.state.rpc.receipt import Receipt
 from swapcli.state.rpc.rpc_connection import RpcConnection
 
 TIMEOUT_S: Final = 20.0
@@ -49,6 +50,7 @@ _MIN_SAVE_INTERVAL_S: Final = 10.0
 _BLOCK: Final = "eth_getBlockByNumber"
 _CALL: Final = "eth_call"
 _LOGS: Final = "eth_getLogs"
+_RECEIPT: Final = "eth_getTransactionReceipt"
 _NO_HASH: Final = "0x" + "00" * 32
 _ANY_BALANCE_WEI: Final = 1 << 128
 """Pays for the gas of any call at any gas price."""
@@ -261,6 +263,25 @@ class SingleRpcNode(JsonRpcNode):
         if any(not query.from_block <= log.block_number <= query.to_block for log in logs):
             self._fail(_LOGS, "events of blocks that were not requested")
         return sorted(logs, key=lambda log: (log.block_number, log.log_index))
+
+    def read_receipt(self, transaction: str) -> Receipt | None:
+        """As `ReceiptNode.read_receipt`."""
+        (found,) = self._send([RpcRequest(_RECEIPT, (transaction,), may_be_null=True)])
+        if found is None:
+            return None
+        if not isinstance(found, dict) or not isinstance(found.get("logs"), list):
+            self._fail(_RECEIPT, "no receipt")
+        if self._word(found.get("transactionHash"), _RECEIPT) != transaction.lower():
+            self._fail(_RECEIPT, "the receipt of another transaction")
+        logs = [self._log(entry) for entry in found["logs"]]
+        return Receipt(
+            block_number=self._number(found.get("blockNumber"), _RECEIPT),
+            block_hash=self._word(found.get("blockHash"), _RECEIPT),
+            succeeded=self._number(found.get("status"), _RECEIPT) == 1,
+            gas_used=self._number(found.get("gasUsed"), _RECEIPT),
+            gas_price_wei=self._number(found.get("effectiveGasPrice") or "0x0", _RECEIPT),
+            logs=tuple(sorted(logs, key=lambda log: log.log_index)),
+        )
 
     def _answers(self, requests: Sequence[RpcRequest], at: BlockId) -> list[ReturnData]:
         results = self._send(requests, self._block_check(at))

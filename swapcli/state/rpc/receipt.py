@@ -1,0 +1,26 @@
+"""The receipt of a mined transaction."""
+
+from __future__ import annotations
+
+from typing import Protocol
+
+from swapcli.records import NamedTuple
+from swapcli.state.rpc.node import Log, Node
+
+
+class Receipt(NamedTuple):
+    """What a transaction did: its events are `logs`, in order. It was mined in the block with this number and hash."""
+
+    block_number: int
+    block_hash: str
+    succeeded: bool
+    gas_used: int
+    gas_price_wei: int
+    logs: tuple[Log, ...]
+
+
+class ReceiptNode(Node, Protocol):
+    """A node that also knows mined transactions."""
+
+    def read_receipt(self, transaction: str) -> Receipt | None:
+        """Return the receipt of a transaction by its hash, 32 bytes in hex; None if the chain does not have it."""
