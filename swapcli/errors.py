@@ -36,7 +36,8 @@ SwapcliError
 │   ├── SlippageExceeded    the market has moved against a route
 │   └── MarketUnavailable   the state is not loaded, or too old to quote on, or closed
 ├── SimulationError         a simulation or balance check failed
-│   └── InsufficientBalance     the sender holds less than the swap takes
+│   ├── InsufficientBalance     the sender holds less than the swap takes
+│   └── SwapDiffers         a mined swap paid another amount than its quote
 ├── UnsafeSwap              the swap would lose more than is allowed
 │   └── PriceImpactTooHigh
 ├── UnhealthyError
@@ -323,6 +324,12 @@ class InsufficientBalance(SimulationError):
     """The sender holds less than the swap takes."""
 
     code = "INSUFFICIENT_BALANCE"
+
+
+class SwapDiffers(SimulationError):
+    """A mined swap paid another amount than its quote on the state before it."""
+
+    code = "SWAP_DIFFERS"
 
 
 class UnsafeSwap(SwapcliError):

@@ -638,6 +638,63 @@ class DepthJson(TypedDict):
     levels: list[DepthLevelJson]
 
 
+class VerifiedSwapJson(TypedDict):
+    """A mined swap. Amounts are in base units, of the event and of the quote on the state just before it.
+
+    `outcome` is equal, different or notExplained; then `reason` says why, and `quotedAmount` may be null.
+    """
+
+    logIndex: int
+    pool: str
+    protocol: str | None
+    family: str | None
+    inputToken: SwapTokenJson | None
+    outputToken: SwapTokenJson | None
+    inputAmount: str
+    outputAmount: str
+    quotedAmount: str | None
+    outcome: str
+    reason: str | None
+
+
+class NetSwapJson(TypedDict):
+    """What the swaps of a transaction sold and bought in total, in base units."""
+
+    inputToken: SwapTokenJson | None
+    outputToken: SwapTokenJson | None
+    inputAmount: str
+    outputAmount: str
+
+
+class BestRouteJson(TypedDict):
+    """What the best route would have paid for the net swap at the parent block; `problem` says why that is unknown.
+
+    `differenceBps` is how much more that is than the transaction's, in hundredths of a percent.
+    """
+
+    outputAmount: str | None
+    differenceBps: float | None
+    problem: str | None
+
+
+class VerificationJson(TypedDict):
+    """`swapcli verify --json`: the swaps of a mined transaction with their quotes; `stateBlock` is the parent block.
+
+    `netSwap` is null if the swaps are more than one swap in total, or a token is unknown; so is `bestRoute` then.
+    """
+
+    network: str
+    transaction: str
+    block: int
+    stateBlock: int
+    equal: int
+    different: int
+    notExplained: int
+    swaps: list[VerifiedSwapJson]
+    netSwap: NetSwapJson | None
+    bestRoute: BestRouteJson | None
+
+
 class DocumentJson(TypedDict):
     """A document that `swapcli schema DOCUMENT` describes, and what prints it."""
 
@@ -661,6 +718,7 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "protocols": (list[ProtocolDocumentJson],),
         "pools": (PoolsJson,),
         "price": (PricesJson,),
+        "verify": (VerificationJson,),
         "market-info": (StoreJson, list[StoreJson]),
         "market-import": (StoreJson,),
         "market-export": (ExportDocumentJson,),

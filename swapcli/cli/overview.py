@@ -32,6 +32,7 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
             "tokens": "List the tokens of a network.",
             "protocols": "List the protocols of a network.",
             "pools": "List the pools of a network with liquidity and price.",
+            "verify": "Compare the swaps of a mined transaction with their quotes.",
             "price": "Show the prices of tokens in USD and in the native token.",
             "schema": "Print the JSON schema of what a command prints.",
         },

@@ -26,6 +26,7 @@ from swapcli.errors import (
     MarketError,
     UnknownNetwork,
 )
+from swapcli.model.live_mode import LiveMode
 from swapcli.model.network import Kind, Network
 from swapcli.records import NamedTuple
 
@@ -292,6 +293,10 @@ class QuoteSources:
         store = self.stored(name)
         return self._store_source(store) if store is not None else self.open_embedded(name)
 
+    def open_known_pools(self, name: str) -> PoolSource:
+        """Return the source over the store of the network called `name`, else over its embedded market."""
+        return self._open_pool_source(name)
+
     def open_embedded(self, name: str) -> PoolSource:
         """Return the source over the embedded market of the network called `name`. Raises as `market`."""
         from swapcli.engine.open_market import open_market
@@ -420,6 +425,23 @@ class QuoteSources:
             return None
         check_is_evm(network)
         return self._connect(urls, network.chain_id, headers, warn)
+
+    def require_node(self, network: Network) -> RpcNode:
+        """Return the node of an EVM network, else the public nodes of the catalogue, with a warning.
+
+        Raises as `node`, and `InvalidOption` if there is none, or if the settings allow no public ones.
+        """
+        check_is_evm(network)
+        node = self.node(network)
+        if node is not None:
+            return node
+        if self.is_offline or self.settings.live is LiveMode.NEVER:
+            setting = f"networks.{network.name}.rpc_url"
+            raise InvalidOption(
+                f"no node of {network.name} is set, and public ones are not allowed",
+                hint=f"give --rpc-url, or set {setting}",
+            )
+        return cast("RpcNode", self.any_lasting_node(network).node)
 
     def pool_node(self, network: Network) -> AnyNode | None:
         """Return the node that pools of a network are read from; None if none is set, or offline. Raises as `node`."""

@@ -18,7 +18,9 @@ from swapcli.chain.pool_discovery import find_factories, with_decimals
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.swap_events import SwapEvent, find_swaps
 from swapcli.chain.tokens import load_tokens
+from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.quote_results import QuoteResult
+from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.pool_source import PoolSource
 from swapcli.engine.sources.quote_source import QuoteSource
 from swapcli.engine.swap_verification import KnownPool, NetSwap, Outcome, VerifiedSwap, find_net_swap, verify_swaps
@@ -36,6 +38,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.token import Token
 from swapcli.records import NamedTuple
+from swapcli.state.rpc.block_view import BlockView
 from swapcli.state.rpc.node import BlockHeader, ContractCall, LogFilter
 from swapcli.state.rpc.receipt import Receipt, ReceiptNode
 
@@ -78,6 +81,15 @@ class Verification(NamedTuple):
         if self.net is None or self.best is None or self.best.quote is None:
             return None
         return (self.best.quote.result.output_amount / self.net.amount_out - 1.0) * 10_000
+
+
+def quote_at_block(known: PoolSource, node: ReceiptNode) -> OpenAtBlock:
+    """Return what opens sources of quotes on the blocks of a node, which begin with the `known` pools."""
+
+    def open_at_block(block: BlockHeader, gas_price_wei: int) -> QuoteSource:
+        return LiveSource(known, BlockView(node, block, gas_price_wei), SYSTEM_CLOCK)
+
+    return open_at_block
 
 
 def verify_transaction(
