@@ -119,8 +119,8 @@ def verify_transaction(
     last = events[-1].last_log
     before = [log for index, log in by_index.items() if index <= last]
     own = frozenset(log.log_index for log in receipt.logs)
-    wanted = {event.first_log for event in events}
-    swaps = tuple(swap for swap in verify_swaps(pools, reasons, before, own) if swap.event.first_log in wanted)
+    starts = {event.first_log for event in events}
+    swaps = tuple(swap for swap in verify_swaps(pools, reasons, before, own) if swap.event.first_log in starts)
     net = find_net_swap(_paid_amounts(swap, pair_tokens) for swap in swaps)
     best = _find_best_route(open_at_block, parent, receipt, net) if net else None
     tokens = {**tokens, **_read_missing_tokens(reader, tokens, pair_tokens)}

@@ -41,7 +41,7 @@ from tests.support.testnet import write_market_file
 
 ROOT = Path(__file__).parents[2]
 NETWORKS = set(network_names())
-FREE_ARGUMENTS = {"AMOUNT", "NAME", "CALLDATA"}
+FREE_ARGUMENTS = {"AMOUNT", "NAME", "CALLDATA", "TX"}
 """Arguments that nothing completes."""
 HOSTILE = "$(touch pwned)`x`; a"
 SETTINGS = """

@@ -102,6 +102,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row(("base", "--router-dialect", "settler", "--limit", "0", "--table")),
     ),
     "price": (Row(("base", "ETH", "cbBTC", "--table")), Row(("base", "ETH", "--in", "nosuch"), exit_code=2)),
+    "verify": (Row(("starknet", "0x12", "--table"), exit_code=2),),
     "config show": (Row(("--table",)),),
     "config path": (Row(()),),
     "config init": (Row(("--config", "{folder}/config.yaml", "--force")),),
