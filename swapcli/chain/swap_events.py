@@ -216,7 +216,12 @@ def _withdrawal(log: Log) -> SwapAmounts:
     return SwapAmounts(1, 0, shares, assets)
 
 
-_OWN_POOLS: Final = (ContractKind.UNISWAP_V3, ContractKind.ALGEBRA, ContractKind.SOLIDLY_V3)
+_OWN_POOLS: Final = (
+    ContractKind.UNISWAP_V3,
+    ContractKind.RAMSES_V3,
+    ContractKind.ALGEBRA,
+    ContractKind.SOLIDLY_V3,
+)
 _V2_PAIRS: Final = (ContractKind.UNISWAP_V2, ContractKind.SOLIDLY_V1)
 
 SWAP_SHAPES: Final[Mapping[str, _Shape]] = MappingProxyType(

@@ -66,7 +66,13 @@ class VerifiedSwap(NamedTuple):
 
 _SYNCS: Final = frozenset(topic_of(each) for each in ("Sync(uint112,uint112)", "Sync(uint256,uint256)"))
 _MINT: Final = topic_of("Mint(address,address,int24,int24,uint128,uint256,uint256)")
-_BURN: Final = topic_of("Burn(address,int24,int24,uint128,uint256,uint256)")
+_BURNS: Final = frozenset(
+    topic_of(each)
+    for each in (
+        "Burn(address,int24,int24,uint128,uint256,uint256)",
+        "Burn(address,int24,int24,uint128,uint256,uint256,uint24)",  # Algebra Integral 1.2
+    )
+)
 _MODIFY: Final = topic_of("ModifyLiquidity(bytes32,address,int24,int24,int256,bytes32)")
 _TOKEN_TOPICS: Final = frozenset(
     topic_of(each) for each in ("Transfer(address,address,uint256)", "Approval(address,address,uint256)")
@@ -171,7 +177,7 @@ class _Track:
         if topic in _SYNCS:
             self._apply_sync()
             self._synced = tuple(int.from_bytes(log.data[at : at + WORD]) for at in (0, WORD))
-        elif isinstance(self._pool, Concentrated) and topic in (_MINT, _BURN, _MODIFY):
+        elif isinstance(self._pool, Concentrated) and topic in (_MINT, _MODIFY, *_BURNS):
             if not self._lost:
                 self._add_liquidity(log)
         else:
