@@ -209,9 +209,9 @@ def test_a_pool_is_found_by_the_factory_that_it_names(trader: Trader, node: RpcN
     known = trader.market.pools
     pairs = [place for place in trader.world.places if place.protocol == "uniswapV2"]
     symbols = [trader.world.symbol(token) for token in pairs[0].tokens]
-    tokens = [trader.world.tokens[symbol] for symbol in symbols]
+    sold, bought = (trader.world.tokens[symbol] for symbol in symbols)
     trader.market = trader.market._replace(pools={pairs[0].key: known[pairs[0].key]})
-    transactions = trade_in_one_block(trader, [Order(*tokens, 10 ** tokens[0].decimals)])
+    transactions = trade_in_one_block(trader, [Order(sold, bought, 10**sold.decimals)])
     trader.market = trader.market._replace(pools={})
     (swap,) = verified_swaps(trader, node, transactions)
     assert (swap.outcome, swap.event.key) == (Outcome.EQUAL, pairs[0].key)
