@@ -369,7 +369,7 @@ class QuoteSources:
         return sorted(self.stores_folder.glob("*.sqlite"))
 
     def stored(self, name: str) -> Store | None:
-        """Open the store of the network called `name`; return None if there is none, or it is still empty.
+        """Open the store of the network called `name`; return None if there is none, or it has no pools.
 
         Raises `ConfigError` if it cannot be opened or belongs to another network, `MarketError` if it is damaged.
         """
@@ -379,7 +379,7 @@ class QuoteSources:
         from swapcli.store import open_store
 
         store = open_store(str(file), self.network, name)
-        if store.inventory.head() is not None or store.inventory.has_pools():
+        if store.inventory.has_pools():
             return store
         store.close()
         return None

@@ -131,11 +131,13 @@ def sync(
                 session.output.note(difference)
             with session.create_store(target_network) as target:
                 target.check_can_append()
+                had_pools = target.inventory.has_pools()
                 filled = _fill(session, target, node, sync_filter, accept_losses=accept_losses)
                 if watch:
                     with _publishing(session, target) as on_block:
                         _follow(session, target, node, heads, interruption, filled, on_block)
                 else:
+                    _require_pools(filled, had_pools)
                     _print(session, filled, is_watching=False)
     return exit_codes.OK
 
@@ -182,6 +184,20 @@ def _fill(
         )
     seconds, summary = SYSTEM_CLOCK.monotonic_s() - started_s, target.read_summary()
     return SyncResult(summary, max(summary.pools - before, 0), count_skipped(target), seconds, discovery_method(target))
+
+
+def _require_pools(filled: SyncResult, had_pools: bool) -> None:
+    """Raise `UpstreamError` if the first sync has found no pool: quotes do not use such a store."""
+    if filled.summary.pools or had_pools:
+        return
+    network = filled.summary.network
+    first = next(iter(filled.skipped), None)
+    reason = "" if first is None else f": {first.count:,} were left out, {printable(first.reason)}"
+    raise UpstreamError(
+        f"the sync found no pool of {network}{reason}; quotes go on without the store",
+        hint="check the node, --tokens, --protocols and --min-liquidity",
+        details={"network": network, "store": filled.summary.path},
+    )
 
 
 @contextmanager

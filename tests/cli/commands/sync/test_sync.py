@@ -44,6 +44,15 @@ def test_skipped_pools_are_reported_with_the_reason(scene: Scene) -> None:
     assert sum(each["count"] for each in thin["leftOut"]) > unknown["count"]
 
 
+def test_a_first_sync_without_pools_changes_no_quote(scene: Scene) -> None:
+    ran = scene.sync("--tokens", "ETH,USDC", "--json")
+    assert (ran.exit_code, ran.error["code"]) == (5, "UPSTREAM_ERROR")
+    assert ran.error["message"].startswith("the sync found no pool of anvil: ")
+    quote = run_swapcli("route", "anvil", "ETH", "USDC", "1", "--offline", "--json", env=scene.env)
+    assert quote.error["code"] != "NO_ROUTE"  # as without a store: this network has no embedded market
+    assert scene.sync("--json").exit_code == 0
+
+
 def test_all_output_formats_show_the_same_facts(scene: Scene) -> None:
     reported = scene.sync("--json").json
     for form in ("--plain", "--table"):
@@ -72,7 +81,7 @@ def test_tokens_and_protocols_filter_the_pools(scene: Scene) -> None:
 
 def test_the_native_token_syncs_pools_of_its_wrapped_form(scene: Scene) -> None:
     for native in ("ETH", "weth", "0x" + "00" * 20, "0x" + "Ee" * 20):
-        assert scene.sync("--tokens", f"{native},USDC", "--json").exit_code == 0
+        assert scene.sync("--tokens", f"{native},USDC,TKN", "--json").exit_code == 0
     twice = scene.sync("--tokens", "ETH,WETH", "--json")
     assert (twice.exit_code, twice.error["code"]) == (2, "INVALID_OPTION")
 
