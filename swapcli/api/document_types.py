@@ -240,8 +240,40 @@ class SampleJson(TypedDict):
     amountOut: str
 
 
+class NodeCheckJson(TypedDict):
+    """Something that quotes and syncs need of a node, and why the node does not serve it; empty if it does."""
+
+    name: str
+    passed: bool
+    problem: str
+
+
+class NodeDocumentJson(TypedDict):
+    """What a node serves; `healthy` is whether quotes work on it.
+
+    `latency` and `blockAge` are in seconds; null means that it was not found out.
+
+    The maxima are the largest sizes that the checks have seen: at most 20 requests in a batch, and 1,000 blocks in a
+    request for events.
+    """
+
+    network: str
+    node: str
+    healthy: bool
+    latency: float | None
+    block: int | None
+    blockAge: float | None
+    maxBatchRequests: int | None
+    maxLogBlocks: int | None
+    checks: list[NodeCheckJson]
+    missing: list[str]
+
+
 class HealthDocumentJson(TypedDict):
-    """The health of a network; 200 is healthy, 0 means no response. `time` is in seconds."""
+    """The health of a network; 200 is healthy, 0 means no response. `time` is in seconds.
+
+    `node` is what the node of --rpc-url serves.
+    """
 
     network: str
     healthy: bool
@@ -253,6 +285,7 @@ class HealthDocumentJson(TypedDict):
     pools: int | None
     tokens: int | None
     sample: SampleJson | None
+    node: NotRequired[NodeDocumentJson]
 
 
 class NetworkDocumentJson(TypedDict):
@@ -713,7 +746,7 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "decode": (DecodedDocumentJson,),
         "execute": (ExecuteDocumentV1Json, ExecuteDocumentV2Json, EncodedExecuteDocumentJson),
         "health": (list[HealthDocumentJson],),
-        "networks": (list[NetworkDocumentJson],),
+        "networks": (list[NetworkDocumentJson], list[NodeDocumentJson]),
         "tokens": (list[TokenDocumentJson],),
         "protocols": (list[ProtocolDocumentJson],),
         "pools": (PoolsJson,),

@@ -32,6 +32,7 @@ from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.chain.names import ResolvedName
+    from swapcli.chain.node_checks import NodeReport
     from swapcli.chain.router_findings_file import RouterFindingsFile
     from swapcli.engine.feed.follower import AnyFollowed
     from swapcli.engine.sources.pool_source import PoolSource
@@ -447,6 +448,32 @@ class QuoteSources:
         """Return the node that pools of a network are read from; None if none is set, or offline. Raises as `node`."""
         urls, headers = self._http_urls(network)
         return self._connect_any(urls, network, headers) if urls else None
+
+    def check_named_nodes(self, network: Network) -> tuple[NodeReport, ...]:
+        """Check each node of the command line or the settings. Raises `ConfigError` for an invalid URL."""
+        urls, headers = self._http_urls(network)
+        return self._check_each(urls, network, headers)
+
+    def check_public_nodes(self, network: Network) -> tuple[NodeReport, ...]:
+        """Check each public node of a network. Raises `ConfigError` for an invalid URL."""
+        urls = [node_url(f"networks.{network.name}.rpc_url", url) for url in network.rpc_urls]
+        return self._check_each(urls, network, {})
+
+    def _check_each(
+        self, urls: Sequence[Secret], network: Network, headers: Mapping[str, str]
+    ) -> tuple[NodeReport, ...]:
+        """Check nodes at the same time, in the order of their URLs."""
+        from concurrent.futures import ThreadPoolExecutor
+        from contextlib import closing
+
+        from swapcli.chain.node_checks import check_node
+
+        def check(url: Secret) -> NodeReport:
+            with closing(self._connect_any([url], network, headers)) as node:
+                return check_node(node, network)
+
+        with ThreadPoolExecutor(max(len(urls), 1)) as pool:
+            return tuple(pool.map(check, urls))
 
     def _http_urls(self, network: Network) -> tuple[list[Secret], Mapping[str, str]]:
         """Return the http nodes of a network as `_node_urls`. Raises `ConfigError` if there are only others."""

@@ -18,6 +18,7 @@ from swapcli.errors import InvalidOption, MarketError, MarketUnavailable, Unheal
 
 if TYPE_CHECKING:
     from swapcli.api.document_types import HealthDocumentJson, SampleJson
+    from swapcli.chain.node_checks import NodeReport
 
 MAX_RETRIES = 100
 
@@ -49,9 +50,13 @@ def health(
     Examples:
       swapcli health
       swapcli health base monad --json
+      swapcli health base --rpc-url https://node.example
 
     Shows the age of each network's state and quotes a sample order on it. With --api-url it requests the health of the
-    service. If any network is not healthy, the command exits with status 8.
+    service. With --rpc-url it also checks what quotes and syncs need of that node, and prints what is missing: its
+    chain, a recent block, batches, packed calls at a block and at an earlier one, state overrides, and
+    events. If any network is not
+    healthy, or the node cannot be quoted on, the command exits with status 8.
     """
     source = SourceOptions(
         market=market,
@@ -70,8 +75,15 @@ def health(
     if rpc_url is not None and len(names) != 1:
         raise InvalidOption("--rpc-url is the node of one network: name exactly one NETWORK")
     checked = [_check(session, name, attempts) for name in names]
-    _print(session, checked)
+    nodes = [] if rpc_url is None else [*session.check_named_nodes(session.network(names[0]))]
+    _print(session, checked, nodes)
     unhealthy = [health for health in checked if not health.is_healthy]
+    if missing := [check for node in nodes if not node.can_quote for check in node.missing]:
+        problems = "; ".join(f"{check.name} ({check.problem})" for check in missing)
+        raise UnhealthyError(
+            f"the node lacks: {problems}",
+            details={"networks": names, "missing": [check.name for check in missing]},
+        )
     if unhealthy:
         reasons = "; ".join(f"{health.network} ({health.message})" for health in unhealthy)
         raise UnhealthyError(f"not healthy: {reasons}", details={"networks": [health.network for health in unhealthy]})
@@ -114,14 +126,20 @@ def _check(session: Session, name: str, retries: int) -> Health:
         return Health(session.network(name).name, UNHEALTHY, error.message, 0.0)
 
 
-def _print(session: Session, checked: list[Health]) -> None:
+def _print(session: Session, checked: list[Health], nodes: "list[NodeReport]") -> None:
     documents = tuple(_document(each) for each in checked)
+    if nodes:
+        from swapcli.cli.render.node_view import node_document
+
+        documents = tuple(
+            {**each, "node": node_document(each["network"], node)} for each, node in zip(documents, nodes, strict=True)
+        )
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(list(documents))
     else:
         from swapcli.cli.render.health_view import build_health_list
 
-        session.output.print_list(build_health_list(checked, documents))
+        session.output.print_list(build_health_list(checked, documents, nodes))
 
 
 def _document(health: Health) -> "HealthDocumentJson":

@@ -2,14 +2,16 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
+from swapcli.cli import exit_codes
 from swapcli.cli.command_app import CommandApp
-from swapcli.cli.options import OutputOptions
+from swapcli.cli.options import SOURCE, OutputOptions, argument, option
 from swapcli.cli.output import LIST_FORMATS
 from swapcli.cli.render.list_view import ListView
-from swapcli.cli.session import open_session
+from swapcli.cli.session import Session, open_session
 from swapcli.config import network_names_from
+from swapcli.errors import InvalidOption, UnhealthyError
 from swapcli.model.network import Network
 from swapcli.networks.address import display_address
 from swapcli.networks.explorer import contract_page
@@ -21,13 +23,30 @@ app = CommandApp()
 
 
 @app.command()
-def networks(*, output: OutputOptions) -> None:
+def networks(
+    network: Annotated[str | None, argument("[NETWORK]", "The network whose public nodes --probe checks.")] = None,
+    *,
+    probe: Annotated[
+        bool, option("--probe", "Check what the public nodes of NETWORK serve, instead of the list.", SOURCE)
+    ] = False,
+    output: OutputOptions,
+) -> int:
     """List the networks.
 
     \b
-    Example: swapcli networks --json
+    Examples:
+      swapcli networks --json
+      swapcli networks base --probe
+
+    With --probe it reads each public node of a network once, and shows its latency, the age of its newest block, its
+    limits, and what is missing of what quotes and syncs need. If no node serves what a quote needs, the command exits
+    with status 8.
     """
     session = open_session(output, formats=LIST_FORMATS)
+    if probe:
+        return _probe(session, network)
+    if network is not None:
+        raise InvalidOption("NETWORK is only for --probe", hint="swapcli networks lists all networks")
     all_networks = [session.network(name) for name in network_names_from(session.settings)]
     session.output.print_list(
         ListView(
@@ -37,6 +56,20 @@ def networks(*, output: OutputOptions) -> None:
             links=tuple(_links(network) for network in all_networks),
         )
     )
+    return exit_codes.OK
+
+
+def _probe(session: Session, name: str | None) -> int:
+    from swapcli.cli.render.node_view import build_node_list
+
+    network = session.network(session.network_name(name))
+    reports = session.check_public_nodes(network)
+    session.output.print_list(build_node_list(network.name, reports))
+    if not any(report.can_quote for report in reports):
+        raise UnhealthyError(
+            f"no public node of {network.name} serves what a quote needs", details={"networks": [network.name]}
+        )
+    return exit_codes.OK
 
 
 def _row(network: Network) -> tuple[str, ...]:

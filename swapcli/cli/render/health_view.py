@@ -3,8 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from typing import TYPE_CHECKING
 
 from swapcli.cli.render.list_view import ListView
+from swapcli.cli.render.node_view import NODE_COLUMNS, node_cells
 from swapcli.cli.render.quote_facts import symbol
 from swapcli.encoding.text import printable
 from swapcli.engine.health import Health, Sample
@@ -14,18 +16,27 @@ from swapcli.model.number_format import format_short_amount
 from swapcli.model.state_source import StateSource
 from swapcli.model.token import whole_tokens
 
+if TYPE_CHECKING:
+    from swapcli.chain.node_checks import NodeReport
+
 ABSENT = "-"
 
 
-def build_health_list(checked: Sequence[Health], documents: tuple[Mapping[str, object], ...] = ()) -> ListView:
-    """Build the list; `documents` are its rows as JSON objects.
+def build_health_list(
+    checked: Sequence[Health], documents: tuple[Mapping[str, object], ...] = (), nodes: Sequence[NodeReport] = ()
+) -> ListView:
+    """Build the list; `documents` are its rows as JSON objects. `nodes` are what the node of each row serves, if any.
 
     Unknown values are dashes; messages are shown only if they add to the row.
     """
     rows = [_row(health) for health in checked]
-    columns = ("network", "status", "state", "pools", "sample", "time", "message")
+    columns: tuple[str, ...] = ("network", "status", "state", "pools", "sample", "time", "message")
     width = len(columns) if any(row[-1] != ABSENT for row in rows) else len(columns) - 1
-    return ListView(columns[:width], tuple(row[:width] for row in rows), documents)
+    columns, cut_rows = columns[:width], [row[:width] for row in rows]
+    if not nodes:
+        return ListView(columns, tuple(cut_rows), documents)
+    joined = tuple((*row, *node_cells(node)) for row, node in zip(cut_rows, nodes, strict=True))
+    return ListView((*columns, *NODE_COLUMNS), joined, documents)
 
 
 def _row(health: Health) -> tuple[str, ...]:
