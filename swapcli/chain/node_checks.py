@@ -1,4 +1,4 @@
-"""Checks what a quote and a sync need of one node, by asking it once for each of these things."""
+"""Checks what a quote and a sync need of one node, with one request or a few for each of these things."""
 
 from __future__ import annotations
 
@@ -43,7 +43,7 @@ _RETURN_ONE: Final = bytes.fromhex("600160005260206000f3")
 
 
 class NodeCheck(NamedTuple):
-    """One thing that the node was asked for: its name, and why the node does not serve it (empty if it does)."""
+    """Something that quotes or syncs need: its name, and why the node does not serve it (empty if it does)."""
 
     name: str
     problem: str = ""
@@ -53,7 +53,7 @@ class NodeReport(NamedTuple):
     """What a node serves. A value that was not found out is None; `latency_s` is that of one request.
 
     `max_batch_requests` and `max_log_blocks` are the largest sizes that the node has served here, so both are bounded
-    by what the checks ask for.
+    by what the checks request.
     """
 
     node: str

@@ -50,7 +50,6 @@ def health(
     Examples:
       swapcli health
       swapcli health base monad --json
-      swapcli health base --rpc-url https://node.example
 
     Shows the age of each network's state and quotes a sample order on it. With --api-url it requests the health of the
     service. With --rpc-url it also checks what quotes and syncs need of that node, and prints what is missing: its

@@ -34,11 +34,9 @@ def networks(
     """List the networks.
 
     \b
-    Examples:
-      swapcli networks --json
-      swapcli networks base --probe
+    Example: swapcli networks --json
 
-    With --probe it reads each public node of a network once, and shows its latency, the age of its newest block, its
+    With --probe, as in swapcli networks base --probe, it reads each public node of a network once, and shows its latency, the age of its newest block, its
     limits, and what is missing of what quotes and syncs need. If no node serves what a quote needs, the command exits
     with status 8.
     """
