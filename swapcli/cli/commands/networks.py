@@ -36,9 +36,9 @@ def networks(
     \b
     Example: swapcli networks --json
 
-    With --probe, as in swapcli networks base --probe, it reads each public node of a network once, and shows its latency, the age of its newest block, its
-    limits, and what is missing of what quotes and syncs need. If no node serves what a quote needs, the command exits
-    with status 8.
+    With --probe, as in swapcli networks base --probe, it reads each public node of a network, and shows its latency,
+    the age of its newest block, its limits, and what is missing of what quotes and syncs need. If no node serves what
+    a quote needs, the command exits with status 8.
     """
     session = open_session(output, formats=LIST_FORMATS)
     if probe:
