@@ -25,8 +25,10 @@ SwapcliError
 │   └── Unauthorized        a missing, unknown or revoked key
 ├── UpstreamError           a node or a remote service failed
 │   ├── Unreachable         no connection, or none that can be trusted
+│   ├── LiveUnavailable     no public node has answered with a proven block
 │   ├── UpstreamTimeout
 │   ├── UpstreamRejected    it responded with an error
+│   │   └── RequestBudgetSpent  the requests that a quote may send to public nodes are spent
 │   ├── InvalidUpstreamResponse     its response is malformed
 │   ├── ChainReorganized    a block that was read is no longer part of the chain
 │   ├── BlockMismatch       a node answered for another block than requested
@@ -254,6 +256,30 @@ class Unreachable(UpstreamError):
     code = "UNREACHABLE"
 
 
+class LiveUnavailable(UpstreamError):
+    """No public node has answered with a proven block.
+
+    `failures` are the hosts of the nodes with the reason of each; `is_network_unreachable` means that this machine
+    could reach none of them. `details` holds both, as `nodes` (a list of objects with `host` and `reason`) and
+    `networkUnreachable`.
+    """
+
+    code = "LIVE_UNAVAILABLE"
+
+    def __init__(
+        self,
+        message: str,
+        failures: Sequence[tuple[str, str]],
+        *,
+        is_network_unreachable: bool = False,
+        hint: str | None = None,
+    ) -> None:
+        nodes = [{"host": host, "reason": reason} for host, reason in failures]
+        super().__init__(message, hint=hint, details={"nodes": nodes, "networkUnreachable": is_network_unreachable})
+        self.failures = tuple(failures)
+        self.is_network_unreachable = is_network_unreachable
+
+
 class UpstreamTimeout(UpstreamError):
     """No answer in time."""
 
@@ -264,6 +290,12 @@ class UpstreamRejected(UpstreamError):
     """It responded with an error."""
 
     code = "UPSTREAM_REFUSED"
+
+
+class RequestBudgetSpent(UpstreamRejected):
+    """The requests that a quote may send to public nodes are spent: nothing more is read for it."""
+
+    code = "REQUEST_BUDGET_SPENT"
 
 
 class InvalidUpstreamResponse(UpstreamError):

@@ -52,6 +52,7 @@ def read_networks(given: Mapping[str, RawValue], values: Mapping[str, Any]) -> d
         networks[name] = NetworkSettings(
             rpc_url=values.get(f"{key}.rpc_url"),
             rpc_headers=values.get(f"{key}.rpc_headers"),
+            public_rpc_urls=values.get(f"{key}.public_rpc_urls"),
             router=values.get(f"{key}.router"),
             router_dialect=values.get(f"{key}.router_dialect"),
             rpc_urls=_node_urls(members.pop("rpc_urls", []), f"{whole.place}.rpc_urls" if whole else ""),
@@ -67,6 +68,8 @@ def _described(settings: NetworkSettings) -> dict[str, object]:
     urls = [url.reveal() for url in (settings.rpc_url, *settings.rpc_urls) if url]
     if urls:
         described["rpc_urls"] = urls
+    if settings.public_rpc_urls:
+        described["public_rpc_urls"] = [url.reveal() for url in settings.public_rpc_urls]
     if settings.router:
         described["router"] = settings.router
     if settings.router_dialect:

@@ -41,7 +41,13 @@ NETWORKS: Final = "networks"
 
 _MAX_HOPS = 16
 _DAY_S = 86_400
-_SECRET_TYPES = (value_types.KEY, value_types.NODE_URL, value_types.REDIS_URL, value_types.HEADERS)
+_SECRET_TYPES = (
+    value_types.KEY,
+    value_types.NODE_URL,
+    value_types.PUBLIC_URLS,
+    value_types.REDIS_URL,
+    value_types.HEADERS,
+)
 _MANY_REQUESTS = 1_000_000
 _MAX_WORKERS = 256
 
@@ -199,6 +205,12 @@ class NetworkSettings:
         value_types.HEADERS,
         "HTTP headers for rpc_url and rpc_urls, never shown.",
         example="{Authorization: Bearer a-key}",
+    )
+    public_rpc_urls: tuple[Secret, ...] | None = setting(
+        None,
+        value_types.PUBLIC_URLS,
+        "Nodes to read where rpc_url is not set, instead of the built-in ones.",
+        example="[https://node.example, https://other.example]",
     )
     router: str | None = setting(
         None, value_types.ADDRESS, "Contract that payloads are made for.", example="0x" + "34" * 20

@@ -188,6 +188,14 @@ def _parse_node_url(value: object) -> Secret:
     return Secret(url, origin_of(parts) + (f"/{ELLIPSIS}" if has_more else ""))
 
 
+def _parse_public_urls(value: object) -> tuple[Secret, ...]:
+    """Parse a list of http addresses of nodes, or a text with commas; repetitions count once."""
+    urls = tuple(_parse_node_url(text) for text in _parse_texts(value))
+    if not urls or not all(url.reveal().lower().startswith(("http://", "https://")) for url in urls):
+        raise ValueError
+    return urls
+
+
 def _parse_redis_url(value: object) -> Secret:
     """Parse the address of a Redis server; user name and password are not shown."""
     from swapcli.encoding.redis_url import RedisUrl
@@ -246,6 +254,11 @@ SERVICE_URL: ValueType[str] = ValueType(
 )
 NODE_URL: ValueType[Secret] = ValueType(
     "an http, https, ws or wss address, or the path of an IPC socket", _parse_node_url
+)
+PUBLIC_URLS: ValueType[tuple[Secret, ...]] = ValueType(
+    "a list of http and https addresses",
+    _parse_public_urls,
+    lambda urls: ",".join(url.redacted for url in urls),
 )
 REDIS_URL: ValueType[Secret] = ValueType(
     "the address of a Redis server, as in redis://redis.example:6379/0, rediss://... or unix:///run/redis.sock",

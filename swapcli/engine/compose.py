@@ -546,9 +546,9 @@ class QuoteSources:
         if lasting is not None:
             return lasting
         setting = f"networks.{network.name}.rpc_url"
-        if not network.rpc_urls:
+        if not network.public_nodes:
             raise InvalidOption(f"no node of {network.name} is known", hint=f"give --rpc-url, or set {setting}")
-        urls = [node_url(setting, url) for url in network.rpc_urls]
+        urls = [node_url(setting, node.url) for node in network.public_nodes]
         lasting = self._connect_lasting(urls, network, {}, shares_load=True)
         shown = lasting.node.redacted_url
         self._warn(f"{network.name} has no node in the settings; using a public one, which may limit requests: {shown}")

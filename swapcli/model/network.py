@@ -94,6 +94,24 @@ class DialectRouter(NamedTuple):
     is_paused: bool = False
 
 
+class PublicNode(NamedTuple):
+    """A node that needs no key, and the limits that its operator documents: None where there are none.
+
+    `batch_requests` are requests in a batch, `log_blocks` the blocks of one query for events. A node with
+    `is_latest_only` answers calls from its newest block, ignoring the requested one. `quote_requests` limits the
+    HTTP requests of one quote. `source` says where the limits are documented, `date` when that was read.
+    """
+
+    url: str
+    requests_per_s: float | None = None
+    batch_requests: int | None = None
+    log_blocks: int | None = None
+    is_latest_only: bool = False
+    quote_requests: int | None = None
+    source: str = ""
+    date: str = ""
+
+
 class Network(NamedTuple):
     """`native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
 
@@ -106,6 +124,7 @@ class Network(NamedTuple):
     `router_dialect`; `routers` has what is known of each dialect's router. `router_reading` is how payloads for the
     public router are written, where the interface leaves it open; simulations have shown it while the router's code had
     the hash `router_code_hash`, None if they have not. `unconfirmed` names facts that should be checked before use.
+    `rpc_urls` are all known nodes, the user's first; `public_nodes` are those that need no key.
     `quoters` describe the quote functions of protocols; `networks.quoter_definitions` parses them for live quotes.
     """
 
@@ -136,6 +155,7 @@ class Network(NamedTuple):
     sources: Mapping[str, str] = MappingProxyType({})
     unconfirmed: tuple[str, ...] = ()
     quoters: tuple[object, ...] = ()
+    public_nodes: tuple[PublicNode, ...] = ()
 
     def protocol(self, amm_name: str) -> ProtocolInfo | None:
         """The protocol called `amm_name`, if the network has it."""

@@ -9,7 +9,9 @@
 | `unconfirmed_tokens` | `[{address, symbol, ..., reason}]`: known of, but not safe to use; not read |
 | `protocols` | `[{id, amm_name, display_name, family, extra_keys, confirmed, contracts, unsupported}]` |
 | `deployments` | `[{protocols, name, addresses: {role: address, see `ROLES`}, init_code_hash, fee_tiers: {fee_ppm: tick spacing, 0 where there is none}, hooks: {amm_name: [address]}, source, unconfirmed}]` |
-| `router`, `multicall`, `rpc_urls`, `explorer` | as named; absent or null where unknown |
+| `router`, `multicall`, `explorer` | as named; absent or null where unknown |
+| `rpc_urls` | addresses of nodes; a public one is `{url, requests_per_s, batch_requests, log_blocks, latest_only, quote_requests, source, date}`, see `PublicNode` |
+| `public_rpc_urls` | addresses of nodes without a key, which replace the public ones of `rpc_urls` |
 | `router_dialect` | how payloads for `router` are written; default `fibrous` |
 | `routers` | `{dialect: {address, registry, spender, version, protocols: {amm_name: name in the router}}}`: the routers of other dialects |
 | `l1_fee_oracle` | the `GasPriceOracle` of an OP-stack network; null where no fee for data on L1 is charged |
@@ -29,7 +31,7 @@ import re
 from collections.abc import Callable, Iterable, Iterator, Sequence
 from typing import TypeVar
 
-from swapcli.model.network import DIALECTS, FIBROUS, Deployment, DialectRouter, Kind, Network, ProtocolInfo
+from swapcli.model.network import DIALECTS, FIBROUS, Deployment, DialectRouter, Kind, Network, ProtocolInfo, PublicNode
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import SHARES, TransferBehaviour
@@ -41,12 +43,12 @@ NETWORK_KEYS = (
     "name", "kind", "chain_id", "native", "wrapped_native", "tokens", "unconfirmed_tokens", "protocols", "deployments",
     "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
     "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed", "router_dialect",
-    "routers", "block_gas_limit", "quoters",
+    "routers", "block_gas_limit", "quoters", "public_rpc_urls",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
     "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "router_dialect",
-    "routers", "block_gas_limit", "quoters",
+    "routers", "block_gas_limit", "quoters", "public_rpc_urls",
 )  # fmt: skip
 """Keys that may be added to a network of the catalogue."""
 
@@ -65,6 +67,9 @@ _PROTOCOL_KEYS = (
 _DEPLOYMENT_KEYS = (
     "protocols", "name", "addresses", "init_code_hash", "fee_tiers", "source", "unconfirmed", "hooks",
 )  # fmt: skip
+_NODE_KEYS = (
+    "url", "requests_per_s", "batch_requests", "log_blocks", "latest_only", "quote_requests", "source", "date",
+)  # fmt: skip
 _ROUTER_KEYS = ("address", "registry", "spender", "version", "protocols")
 _T = TypeVar("_T")
 _NAME = re.compile(r"[a-z0-9][a-z0-9_-]{0,63}")
@@ -76,6 +81,7 @@ _MAX_GAS_PRICE_WEI = 2**128 - 1
 _MIN_BLOCK_GAS, _MAX_BLOCK_GAS = 100_000, 2**63 - 1  # an approval must fit
 _MAX_FEE_PPM = 999_999
 _MAX_TICK_SPACING = 32_767
+_MAX_NODE_LIMIT = 1_000_000
 
 
 def parse_network(mapping: object, where: str) -> Network:
@@ -88,6 +94,7 @@ def parse_network(mapping: object, where: str) -> Network:
     native = _read_native(fields, kind)
     tokens = _require_unique(_read_tokens(fields, kind), lambda token: token.address, fields, "tokens")
     protocols = _require_distinct_protocols(tuple(_read_protocols(fields)), fields)
+    rpc_urls, public_nodes = _read_nodes(fields)
     return Network(
         name=name,
         kind=kind,
@@ -98,7 +105,7 @@ def parse_network(mapping: object, where: str) -> Network:
         protocols=protocols,
         deployments=tuple(_read_deployments(fields, kind, protocols)),
         router=fields.optional_address("router", kind),
-        rpc_urls=fields.texts("rpc_urls"),
+        rpc_urls=rpc_urls,
         multicall=fields.optional_address("multicall", kind),
         l1_fee_oracle=fields.optional_address("l1_fee_oracle", kind),
         explorer=fields.optional_web_url("explorer"),
@@ -114,6 +121,7 @@ def parse_network(mapping: object, where: str) -> Network:
         sources={key: fields.parse(path, value, parse_printable) for key, path, value in fields.members("sources")},
         unconfirmed=fields.texts("unconfirmed"),
         quoters=tuple(fields.read_optional("quoters", parse_list) or ()),
+        public_nodes=_replaced_public_nodes(fields) or public_nodes,
     )
 
 
@@ -147,6 +155,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         head_is_proposed=fields.boolean("head_is_proposed", default=network.head_is_proposed),
         block_gas_limit=_parse_block_gas_limit(fields) or network.block_gas_limit,
         quoters=(*(fields.read_optional("quoters", parse_list) or ()), *network.quoters),
+        public_nodes=_replaced_public_nodes(fields) or network.public_nodes,
     )
 
 
@@ -178,6 +187,38 @@ def _override_protocol(protocol: ProtocolInfo, network: Network) -> ProtocolInfo
 
 def parse_kind(fields: DefinitionFields) -> Kind:
     return Kind(fields.read_optional("kind", parse_choice, tuple(Kind)) or Kind.EVM)
+
+
+def _read_nodes(fields: DefinitionFields) -> tuple[tuple[str, ...], tuple[PublicNode, ...]]:
+    """Return the addresses of all nodes, and the public ones among them."""
+    urls, public_nodes = [], []
+    for where, item in fields.optional_items("rpc_urls"):
+        if isinstance(item, str):
+            urls.append(fields.parse(where, item, parse_printable))
+            continue
+        node = DefinitionFields.of_keys(item, where, _NODE_KEYS)
+        public = PublicNode(
+            url=node.text("url"),
+            requests_per_s=node.optional_positive_number("requests_per_s"),
+            batch_requests=_parse_node_limit(node, "batch_requests"),
+            log_blocks=_parse_node_limit(node, "log_blocks"),
+            is_latest_only=node.boolean("latest_only", default=False),
+            quote_requests=_parse_node_limit(node, "quote_requests"),
+            source=node.text("source", ""),
+            date=node.text("date", ""),
+        )
+        urls.append(public.url)
+        public_nodes.append(public)
+    return tuple(urls), tuple(public_nodes)
+
+
+def _parse_node_limit(node: DefinitionFields, key: str) -> int | None:
+    return node.whole(key, 1, _MAX_NODE_LIMIT) if node.has(key) else None
+
+
+def _replaced_public_nodes(fields: DefinitionFields) -> tuple[PublicNode, ...]:
+    """Return the public nodes that replace those of the catalogue; nothing is known of their limits."""
+    return tuple(PublicNode(url) for url in fields.texts("public_rpc_urls"))
 
 
 def _read_native(fields: DefinitionFields, kind: Kind, known: Token | None = None) -> Token:

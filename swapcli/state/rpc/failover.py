@@ -47,6 +47,16 @@ class FailoverClient:
         """The number of exchanges so far, with all nodes."""
         return sum(rpc.round_trips for rpc in self._rpcs)
 
+    @property
+    def current(self) -> int:
+        """The index of the current node."""
+        return self._current
+
+    def use(self, index: int) -> None:
+        """Use this node from now on. The caller has checked its chain id."""
+        self._of_chain.add(index)
+        self._current = index
+
     def close(self) -> None:
         """Close all connections."""
         for rpc in self._rpcs:

@@ -99,6 +99,12 @@ class HttpConnection:
         if self._finalizer:
             self._finalizer()
 
+    def abort(self) -> None:
+        """End the exchange that is under way, which fails. Any thread may call it; the connection is of no use then."""
+        connection = self._connection
+        if connection is not None:
+            self._abort(connection)
+
     def _exchange(self, body: bytes, timeout_s: float) -> HttpResponse:
         connection = self._connection or self._open_connection(timeout_s)
         is_connected = False

@@ -13,6 +13,8 @@ from copy import copy
 from math import inf
 from typing import Final
 
+from swapcli.model.network import PublicNode
+
 FIRST_LOG_BLOCKS: Final = 4_096
 MAX_LOG_BLOCKS: Final = 1 << 17
 """Blocks of one query for events."""
@@ -95,6 +97,12 @@ class LearnedLimit:
             self._largest_accepted *= _CONTRADICTED_SHARE
         self.value = max(reduced, self._minimum)
         self.rejected_at_s, self._rest = now_s, self._grow_after
+
+    def assume(self, value: float, *, may_grow: bool = False) -> None:
+        """Start from a documented limit, unless a lower one was learned; it is exceeded only if it `may_grow`."""
+        self.value = value if not self.is_learned else min(self.value, value)
+        if not may_grow:
+            self._maximum = value
 
     def document(self) -> list[float | None]:
         """Return what to remember, for `restore`."""
@@ -188,6 +196,15 @@ class NodeLimits:
         self._sent.pop()
         self._next_free_s = self._elapsed_s() + _RATE_WINDOW_S
         return True
+
+    def assume(self, documented: PublicNode) -> None:
+        """Keep to the limits that the node's operator documents."""
+        if documented.requests_per_s is not None:
+            self.requests_per_s.assume(documented.requests_per_s)
+        if documented.batch_requests is not None:
+            self.batch_requests.assume(documented.batch_requests)
+        if documented.log_blocks is not None:
+            self.log_blocks.assume(documented.log_blocks, may_grow=True)
 
     def document(self) -> dict[str, list[float | None]]:
         """Return what was learned, ready for JSON: empty if nothing was."""

@@ -1,4 +1,4 @@
-"""Remembers the limits of nodes between runs, in a small file.
+"""Remembers the limits of nodes between runs, in a small file, which `node_records` shares.
 
 Nodes are identified by a hash of their URL, which may hold a key. The file only saves time: one that is missing,
 damaged or read-only changes no result.
@@ -34,22 +34,33 @@ class NodeLimitsFile:
     def load(self, url: str, *, burst: int = 0) -> NodeLimits:
         """Return the limits of the node at `url`, the defaults if it is not in the file; `burst` as in `NodeLimits`."""
         limits = NodeLimits(self._now_s, burst=burst)
-        limits.restore(read_json_file(self._path, _NODES).get(_node_key(url)))
+        limits.restore(read_node_entries(self._path).get(node_key(url)))
         return limits
 
     def save(self, limits_by_url: Mapping[str, NodeLimits]) -> None:
         """Write what was learned about these nodes; other nodes stay as they are in the file."""
-        learned = {_node_key(url): document for url, limits in limits_by_url.items() if (document := limits.document())}
-        saved = read_json_file(self._path, _NODES)
-        if all(_without_time(saved.get(key)) == document for key, document in learned.items()):
-            return
-        now_s = int(self._now_s())
-        nodes = saved | {key: {**document, _SAVED_AT: now_s} for key, document in learned.items()}
-        newest = sorted(nodes, key=lambda key: _saved_at(nodes[key]))[-_MAX_NODES:]
-        write_json_file(self._path, _NODES, {key: nodes[key] for key in newest})
+        learned = {node_key(url): document for url, limits in limits_by_url.items() if (document := limits.document())}
+        saved = read_node_entries(self._path)
+        if any(_without_time(saved.get(key)) != document for key, document in learned.items()):
+            update_node_entries(self._path, learned, self._now_s())
 
 
-def _node_key(url: str) -> str:
+def read_node_entries(path: Path) -> dict[str, object]:
+    """Return what the file remembers, by `node_key`; nothing if it is missing or damaged."""
+    return read_json_file(path, _NODES)
+
+
+def update_node_entries(path: Path, entries: Mapping[str, Mapping[str, object] | None], now_s: float) -> None:
+    """Replace some entries of the file, or remove them where they are None; others stay. `now_s` is Unix time."""
+    new = {key: {**entry, _SAVED_AT: int(now_s)} for key, entry in entries.items() if entry is not None}
+    removed = entries.keys() - new.keys()
+    nodes = {key: entry for key, entry in (read_node_entries(path) | new).items() if key not in removed}
+    newest = sorted(nodes, key=lambda key: _saved_at(nodes[key]))[-_MAX_NODES:]
+    write_json_file(path, _NODES, {key: nodes[key] for key in newest})
+
+
+def node_key(url: str) -> str:
+    """Return the key of a node, or of a host, in the file: a hash, since a URL may hold a key."""
     return sha256(url.encode()).hexdigest()[:_HASH_CHARACTERS]
 
 

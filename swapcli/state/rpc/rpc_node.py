@@ -4,12 +4,13 @@ from __future__ import annotations
 
 import re
 import time
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from types import MappingProxyType
 from typing import ClassVar, Final, NoReturn
 
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamError, UpstreamRejected
 from swapcli.model.block_tag import BlockTag
+from swapcli.model.network import PublicNode
 from swapcli.records import NamedTuple
 from swapcli.state.rpc.failover import FailoverClient
 from swapcli.state.rpc.http_connection import HttpConnection
@@ -110,6 +111,11 @@ class JsonRpcNode:
         """The number of exchanges so far."""
         return self._rpc.round_trips
 
+    @property
+    def newest(self) -> BlockHeader | None:
+        """The newest block that it has returned as a head; on Starknet also a safe or finalized one."""
+        return self._newest
+
     def use_spare(self, error: UpstreamError) -> bool:
         """As `Node.use_spare`: there is none."""
         del error
@@ -197,6 +203,11 @@ class SingleRpcNode(JsonRpcNode):
     def call(self, to: str, calldata: bytes, at: BlockId) -> ReturnData:
         """As `Node.call`."""
         return self.call_many([ContractCall(to, calldata)], at)[0]
+
+    @property
+    def newest_bloom(self) -> int:
+        """The bloom filter of the events of the newest block, as in `Node.read_blooms`."""
+        return self._newest_bloom
 
     def try_call(self, call: ContractCall, at: BlockId) -> CallResult:
         """Return the result of one call, with the data of a revert."""
@@ -424,7 +435,7 @@ class FailoverNode(JsonRpcNode):
     the given seconds between them. `spares` replace the node, in turn, once it fails; with `shares_load` they also read
     parts of large reads, in parallel. `report` takes a sentence at each switch and failure. A `connection` replaces the
     HTTP connection to `url`. Limits of the nodes are read from `limits_file` and written to it soon after they were
-    learned; `burst` is as in `NodeLimits`. Not thread-safe.
+    learned; `burst` is as in `NodeLimits`. `documented` are the limits of public nodes among these. Not thread-safe.
     """
 
     def __init__(
@@ -444,6 +455,7 @@ class FailoverNode(JsonRpcNode):
         limits_file: NodeLimitsFile | None = None,
         burst: int = 0,
         shares_load: bool = False,
+        documented: Iterable[PublicNode] = (),
     ) -> None:
         """Prepare the connections without opening them. Raises `ConfigError` for an invalid URL."""
         if spares and not shares_load:
@@ -454,6 +466,9 @@ class FailoverNode(JsonRpcNode):
             each.url: limits_file.load(each.url, burst=burst) if limits_file else NodeLimits(burst=burst)
             for each in endpoints
         }
+        for public in documented:
+            if public.url in self._limits:
+                self._limits[public.url].assume(public)
         self._saved_limits = self._learned_limits()
         self._next_save_s = 0.0
         clients = [

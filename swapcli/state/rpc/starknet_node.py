@@ -14,12 +14,13 @@ from __future__ import annotations
 import re
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from typing import Any, ClassVar, Final
+from typing import ClassVar, Final
 
 from swapcli.encoding.abi import WORD
 from swapcli.errors import BlockMismatch, ChainReorganized, UpstreamError, UpstreamRejected
 from swapcli.model.block_tag import BlockTag
-from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, RpcError, RpcRequest, RpcResult
+from swapcli.state.rpc.failover import FailoverClient
+from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcError, RpcRequest, RpcResult
 from swapcli.state.rpc.node import (
     BlockHeader,
     BlockId,
@@ -30,7 +31,7 @@ from swapcli.state.rpc.node import (
     ReturnData,
     block_number,
 )
-from swapcli.state.rpc.rpc_node import FailoverNode
+from swapcli.state.rpc.rpc_node import FailoverNode, JsonRpcNode
 from swapcli.validation.values import MAX_FELT
 
 _CHAIN_ID: Final = "starknet_chainId"
@@ -69,14 +70,14 @@ _L2_GAS_PER_L1_GAS: Final = 40_000
 """A Cairo step costs 100 units of L2 gas, and cost 0.0025 of L1 gas before L2 gas had a price (docs.starknet.io)."""
 
 
-class StarknetNode(FailoverNode):
-    """A `Node` of Starknet, as `FailoverNode`."""
+class SingleStarknetNode(JsonRpcNode):
+    """A `Node` of Starknet that sends its requests through `rpc`."""
 
     chain_id_method: ClassVar[str] = _CHAIN_ID
     pins_by_hash: ClassVar[bool] = True
 
-    def __init__(self, url: str, **options: Any) -> None:
-        super().__init__(url, **options)
+    def __init__(self, rpc: JsonRpcClient | FailoverClient, chain_id: int) -> None:
+        super().__init__(rpc, chain_id)
         self._page_events = _PAGE_EVENTS
         self._lists_addresses = True
         self._built_tag = ""
@@ -385,6 +386,10 @@ class StarknetNode(FailoverNode):
         if not isinstance(value, str) or not _is_felt(value) or int(value, 16) > MAX_FELT:
             self._fail(method, "something that is no felt")
         return int(value, 16)
+
+
+class StarknetNode(FailoverNode, SingleStarknetNode):
+    """A `Node` of Starknet, as `FailoverNode`."""
 
 
 def _is_unknown_block(error: UpstreamError) -> bool:

@@ -1,0 +1,375 @@
+"""Public nodes of one network behind the interface of a single node: hedged, proven, and within a budget of requests.
+
+`open_public_node` returns it. `read_head` is a race (`node_race`): the two nodes with the best record (`node_records`)
+start, the others follow, and the first that proves its block is read from then on. A block is proven if the node is of
+the right chain, returns the block's header, serves state at that block, is not behind the clock by more than
+`MAX_BLOCKS_OLD` block times and not behind another node. `failover` asks the next node what the winner then
+refuses, at the same block: its hash must agree, otherwise `ChainReorganized` makes the caller start again.
+"""
+
+from __future__ import annotations
+
+import time
+from abc import abstractmethod
+from collections.abc import Callable, Sequence
+from typing import ClassVar, Final
+from urllib.parse import urlsplit
+
+from swapcli.errors import LiveUnavailable, StaleNode
+from swapcli.model.block_tag import BlockTag
+from swapcli.model.network import Kind, PublicNode
+from swapcli.records import NamedTuple
+from swapcli.state.rpc.http_connection import HttpConnection
+from swapcli.state.rpc.json_rpc_client import ConsistencyCheck, JsonRpcClient, RpcRequest, RpcResult
+from swapcli.state.rpc.node import BlockHeader, ChainHead, ContractCall
+from swapcli.state.rpc.node_limits_file import NodeLimitsFile
+from swapcli.state.rpc.node_race import NodeRace, RaceResult
+from swapcli.state.rpc.node_records import UNREACHABLE_S, NodeRecords, UnreachableNetwork
+from swapcli.state.rpc.reachability import Reachability, Resolve, resolve, route_fingerprint
+from swapcli.state.rpc.request_budget import UNLIMITED, BudgetedConnection, RenewableConnection, RequestBudget
+from swapcli.state.rpc.rpc_node import ATTEMPTS, FailoverNode, RpcEndpoint, RpcNode, SingleRpcNode
+from swapcli.state.rpc.starknet_node import SingleStarknetNode, StarknetNode
+
+MAX_BLOCKS_OLD: Final = 10
+"""Block times. A node whose newest block is older is stuck, or the network is."""
+RECENT_BLOCKS: Final = 3
+"""Block times. No node can be much further ahead of a block that is younger."""
+
+_DEFAULT_BLOCK_TIME_S: Final = 2.0
+_CLOCK_GRAIN_S: Final = 1.0
+"""Blocks have whole seconds."""
+_MAX_HEDGE_DELAY_S: Final = 0.5
+_STARTERS: Final = 2
+_RESOLUTION_S: Final = 0.2
+"""A name server near this machine answers in a few tens of milliseconds. All names are looked up at once, and one of
+them is enough."""
+_BUDGET_WINDOW_S: Final = 3.0
+"""Five requests in three seconds are the 100 requests a minute that HyperEVM's node is reported to take."""
+_REASON_CHARACTERS: Final = 200
+_IDENTITY: Final = f"0x{4:040x}"
+"""The contract at address 4, on EVM chains the precompile that returns its input: the cheapest call there is."""
+
+
+class PublicEndpoint(NamedTuple):
+    """A public node with the limits that are documented. `redacted_url` is its URL without secrets, for messages;
+    `proxy` is the URL of an HTTP proxy, None without one."""
+
+    node: PublicNode
+    redacted_url: str
+    proxy: str | None = None
+
+    @property
+    def host(self) -> str:
+        """The name of its host, with the port if that is unusual."""
+        return urlsplit(self.redacted_url).netloc or self.redacted_url
+
+    @property
+    def connected_host(self) -> str:
+        """The host that this machine connects to: the proxy's, if there is one."""
+        if self.proxy:
+            return urlsplit(self.proxy if "://" in self.proxy else f"http://{self.proxy}").hostname or ""
+        return urlsplit(self.node.url).hostname or ""
+
+
+class _Contestant(SingleRpcNode):
+    """A node of an EVM network in a race. It gives up after its first failure while there are others."""
+
+    def __init__(self, rpc: JsonRpcClient, chain_id: int, *, has_next: bool) -> None:
+        super().__init__(rpc, chain_id)
+        self._client, self._has_next = rpc, has_next
+
+    def _send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
+        return self._client.send(requests, check, max_timeouts=1, has_next=self._has_next)
+
+    def prove_state(self, block: BlockHeader) -> None:
+        """Raise `UpstreamError` unless the node has the state of this block and still has the block itself."""
+        self.call_many([ContractCall(_IDENTITY, b"\x01", may_revert=True)], block)
+
+
+class _StarknetContestant(SingleStarknetNode):
+    """As `_Contestant`, of Starknet."""
+
+    def __init__(self, rpc: JsonRpcClient, chain_id: int, *, has_next: bool) -> None:
+        super().__init__(rpc, chain_id)
+        self._client, self._has_next = rpc, has_next
+
+    def _send(self, requests: Sequence[RpcRequest], check: ConsistencyCheck | None = None) -> list[RpcResult]:
+        return self._client.send(requests, check, max_timeouts=1, has_next=self._has_next)
+
+    def prove_state(self, block: BlockHeader) -> None:
+        """As `_Contestant.prove_state`. A contract that does not exist proves it too: the node has looked for it."""
+        self.call_many([ContractCall(_IDENTITY, b"", may_revert=True)], block)
+
+
+AnyContestant = _Contestant | _StarknetContestant
+
+
+class _ProvenHead(NamedTuple):
+    """A node's proven block. `newest` is its newest block, which is that of `head` unless another one was requested."""
+
+    head: ChainHead
+    newest: BlockHeader
+    node: AnyContestant
+    is_recent: bool
+
+    @property
+    def number(self) -> int:
+        """The number of its newest block."""
+        return self.newest.number
+
+
+class _PublicNode(FailoverNode):
+    """Several public nodes as one."""
+
+    _contestant_class: ClassVar[type[AnyContestant]]
+
+    def __init__(
+        self,
+        endpoints: Sequence[PublicEndpoint],
+        *,
+        chain_id: int,
+        block_time_s: float,
+        live_timeout_s: float,
+        is_required: bool,
+        report: Callable[[str], object],
+        records: NodeRecords,
+        limits_file: NodeLimitsFile | None,
+        burst: int,
+        resolve_name: Resolve,
+    ) -> None:
+        budgets = [each.node.quote_requests for each in endpoints if each.node.quote_requests is not None]
+        self.budget = RequestBudget(min(budgets, default=UNLIMITED), _BUDGET_WINDOW_S)
+        self._endpoints, self._records, self._is_required = endpoints, records, is_required
+        self._block_time_s, self._live_timeout_s, self._resolve = block_time_s, live_timeout_s, resolve_name
+        self._connections = [self._connection(each) for each in endpoints]
+        first, *spares = [
+            RpcEndpoint(each.node.url, each.redacted_url, proxy=each.proxy, connection=connection)
+            for each, connection in zip(endpoints, self._connections, strict=True)
+        ]
+        super().__init__(
+            first.url,
+            redacted_url=first.redacted_url,
+            chain_id=chain_id,
+            timeout_s=live_timeout_s,
+            connection=first.connection,
+            spares=spares,
+            report=report,
+            limits_file=limits_file,
+            burst=burst,
+            documented=[each.node for each in endpoints],
+        )
+        self._winner: int | None = None
+
+    def _connection(self, endpoint: PublicEndpoint) -> RenewableConnection:
+        def connect() -> BudgetedConnection:
+            http = HttpConnection(endpoint.node.url, endpoint.redacted_url, proxy=endpoint.proxy)
+            return BudgetedConnection(http, self.budget)
+
+        return RenewableConnection(connect)
+
+    @property
+    def host(self) -> str:
+        """The host that is read: the winner of the last race, or the one that has replaced it since."""
+        return self._endpoints[self._failover.current].host
+
+    @property
+    def requests_left(self) -> int:
+        """The requests that may still be sent for the present block."""
+        return self.budget.left
+
+    def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
+        """As `Node.read_head`, of the first node that proves its block. Raises `LiveUnavailable`."""
+        self._note_failover()
+        self.budget.start()
+        hosts = [each.host for each in self._endpoints]
+        connected_hosts = [each.connected_host for each in self._endpoints]
+        route = route_fingerprint(connected_hosts) if self._winner is None else ""
+        if self._winner is None:
+            self._records.load(hosts)
+            remembered = None if self._is_required else self._records.unreachable(route)
+            if remembered:
+                raise self._unreachable(remembered.reason, self._records.now_s() - remembered.seen_at_s)
+        order = self._records.in_order(hosts)
+        if self._winner is not None:  # it was good a moment ago, so that others start only if it is slow now
+            order = [self._failover.current, *(index for index in order if index != self._failover.current)]
+        result = self._race(order, connected_hosts, lambda node: node.read_head(tag, code_of=code_of))
+        self._keep_records(result, route)
+        for index in result.elapsed_s:
+            self._connections[index].renew()
+        if result.proof is None or result.winner is None:
+            raise self._failure(result)
+        self._winner = result.winner
+        self._failover.use(result.winner)
+        self._follow(result.proof)
+        return result.proof.head
+
+    def _race(
+        self, order: Sequence[int], connected_hosts: Sequence[str], read: Callable[[AnyContestant], ChainHead]
+    ) -> RaceResult[_ProvenHead]:
+        is_first = self._winner is None
+        resolution_s = self._live_timeout_s if self._is_required else self._records.usual_latency_s or _RESOLUTION_S
+        race: NodeRace[_ProvenHead] = NodeRace(
+            order,
+            lambda index: self._prove(index, read),
+            starters=_STARTERS if is_first else 1,
+            hedge_delay_s=min(_MAX_HEDGE_DELAY_S, self._live_timeout_s / 4),
+            timeout_s=self._live_timeout_s,
+            reachability=Reachability(connected_hosts if is_first else (), self._resolve),
+            resolution_s=min(max(resolution_s, _RESOLUTION_S), self._live_timeout_s),
+        )
+        return race.run()
+
+    def _prove(self, index: int, read: Callable[[AnyContestant], ChainHead]) -> _ProvenHead:
+        """Return the block that a node proves, in a thread of its own. Raises `UpstreamError`."""
+        endpoint, is_alone = self._endpoints[index], len(self._endpoints) == 1
+        client = JsonRpcClient(
+            self._connections[index].current,
+            self._live_timeout_s,
+            ATTEMPTS if is_alone else 1,
+            time.sleep,
+            self._limits[endpoint.node.url],
+        )
+        node = self._contestant_class(client, self._chain_id, has_next=not is_alone)
+        head = read(node)
+        newest = node.newest
+        assert newest
+        age_s = self._records.now_s() - newest.timestamp
+        max_age_s = MAX_BLOCKS_OLD * self._block_time_s + _CLOCK_GRAIN_S
+        if abs(age_s) > max_age_s:
+            where = f"{age_s:,.0f} s old" if age_s > 0.0 else f"{-age_s:,.0f} s in the future"
+            raise StaleNode(f"{endpoint.redacted_url}: its newest block is {where} by the clock of this machine")
+        if not is_alone and not self._records.record_of(endpoint.host).is_proven(self._records.now_s()):
+            node.prove_state(newest)
+        return _ProvenHead(head, newest, node, age_s <= RECENT_BLOCKS * self._block_time_s + _CLOCK_GRAIN_S)
+
+    @abstractmethod
+    def _follow(self, proven: _ProvenHead) -> None:
+        """Take over what the winner knows of its newest block."""
+
+    def _keep_records(self, result: RaceResult[_ProvenHead], route: str) -> None:
+        now_s, records = self._records.now_s(), {}
+        hosts = [each.host for each in self._endpoints]
+        for index in result.failures if result.network_problem is None else ():
+            records[hosts[index]] = self._records.record_of(hosts[index]).with_failure(now_s)
+        for index, elapsed_s in result.elapsed_s.items() if result.network_problem is None else ():
+            record = self._records.record_of(hosts[index])
+            is_late = result.winner is None
+            records[hosts[index]] = record.with_failure(now_s) if is_late else record.with_loss(elapsed_s)
+        if result.winner is not None:
+            host = hosts[result.winner]
+            records[host] = self._records.record_of(host).with_success(result.latency_s, now_s)
+        network = UnreachableNetwork(now_s, result.network_problem, route) if result.network_problem else None
+        self._records.save(records, network)
+
+    def _failure(self, result: RaceResult[_ProvenHead]) -> LiveUnavailable:
+        """Return why no node has proven its block."""
+        if result.network_problem:
+            return self._unreachable(result.network_problem)
+        failures = []
+        for index, each in enumerate(self._endpoints):
+            error = result.failures.get(index)
+            late = "did not answer in time" if index in result.elapsed_s else "there was no time left to ask it"
+            failures.append((each.host, _reason(error.message, each) if error else late))
+        reasons = "; ".join(f"{host}: {reason}" for host, reason in failures)
+        return LiveUnavailable(
+            f"no public node has answered within {self._live_timeout_s:g} s ({reasons})",
+            failures,
+            hint="try again, or name a node with --rpc-url",
+        )
+
+    def _unreachable(self, reason: str, seen_s_ago: float | None = None) -> LiveUnavailable:
+        """Return the error for a machine without a network, which was noticed now or some seconds ago."""
+        memory, hint = "", "check the network, or name a node with --rpc-url"
+        if seen_s_ago is not None:
+            memory = f", as it was {seen_s_ago:.0f} s ago, which is remembered for {UNREACHABLE_S:.0f} s"
+            left_s = max(UNREACHABLE_S - seen_s_ago, 1.0)
+            hint = f"if there is a network now, try again in {left_s:.0f} s or give --live, which asks at once"
+        return LiveUnavailable(
+            f"this machine has no connection to the network: {reason}{memory}",
+            [(each.host, reason) for each in self._endpoints],
+            is_network_unreachable=True,
+            hint=hint,
+        )
+
+    def _note_failover(self) -> None:
+        """Record the failure of the last winner, if another node has replaced it."""
+        if self._winner is not None and self._failover.current != self._winner:
+            host = self._endpoints[self._winner].host
+            self._records.save({host: self._records.record_of(host).with_failure(self._records.now_s())})
+            self._winner = self._failover.current
+
+    def close(self) -> None:
+        """Close the connections, and write what was learned about the nodes."""
+        self._note_failover()
+        super().close()
+
+
+class PublicRpcNode(_PublicNode, RpcNode):
+    """Public nodes of an EVM network, as one `RpcNode`: see `open_public_node`."""
+
+    _contestant_class = _Contestant
+
+    def _follow(self, proven: _ProvenHead) -> None:
+        assert isinstance(proven.node, SingleRpcNode)
+        self._newest, self._newest_bloom = proven.newest, proven.node.newest_bloom
+
+
+class PublicStarknetNode(_PublicNode, StarknetNode):
+    """Public nodes of Starknet, as one `StarknetNode`: see `open_public_node`."""
+
+    _contestant_class = _StarknetContestant
+
+    def _follow(self, proven: _ProvenHead) -> None:
+        self._newest = proven.newest
+
+
+AnyPublicNode = PublicRpcNode | PublicStarknetNode
+
+
+def open_public_node(
+    endpoints: Sequence[PublicEndpoint],
+    *,
+    kind: Kind,
+    chain_id: int,
+    block_time_s: float | None,
+    live_timeout_s: float = 3.0,
+    is_required: bool = False,
+    report: Callable[[str], object] = bool,
+    records: NodeRecords | None = None,
+    limits_file: NodeLimitsFile | None = None,
+    burst: int = 0,
+    resolve_name: Resolve = resolve,
+) -> AnyPublicNode:
+    """Return the public nodes of one network as one node, which is a `RpcNode` or a `StarknetNode`.
+
+    Nothing is sent before the first `read_head`, which answers within `live_timeout_s` or raises `LiveUnavailable` with
+    the host and the reason of each node; where this machine has no network, that takes 0.2 s, and nothing for a minute
+    after that. If a live price `is_required`, names are resolved for as long as `live_timeout_s`, and no memory of an
+    unreachable network is believed.
+
+    All requests until the next `read_head` share one budget, the least of the nodes' `quote_requests`; past it, reads
+    raise `RequestBudgetSpent`. `requests_left` is what is left of it, `host` which node is read, and `report` takes a
+    sentence when another node replaces it. `records` and `limits_file` remember what nodes have shown; `burst` is as
+    in `NodeLimits`. Blocks are compared with the clock of `records`. Raises `ConfigError` for an invalid URL
+    or proxy. Not thread-safe.
+    """
+    node_class = PublicRpcNode if kind is Kind.EVM else PublicStarknetNode
+    return node_class(
+        endpoints,
+        chain_id=chain_id,
+        block_time_s=block_time_s or _DEFAULT_BLOCK_TIME_S,
+        live_timeout_s=live_timeout_s,
+        is_required=is_required,
+        report=report,
+        records=records or NodeRecords(None),
+        limits_file=limits_file,
+        burst=burst,
+        resolve_name=resolve_name,
+    )
+
+
+def _reason(message: str, endpoint: PublicEndpoint) -> str:
+    """Return an error's message without the address of the node, which is named beside it."""
+    for address in (endpoint.redacted_url, endpoint.host):
+        message = message.removeprefix(address).lstrip(": ")
+    return message[:_REASON_CHARACTERS]

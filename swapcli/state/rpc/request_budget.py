@@ -1,0 +1,135 @@
+"""How many HTTP requests the reads of one block may take, of all nodes together, and connections that keep to it."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from threading import Lock
+from typing import Final
+
+from swapcli.errors import RequestBudgetSpent, UpstreamTimeout
+from swapcli.state.rpc.http_connection import HttpConnection
+from swapcli.state.rpc.rpc_connection import RpcResponse
+
+UNLIMITED: Final = 1_000_000
+
+
+class RequestBudget:
+    """At most `max_requests` requests in `window_s` seconds. Any thread may use it.
+
+    Retries and hedged requests count like all others, so that a node that refuses is not asked again and again.
+    """
+
+    def __init__(
+        self, max_requests: int = UNLIMITED, window_s: float = 0.0, monotonic_s: Callable[[], float] = time.monotonic
+    ) -> None:
+        self._max_requests, self._window_s, self._monotonic_s = max_requests, window_s, monotonic_s
+        self._lock = Lock()
+        self._sent = 0
+        self._started_s: float | None = None
+
+    @property
+    def sent(self) -> int:
+        """The requests since the last start."""
+        return self._sent
+
+    @property
+    def left(self) -> int:
+        """The requests that may still be sent."""
+        return max(self._max_requests - self._sent, 0)
+
+    def start(self, pause: Callable[[float], object] = time.sleep) -> None:
+        """Allow all requests again for the reads of a new block, unless the last ones began within the window.
+
+        If too few are left, `pause` is called with the rest of the window first.
+        """
+        now_s = self._monotonic_s()
+        if self._started_s is not None and now_s - self._started_s < self._window_s:
+            if 2 * self.left >= self._max_requests:
+                return
+            pause(self._window_s - (now_s - self._started_s))
+        self._started_s, self._sent = self._monotonic_s(), 0
+
+    def spend(self, redacted_url: str) -> None:
+        """Count one request. Raises `RequestBudgetSpent` if there is none left."""
+        with self._lock:
+            if self._sent >= self._max_requests:
+                raise RequestBudgetSpent(
+                    f"a quote sends at most {self._max_requests} requests to public nodes such as {redacted_url}",
+                    hint="try again in a moment, or set a node of your own with --rpc-url",
+                    details={"requests": self._max_requests},
+                )
+            self._sent += 1
+
+
+class BudgetedConnection:
+    """An `RpcConnection` whose requests count in `budget`.
+
+    `abandon` may be called from any thread: it ends an exchange that is under way, and every later one fails.
+    """
+
+    def __init__(self, inner: HttpConnection, budget: RequestBudget) -> None:
+        self._inner, self._budget = inner, budget
+        self._is_abandoned = False
+
+    @property
+    def redacted_url(self) -> str:
+        """As `RpcConnection.redacted_url`."""
+        return self._inner.redacted_url
+
+    def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
+        """As `RpcConnection.exchange`. Raises `RequestBudgetSpent`."""
+        self._check_in_use()
+        self._budget.spend(self.redacted_url)
+        response = self._inner.exchange(body, timeout_s)
+        if self._is_abandoned:
+            self._inner.close()
+        self._check_in_use()
+        return response
+
+    def redact(self, words: str) -> str:
+        """As `RpcConnection.redact`."""
+        return self._inner.redact(words)
+
+    def abandon(self) -> None:
+        """End the exchange that is under way, if there is one."""
+        self._is_abandoned = True
+        self._inner.abort()
+
+    def close(self) -> None:
+        """As `RpcConnection.close`."""
+        self._inner.close()
+
+    def _check_in_use(self) -> None:
+        if self._is_abandoned:
+            raise UpstreamTimeout(f"another node answered before {self.redacted_url}")
+
+
+class RenewableConnection:
+    """An `RpcConnection` over the connection `current`, which `renew` replaces. `connect` opens another."""
+
+    def __init__(self, connect: Callable[[], BudgetedConnection]) -> None:
+        self._connect = connect
+        self.current = connect()
+
+    @property
+    def redacted_url(self) -> str:
+        """As `RpcConnection.redacted_url`."""
+        return self.current.redacted_url
+
+    def exchange(self, body: bytes, timeout_s: float) -> RpcResponse:
+        """As `RpcConnection.exchange`. Raises `RequestBudgetSpent`."""
+        return self.current.exchange(body, timeout_s)
+
+    def redact(self, words: str) -> str:
+        """As `RpcConnection.redact`."""
+        return self.current.redact(words)
+
+    def renew(self) -> None:
+        """Abandon the connection; the next exchange opens another."""
+        abandoned, self.current = self.current, self._connect()
+        abandoned.abandon()
+
+    def close(self) -> None:
+        """As `RpcConnection.close`."""
+        self.current.close()
