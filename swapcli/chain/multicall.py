@@ -166,7 +166,7 @@ class BlockReader:
                 # Too much for the node at once, or too large: it may still answer less, if it answers at all.
                 limits = self.node.limits
                 largest = min(limits.aggregate_calls.size, len(calls))
-                if not may_shrink(error) or largest <= MIN_AGGREGATE_CALLS or not self._has_block(error):
+                if not may_shrink(error) or not self._has_block(error) or largest <= MIN_AGGREGATE_CALLS:
                     if before_rejection:
                         limits.aggregate_calls = before_rejection
                     raise
