@@ -6,7 +6,7 @@ from collections.abc import Callable, Generator, Sequence
 from itertools import islice
 from typing import TypeVar
 
-from swapcli.errors import SwapcliError
+from swapcli.errors import RequestBudgetSpent, SwapcliError
 from swapcli.records import NamedTuple
 from swapcli.state.rpc.node import ContractCall, ReturnData
 
@@ -27,7 +27,10 @@ class SkippedItem(NamedTuple):
 def run_batched(
     reads: Sequence[tuple[str, BatchRead[T]]], send: Callable[[Sequence[ContractCall]], Sequence[ReturnData]]
 ) -> list[T | SkippedItem]:
-    """Return the result of each read in order, a `SkippedItem` for a failed one. Errors of `send` propagate."""
+    """Return the result of each read in order, a `SkippedItem` for a failed one. Errors of `send` propagate.
+
+    If the node's requests are spent, the reads that are not complete count as failed, unless that is all of them.
+    """
     results: dict[int, T | SkippedItem] = {}
     received: dict[int, Sequence[ReturnData]] = {}
     active: Sequence[int] = range(len(reads))
@@ -41,7 +44,13 @@ def run_batched(
                 results[index] = end.value
             except SwapcliError as error:
                 results[index] = SkippedItem(key, error.message)
-        received = _distribute(pending, send)
+        try:
+            received = _distribute(pending, send)
+        except RequestBudgetSpent as error:
+            if not results:
+                raise
+            results |= {index: SkippedItem(reads[index][0], error.message) for index in pending}
+            break
         active = list(pending)
     return [results[index] for index in range(len(reads))]
 

@@ -12,7 +12,7 @@ from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.sampled_pools import read_quotes, read_samples
 from swapcli.chain.settler_registry import RegisteredRouter, read_registered_router
-from swapcli.errors import InvalidUpstreamResponse
+from swapcli.errors import InvalidUpstreamResponse, RequestBudgetSpent
 from swapcli.evm.l1_fee import L1FeeParams
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import MarketState, Provenance
@@ -132,7 +132,10 @@ class BlockSnapshot:
     def _read(self, reads: Sequence[tuple[str, BatchRead[_ReadValue]]]) -> list[_ReadValue | SkippedItem]:
         reader = BlockReader(self.node, self.head.block, self.network.multicall)
         results = run_batched(reads, reader.call)
-        self.is_pinned = reader.verify_block() and self.is_pinned
+        try:
+            self.is_pinned = reader.verify_block() and self.is_pinned
+        except RequestBudgetSpent:
+            self.is_pinned = False
         return results
 
     def market(self, known: MarketState, keys: Collection[str]) -> MarketState:

@@ -13,7 +13,7 @@ from hypothesis import strategies as st
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import Limits, LiveSearch
-from swapcli.errors import NoRoute, PoolError
+from swapcli.errors import NoRoute, PoolError, RequestBudgetSpent
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.order import Order
@@ -210,3 +210,30 @@ def test_unreadable_pools_are_not_requested_twice() -> None:
     assert far_off in chain.reads[-1]
     assert far_off not in found.source.market.pools
     assert len(chain.reads) <= FEW.reads
+
+
+@few_examples
+@given(seeds, st.booleans())
+def test_where_the_requests_end_the_earlier_read_stands(seed: int, is_known_before: bool) -> None:
+    known = build_random_market(seed, tokens=5, pools=16, noise=3.0)
+    chain = Chain(known, after_trades(known, seed, 0.1))
+    tokens = list(known.tokens.values())
+    order = Order(tokens[0], tokens[1], 10**19)
+
+    def read(keys: Sequence[str]) -> MarketState:
+        if chain.reads:
+            raise RequestBudgetSpent("spent")
+        return chain.read(keys)
+
+    source, left = InMemorySource(known, SYSTEM_CLOCK), 0 if is_known_before else 5
+    search = LiveSearch(source, request_of(order), read, SYSTEM_CLOCK, FEW, requests_left=lambda: left)
+    try:
+        found = search.run()
+    except NoRoute:
+        return
+    assert len(chain.reads) == 1
+    assert found.source.market.pools == chain.part(chain.reads[0]).pools
+    best = found.outcome.best
+    assert replay(found.source.market.pools, best.route, best.amount_in) == best.replay
+    chain.search(order, FEW).run()
+    assert found.left_bps is not None or len(chain.reads) == 2

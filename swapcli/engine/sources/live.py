@@ -8,6 +8,7 @@ decides which pools to read. One more request probes how tokens transfer if that
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Mapping, Sequence
+from functools import partial
 from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult
@@ -28,6 +29,7 @@ from swapcli.errors import (
     BlockMismatch,
     ChainReorganized,
     InvalidUpstreamResponse,
+    RequestBudgetSpent,
     SwapcliError,
     UpstreamError,
     UpstreamRejected,
@@ -47,7 +49,7 @@ from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.networks.address import hash_code
-from swapcli.state.rpc.node import Node
+from swapcli.state.rpc.node import BudgetedNode, Node
 
 if TYPE_CHECKING:
     from swapcli.engine.pool_listing import PoolSelection
@@ -240,7 +242,9 @@ class LiveSource:
         if is_wrapping(request.order, self.network):
             source = self._use(known.with_market(reader.read(known.pricing_pools(request))))
             return source, source.quote(request)
-        found = LiveSearch(known, request, reader.read, self._clock, self._limits).run()
+        requests_left = partial(_requests_left, self._node) if isinstance(self._node, BudgetedNode) else None
+        search = LiveSearch(known, request, reader.read, self._clock, self._limits, requests_left=requests_left)
+        found = search.run()
         source, outcome = SampledAmounts(request, reader.quote_sales).settle(found.source, found.outcome)
         if found.left_bps is not None:
             left = f", others might add up to {found.left_bps:.1f} bps"
@@ -304,6 +308,10 @@ class LiveSource:
         return with_l1_fee(answer, terms, payload) if terms else answer
 
 
+def _requests_left(node: BudgetedNode) -> int:
+    return node.requests_left
+
+
 class _PoolReader:
     """Reads known pools for one order, all at one block. If that block is gone, it reads all of them again."""
 
@@ -347,7 +355,7 @@ class _PoolReader:
     def quote_sales(self, sales: Mapping[str, Sequence[Sale]]) -> Mapping[str, Pool | None]:
         """Return sampled pools with what their protocols quote for these sales at the block of their samples.
 
-        If that block is gone, their outputs remain estimates.
+        If that block is gone, or no requests are left, their outputs remain estimates.
         """
         snapshot = self._snapshot
         if snapshot is None:
@@ -356,6 +364,8 @@ class _PoolReader:
             snapshot.quote_sales(sales)
         except (BlockMismatch, ChainReorganized):
             self._discard_snapshot()
+            return {}
+        except RequestBudgetSpent:
             return {}
         return {key: snapshot.pools[key] for key in sales}
 

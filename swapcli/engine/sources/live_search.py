@@ -20,7 +20,7 @@ from swapcli.engine.sources.sampled_markets import (
     without_pools,
     without_wrong_prices,
 )
-from swapcli.errors import FeeOnTransfer, NoRoute
+from swapcli.errors import FeeOnTransfer, NoRoute, RequestBudgetSpent
 from swapcli.model.market import MarketState
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.records import NamedTuple
@@ -39,6 +39,8 @@ better than predicted. It is the lowest fee of a common pool, 5 basis points."""
 _MIN_TIME_SHARE = 0.1  # of the search's time limit, for a search after the time is up
 _MAX_SAMPLED_POOLS = 16
 """Each takes a call of the node with fifty quotes inside."""
+_MIN_REQUESTS = 2
+"""Of one read: one for the pools, another one for their ticks or for transfers of new tokens."""
 _MIN_OTHER_POOLS = 24
 """The minimum number of pools to read besides the best route: fewer do not show how far pools have moved."""
 
@@ -84,16 +86,24 @@ class _Expected(NamedTuple):
 
 
 class LiveSearch:
-    """The search for one order. `known` is the source over known state.
+    """The search for one order. `known` is the source over known state; `requests_left` is how many requests reading
+    may still take.
 
     Example: `LiveSearch(known, ask, read, SYSTEM_CLOCK).run().outcome`.
     """
 
     def __init__(
-        self, known: InMemorySource, request: QuoteRequest, read: Read, clock: Clock, limits: Limits | None = None
+        self,
+        known: InMemorySource,
+        request: QuoteRequest,
+        read: Read,
+        clock: Clock,
+        limits: Limits | None = None,
+        *,
+        requests_left: Callable[[], int] | None = None,
     ) -> None:
         self._known, self._request, self._read, self._clock = known, request, read, clock
-        self._limits = limits or Limits()
+        self._limits, self._requests_left = limits or Limits(), requests_left
         self._candidates: list[KnownRoute] = []
         self._keys: dict[str, None] = {}
         self._max_pools = 0
@@ -104,12 +114,18 @@ class LiveSearch:
         self._add_first_pools()
         reads = 0
         while True:
-            fresh = without_wrong_prices(self._known.with_market(self._read(tuple(self._keys))))
+            try:
+                fresh = without_wrong_prices(self._known.with_market(self._read(tuple(self._keys))))
+            except RequestBudgetSpent:
+                if not reads:
+                    raise
+                break  # what was read before stands
             outcome, failure = self._search(fresh)
             reads += 1
             expected = self._expect(fresh, outcome)
             candidates = self._next_pools(expected, outcome, is_first=reads == 1) if expected else ()
-            more = candidates[: self._room] if reads < self._limits.reads and not self._is_time_up else ()
+            may_read = reads < self._limits.reads and not self._is_time_up and self._has_requests
+            more = candidates[: self._room] if may_read else ()
             if not more:
                 break
             self._keys.update(dict.fromkeys(more))
@@ -159,6 +175,10 @@ class LiveSearch:
     def _room(self) -> int:
         """The number of pools that may still be read."""
         return max(0, self._max_pools - len(self._keys))
+
+    @property
+    def _has_requests(self) -> bool:
+        return self._requests_left is None or self._requests_left() >= _MIN_REQUESTS
 
     @property
     def _is_time_up(self) -> bool:

@@ -151,6 +151,15 @@ class HashPinnedNode(Node, Protocol):
     pins_by_hash: ClassVar[bool]
 
 
+@runtime_checkable
+class BudgetedNode(Protocol):
+    """A node that takes a limited number of requests for each block."""
+
+    @property
+    def requests_left(self) -> int:
+        """The requests that may still be sent for the present block."""
+
+
 class Account(NamedTuple):
     """The native balance of an address in wei, and its code: `b""` for none."""
 

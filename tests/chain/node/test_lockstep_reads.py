@@ -8,7 +8,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched, with_prefetch
-from swapcli.errors import InvalidUpstreamResponse
+from swapcli.errors import InvalidUpstreamResponse, RequestBudgetSpent
 from swapcli.state.rpc.node import ContractCall, ReturnData
 
 CALLS = [ContractCall(f"0x{k:040x}", bytes([k])) for k in range(12)]
@@ -65,3 +65,15 @@ def test_an_invalid_prefetched_item_is_skipped() -> None:
 
     (found,) = run_batched([("key", with_prefetch(refusing(), CALLS[1:3]))], EchoReader())
     assert found == SkippedItem("key", "it says nothing of use")
+
+
+def test_where_the_requests_end_complete_reads_stand() -> None:
+    reader = EchoReader()
+
+    def send(calls: Sequence[ContractCall]) -> list[ReturnData]:
+        if reader.rounds == 2:
+            raise RequestBudgetSpent("no requests left")
+        return reader(calls)
+
+    reads = [("short", walk([CALLS[:1]])), ("long", walk([CALLS[:1], CALLS[1:2], CALLS[2:3]]))]
+    assert run_batched(reads, send) == [[b"\x00"], SkippedItem("long", "no requests left")]
