@@ -7,7 +7,7 @@ CONTRACTS := tests/contracts
 MINUTES ?= 10
 INSTALL ?=
 
-.PHONY: help prerequisites setup test lint types unit check-full fuzz bench scale contracts markets completions snapshots clean
+.PHONY: help prerequisites setup test lint types unit check-full fuzz bench scale contracts markets completions exactness snapshots clean
 
 # The programs come before what is installed with them.
 .NOTPARALLEL:
@@ -66,6 +66,9 @@ completions: setup ## Write the command tree that completion reads, the scripts 
 	$(RUN) -m swapcli completion bash > completions/swapcli.bash
 	$(RUN) -m swapcli completion zsh > completions/_swapcli
 	$(RUN) -m swapcli completion fish > completions/swapcli.fish
+
+exactness: setup ## Replay the recorded swaps of contracts, and write docs/exactness.md.
+	$(RUN) -m tests.generate.exactness
 
 snapshots: setup ## Accept changed output in the snapshots, the README and its picture.
 	UPDATE_SNAPSHOTS=1 $(RUN) -m pytest tests/cli/test_render.py tests/test_docs.py tests/pictures/test_svg.py

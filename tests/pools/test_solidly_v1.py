@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.pools.constant_product import SOLIDLY, ConstantProduct
@@ -13,14 +15,9 @@ from tests.pools.recorded import read_vectors
 def test_every_recorded_swap_is_repeated_to_the_unit() -> None:
     repeated = reverted = 0
     for recorded in read_vectors("solidly_v1")["pools"]:
-        identity = PoolIdentity(ADDRESS, "test", TOKENS[:2], tuple(recorded["decimals"]), recorded["fee_ppm"])
         for reserves, sold, amount_in, amount_out in recorded["steps"]:
-            pool: Pool
-            if recorded["stable"]:
-                pool = SolidlyStable.from_state(identity, {"reserves": reserves, "version": FIRST_VERSION})
-            else:
-                pool = ConstantProduct.from_state(identity, {"reserves": reserves, "variant": SOLIDLY})
-            assert type(pool).from_state(identity, pool.state()) == pool
+            pool = as_recorded(recorded, reserves)
+            assert type(pool).from_state(pool.identity, pool.state()) == pool
             try:
                 result = pool.swap(TOKENS[sold], TOKENS[1 - sold], int(amount_in))[0]
             except PoolError:
@@ -30,3 +27,10 @@ def test_every_recorded_swap_is_repeated_to_the_unit() -> None:
                 assert str(result) == amount_out
                 repeated += 1
     assert (repeated, reverted) == (714, 6)
+
+
+def as_recorded(recorded: dict[str, Any], reserves: list[str]) -> Pool:
+    identity = PoolIdentity(ADDRESS, "test", TOKENS[:2], tuple(recorded["decimals"]), recorded["fee_ppm"])
+    if recorded["stable"]:
+        return SolidlyStable.from_state(identity, {"reserves": reserves, "version": FIRST_VERSION})
+    return ConstantProduct.from_state(identity, {"reserves": reserves, "variant": SOLIDLY})

@@ -89,6 +89,10 @@ def test_plain_pools_exchange_as_their_contracts_do() -> None:
     assert min(other_than_ng[coins] for coins in (2, 3, 4)) > 0
 
 
+def with_reserves(pool: StableSwap, reserves: list[str]) -> StableSwap:
+    return replace(pool, reserves=tuple(map(int, reserves)))
+
+
 def plain_pool(recorded: dict[str, Any]) -> StableSwap:
     decimals = tuple(recorded["decimals"])
     identity = PoolIdentity(ADDRESS, "test", TOKENS[: len(decimals)], decimals, recorded["fee_ppm"])

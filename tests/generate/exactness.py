@@ -1,0 +1,130 @@
+"""Writes `docs/exactness.md`: `python -m tests.generate.exactness`. Every number in it is counted by replaying."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterable, Iterator
+from pathlib import Path
+from typing import NamedTuple
+
+from swapcli.networks.catalogue import find_network_by_chain_id
+from tests.pools.vector_replay import REPLAYS, count_states, replay_vectors, source_of
+from tests.recorded.mined import catalogue_fees, mined_swaps, recorded_events
+from tests.recorded.replay import Outcome, ReplayedSwap, exceptions, replay_all
+
+PAGE = Path(__file__).parents[2] / "docs" / "exactness.md"
+_INTRODUCTION = """# How exact the pools are
+
+Amounts that were recorded from contracts, against what the pools of this program compute, to the unit. `make exactness`
+replays them all and writes this page; a test fails if it is not current. A swap that the contract reverts or pays
+nothing for counts as equal if the pool refuses it. `swapcli verify NETWORK TX` makes the same comparison for any mined
+transaction."""
+
+
+class Row(NamedTuple):
+    """One family by one source."""
+
+    family: str
+    contract: str
+    states: int
+    swaps: int
+    differences: int
+    source: str
+
+
+def render_page() -> str:
+    """Return the page."""
+    rows = sorted([*_vector_rows(), *_recorded_rows()])
+    columns = ("family", "contract", "states", "swaps", "differences", "source")
+    sums = (sum(row.states for row in rows), sum(row.swaps for row in rows), sum(row.differences for row in rows))
+    total = Row("**all**", "", *sums, "")
+    return "\n".join(
+        [
+            _INTRODUCTION,
+            "",
+            *_table(columns, [*rows, total]),
+            "",
+            "## Differences",
+            "",
+            *(f"* {_source_text(each['source'])}: {_count(len(each['swaps']), 'swap')}; {each['reason']}."
+              for each in exceptions().values()),
+            "",
+            "## Mined swaps",
+            "",
+            "The event of a swap of a concentrated pool implies the price before it and the fee. The fee is one of the",
+            "catalogue's, or named dynamic, within 0.3 ppm, and the pool with that fee gives output and price after it",
+            "within the rounding of the price. Events of pairs without reserves say too little: not explained.",
+            "",
+            *_table(("network", "kind", "events", "fee of the catalogue", "dynamic fee", "not explained"), _mined()),
+            "",
+        ]
+    )  # fmt: skip
+
+
+def _vector_rows() -> Iterator[Row]:
+    """Yield a row for each family of each file."""
+    for name in REPLAYS:
+        answers = list(replay_vectors(name))
+        for family in dict.fromkeys(answer.family for answer in answers):
+            own = [answer for answer in answers if answer.family == family]
+            different = sum(answer.expected != answer.amount_out for answer in own)
+            contract, states = _contract(source_of(name)), count_states(name, family)
+            yield Row(family, contract, states, len(own), different, f"tests/pools/vectors/{name}")
+
+
+def _recorded_rows() -> Iterator[Row]:
+    swaps = list(replay_all())
+    for family, source in dict.fromkeys(map(_key, swaps)):
+        own = [swap for swap in swaps if _key(swap) == (family, source)]
+        states = len({id(swap.recorded) for swap in own})
+        different = sum(swap.outcome in (Outcome.EXPLAINED, Outcome.DIFFERENT) for swap in own)
+        yield Row(family, "pools of mainnets", states, len(own), different, source)
+
+
+def _key(swap: ReplayedSwap) -> tuple[str, str]:
+    repository, _, place = swap.recorded["source"].partition("@")
+    return swap.recorded["family"], f"{repository}@{place[:8]}"
+
+
+def _mined() -> Iterator[tuple[object, ...]]:
+    """Yield (network, kind, events, with a fee of the catalogue, with a dynamic fee, not explained)."""
+    explained: Counter[tuple[int, str, bool]] = Counter()
+    for recorded, swap in mined_swaps():
+        is_listed = round(swap.implied_fee_ppm()) in catalogue_fees(recorded)
+        explained[recorded["chain_id"], recorded["kind"], is_listed] += 1
+    events = Counter((each["chain_id"], each["kind"]) for each in recorded_events())
+    for (chain_id, kind), count in sorted(events.items(), reverse=True):
+        listed, dynamic = explained[chain_id, kind, True], explained[chain_id, kind, False]
+        network = find_network_by_chain_id(chain_id).name
+        yield network, kind, count, listed, dynamic, count - listed - dynamic
+
+
+def _contract(source: str) -> str:
+    """Return which contract was recorded: the source up to how that was done."""
+    text = re.sub(r"^outputs of (the )?", "", source)
+    text = re.split(r"[;:]|, deployed through|, executed|, compiled|\. ", text)[0].strip()
+    return text + ")" * (text.count("(") - text.count(")"))
+
+
+def _source_text(source: str) -> str:
+    repository, _, place = source.partition("@")
+    commit, _, path = place.partition(":")
+    return f"{repository}@{commit[:8]}, {path.rpartition('/')[2]}"
+
+
+def _count(number: int, noun: str) -> str:
+    return f"{number} {noun}{'' if number == 1 else 's'}"
+
+
+def _table(columns: Iterable[str], rows: Iterable[Iterable[object]]) -> Iterator[str]:
+    names = list(columns)
+    yield f"| {' | '.join(names)} |"
+    yield f"|{'---|' * len(names)}"
+    for row in rows:
+        cells = (f"{each:,}" if isinstance(each, int) else str(each) for each in row)
+        yield f"| {' | '.join(cells)} |"
+
+
+if __name__ == "__main__":
+    PAGE.write_text(render_page())

@@ -1,0 +1,29 @@
+"""`docs/exactness.md` is what the recorded swaps give now."""
+
+from __future__ import annotations
+
+import pytest
+
+from tests.generate.exactness import PAGE, render_page
+from tests.pools.recorded import VECTORS
+from tests.pools.vector_replay import REPLAYS, replay_vectors
+
+
+@pytest.mark.slow
+def test_the_page_is_current() -> None:
+    assert PAGE.read_text() == render_page(), "run: make exactness"
+
+
+def test_every_file_of_recorded_swaps_is_counted() -> None:
+    files = {file.name.partition(".")[0] for file in VECTORS.iterdir()}
+    assert files - REPLAYS.keys() == {"curve_virtual_prices"}  # no swaps
+    page = PAGE.read_text()
+    assert [name for name in REPLAYS if f"tests/pools/vectors/{name}" not in page] == []
+
+
+@pytest.mark.parametrize("name", ["solidly_v1", "liquidity_book", "gyro_v2_eclp"])
+def test_the_page_counts_what_a_file_has(name: str) -> None:
+    answers = list(replay_vectors(name))
+    assert [answer for answer in answers if answer.expected != answer.amount_out] == []
+    rows = [line.split(" | ") for line in PAGE.read_text().splitlines() if f"vectors/{name}" in line]
+    assert sum(int(row[3].replace(",", "")) for row in rows) == len(answers)
