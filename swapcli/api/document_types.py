@@ -337,6 +337,7 @@ class ProtocolDocumentJson(TypedDict):
     quotes: Literal["exact", "sampled", "not supported"]
     can_sync: bool
     reason: str | None
+    unexplained: list[str]
 
 
 class PoolDocumentJson(TypedDict):
@@ -532,6 +533,7 @@ class SyncDocumentJson(StoreJson):
     newPools: int
     foundBy: str
     leftOut: list[SkippedJson]
+    unexplained: list[str]
     seconds: float
     poolsPerSecond: float
 
@@ -548,6 +550,7 @@ class AdvanceJson(TypedDict):
     added: list[str]
     removed: list[str]
     drifted: list[str]
+    unexplained: list[str]
 
 
 class ExportDocumentJson(TypedDict):

@@ -40,6 +40,17 @@ def change_topics(families: Iterable[str], network_kind: Kind = Kind.EVM) -> tup
     return tuple(dict.fromkeys(topic for kind in _kinds(families, network_kind) for topic in EVENTS[kind]))
 
 
+def known_topics(family: str, network_kind: Kind = Kind.EVM) -> frozenset[str]:
+    """Return the topics of the events that a pool of a family emits itself; empty if its kinds emit none.
+
+    A pool of a vault, whose swaps the vault announces, has none.
+    """
+    kinds = tuple(_kinds([family], network_kind))
+    if not all(EVENTS[kind] and not KINDS[kind].is_in_vault for kind in kinds):
+        return frozenset()
+    return frozenset(topic for kind in kinds for topic in EVENTS[kind])
+
+
 def emits_events(family: str, network_kind: Kind = Kind.EVM) -> bool:
     """Return whether every change of the family's pools emits an event."""
     kinds = _kinds([family], network_kind)

@@ -94,6 +94,15 @@ class BlockWriter:
         else:
             self._connection.execute("DELETE FROM unannounced WHERE key = ?", (pool.key,))
 
+    def mark_unexplained(self, keys: Iterable[str]) -> None:
+        """Record pools that changed without an event of their kind; from now on they must be read at every block.
+
+        Rewinding keeps the entries: the contracts stay what they are.
+        """
+        self._connection.executemany(
+            "INSERT OR IGNORE INTO unexplained VALUES (?, ?)", [(key, self._at) for key in keys]
+        )
+
     def remove_pools(self, keys: Iterable[str]) -> None:
         """Remove pools; unknown keys are ignored."""
         for key in keys:

@@ -70,9 +70,17 @@ class Inventory:
         return {protocol: frozenset(each) for protocol, each in families.items()}
 
     def unannounced_keys(self) -> list[str]:
-        """Return the keys of the pools whose state can change without an event, by key."""
-        query = "SELECT key FROM unannounced WHERE key IN (SELECT key FROM pools) ORDER BY key"
+        """Return the keys of the pools whose state can change without a known event, by key."""
+        query = (
+            "SELECT key FROM (SELECT key FROM unannounced UNION SELECT key FROM unexplained)"
+            " WHERE key IN (SELECT key FROM pools) ORDER BY key"
+        )
         return [key for (key,) in self._rows(query)]
+
+    def unexplained_pools(self) -> dict[str, str]:
+        """Return the protocol of each pool that changed without an event that its kind has, by key."""
+        query = "SELECT key, protocol FROM pools WHERE key IN (SELECT key FROM unexplained) ORDER BY key"
+        return dict(self._rows(query))
 
     def pool_counts_by_token(self) -> dict[str, int]:
         """Return the number of pools of each token, by address. No pool is parsed."""
@@ -90,6 +98,11 @@ class Inventory:
     def pool_contracts(self) -> Iterator[tuple[str, str, str]]:
         """Yield the key, the contract and the family of every pool."""
         yield from self._rows("SELECT key, address, family FROM pools")
+
+    def own_contracts_after(self, after: int, limit: int) -> list[tuple[int, str, str]]:
+        """Return id, address and family of the next `limit` pools with contracts of their own and ids above `after`."""
+        query = "SELECT id, key, family FROM pools WHERE id > ?1 AND key = address ORDER BY id LIMIT ?2"
+        return [(pool_id, key, family) for pool_id, key, family in self._rows(query, after, limit)]
 
     def last_pool_id(self) -> int:
         """Return the highest id of a pool, 0 if there are none."""

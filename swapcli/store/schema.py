@@ -14,6 +14,8 @@
 | `legs` | `depth_ranking.Leg` for each pool and pair of its tokens; `depth` is its thinner side in dollars |
 | `links` | the pairs of tokens with pools, in both directions, with their total depth |
 | `unannounced` | the keys of pools whose state can change without an event; of removed pools as well |
+| `unexplained` | the keys of pools that changed while their logs held no event of their kind, and the block; they are |
+|        | read at every block like those in `unannounced` |
 | `token_transfers` | how a token transfers, and the block of the probe; 'unknown' if the probe failed |
 
 `tokens` also has the ranking: `worth` is the price in dollars per base unit, `width` the depth of the thinnest pair on
@@ -95,7 +97,11 @@ CREATE TABLE unannounced (key TEXT PRIMARY KEY) WITHOUT ROWID;
 CREATE INDEX pools_by_family ON pools (protocol, family);
 """
 
-MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH)
+_FIFTH = """
+CREATE TABLE unexplained (key TEXT PRIMARY KEY, block INTEGER) WITHOUT ROWID;
+"""
+
+MIGRATIONS: tuple[str, ...] = (_FIRST, _SECOND, _THIRD, _FOURTH, _FIFTH)
 """Never change or remove one: existing files have been through them."""
 
 

@@ -272,7 +272,10 @@ def test_pools_removed_for_empty_return_data_are_lost_ones(tmp_path: Path) -> No
     for change in ("DROP INDEX left_out_lost", "ALTER TABLE left_out DROP COLUMN is_lost"):
         connection.execute(change)
     connection.execute("ALTER TABLE meta DROP COLUMN pinned")
-    for change in ("DROP TABLE token_transfers", "DROP TABLE unannounced", "DROP INDEX pools_by_family"):
+    for change in (
+        *("DROP TABLE token_transfers", "DROP TABLE unannounced", "DROP TABLE unexplained"),
+        "DROP INDEX pools_by_family",
+    ):
         connection.execute(change)
     reasons = {
         "0xa1": "getReserves(): the contract returns 0 bytes where 64 are the least",

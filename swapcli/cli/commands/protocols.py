@@ -32,43 +32,57 @@ def protocols(
 
     The list says how the pools of each are quoted, and whether they can be synced. Quotes are exact, from the maths of
     the pools, or sampled, from the answers of their contracts. If one of the two is not possible, the reason says which
-    fact is missing. If the network has a store, the list shows the number of pools of each protocol.
+    fact is missing. If the network has a store, the list shows the number of pools of each protocol, and names those
+    of an unknown version: they changed without an event of their kind, so that they are read at every block.
     """
     session = open_session(output, {"store_dir": flag("--store", store)}, formats=LIST_FORMATS)
-    listed, pools = _load_protocols(session, session.network_name(network))
+    listed, pools, unexplained = _load_protocols(session, session.network_name(network))
     counted = () if pools is None else ("pools",)
     session.output.print_list(
         ListView(
             columns=("id", "name", "family", "quotes", "sync", *counted, "reason"),
-            rows=tuple(_row(support, pools) for support in listed),
-            documents=tuple(_document(support, pools) for support in listed),
+            rows=tuple(_row(support, pools, unexplained) for support in listed),
+            documents=tuple(_document(support, pools, unexplained) for support in listed),
         )
     )
 
 
-def _load_protocols(session: Session, name: str) -> "tuple[tuple[ProtocolSupport, ...], Counter[str] | None]":
-    """Return the protocols of a network, and the number of pools by protocol name if it has a store."""
+def _load_protocols(
+    session: Session, name: str
+) -> "tuple[tuple[ProtocolSupport, ...], Counter[str] | None, dict[str, list[str]]]":
+    """Return the protocols of a network; if it has a store, also the number of pools by protocol name.
+
+    The third value has the pools of an unknown version by protocol name.
+    """
     from swapcli.engine.protocol_support import describe_protocols
 
     store = session.stored(name)
     if store is None:
-        return describe_protocols(session.network(name)), None
+        return describe_protocols(session.network(name)), None, {}
     with store:
         pools: Counter[str] = Counter()
         for holding in store.read_summary().protocols:
             pools[holding.protocol] += holding.pools
-        return describe_protocols(store.network), pools
+        unexplained: dict[str, list[str]] = {}
+        for key, protocol in store.inventory.unexplained_pools().items():
+            unexplained.setdefault(protocol, []).append(key)
+        return describe_protocols(store.network), pools, unexplained
 
 
-def _row(support: "ProtocolSupport", pools: Counter[str] | None) -> tuple[str, ...]:
+def _row(support: "ProtocolSupport", pools: Counter[str] | None, unexplained: dict[str, list[str]]) -> tuple[str, ...]:
     protocol = support.protocol
     counted = () if pools is None else (f"{pools[protocol.amm_name]:,}",)
     can_sync = "yes" if support.can_sync else "no"
     name, family = printable(protocol.amm_name), protocol.family or "-"
-    return str(protocol.id), name, family, support.quotes, can_sync, *counted, printable(support.reason)
+    keys = unexplained.get(protocol.amm_name, [])
+    unknown = f"of an unknown version, read at every block: {', '.join(keys)}" if keys else ""
+    reason = printable("; ".join(filter(None, (support.reason, unknown))))
+    return str(protocol.id), name, family, support.quotes, can_sync, *counted, reason
 
 
-def _document(support: "ProtocolSupport", pools: Counter[str] | None) -> "ProtocolDocumentJson":
+def _document(
+    support: "ProtocolSupport", pools: Counter[str] | None, unexplained: dict[str, list[str]]
+) -> "ProtocolDocumentJson":
     protocol = support.protocol
     return {
         "protocol": protocol.id,
@@ -80,4 +94,5 @@ def _document(support: "ProtocolSupport", pools: Counter[str] | None) -> "Protoc
         "quotes": support.quotes.value,
         "can_sync": support.can_sync,
         "reason": support.reason or None,
+        "unexplained": unexplained.get(protocol.amm_name, []),
     }

@@ -183,7 +183,14 @@ def _fill(
             f"token transfers could not be simulated, so quotes ignore any fee on transfer: {printable(refusal)}"
         )
     seconds, summary = SYSTEM_CLOCK.monotonic_s() - started_s, target.read_summary()
-    return SyncResult(summary, max(summary.pools - before, 0), count_skipped(target), seconds, discovery_method(target))
+    return SyncResult(
+        summary,
+        max(summary.pools - before, 0),
+        count_skipped(target),
+        seconds,
+        discovery_method(target),
+        target.inventory.unexplained_pools(),
+    )
 
 
 def _require_pools(filled: SyncResult, had_pools: bool) -> None:

@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import TYPE_CHECKING
 
 from swapcli.cli.render.detail_view import DetailView
@@ -22,7 +22,8 @@ if TYPE_CHECKING:
 class SyncResult:
     """The store after a sync, the number of new pools, the skipped entries, and the duration.
 
-    `found_by` says how its pools were found.
+    `found_by` says how its pools were found. `unexplained` are the pools that changed without an event of their kind,
+    with their protocols.
     """
 
     summary: StoreSummary
@@ -30,6 +31,7 @@ class SyncResult:
     skipped: Sequence[SkipReason]
     seconds: float
     found_by: str = ""
+    unexplained: Mapping[str, str] = field(default_factory=dict)
 
     @property
     def pools_per_s(self) -> float:
@@ -46,6 +48,7 @@ def sync_document(result: SyncResult, now_s: float) -> SyncDocumentJson:
         "leftOut": [
             {"reason": each.reason, "count": each.count, "examples": list(each.examples)} for each in result.skipped
         ],
+        "unexplained": list(result.unexplained),
         "seconds": round(result.seconds, 3),
         "poolsPerSecond": round(result.pools_per_s, 1),
     }
@@ -58,6 +61,10 @@ def build_sync_details(result: SyncResult, now_s: float) -> DetailView:
     facts = (Fact("New pools", f"{result.new_pools:,}", found_by), Fact("Took", f"{result.seconds:,.1f} s", rate))
     rows = tuple((printable(each.reason), f"{each.count:,}", printable(each.examples[0])) for each in result.skipped)
     listings = (ListView(columns=("skipped because", "count", "example"), rows=rows, documents=()),) if rows else ()
+    if result.unexplained:
+        named = tuple((printable(key), printable(protocol)) for key, protocol in result.unexplained.items())
+        columns = ("pool of an unknown version, read at every block", "protocol")
+        listings = (*listings, ListView(columns=columns, rows=named, documents=()))
     title = f"{printable(result.summary.network)}, synced"
     return build_store_details(title, result.summary, now_s, more=facts, listings=listings)
 
@@ -74,6 +81,7 @@ def advance_document(network: str, advance: Advance) -> AdvanceJson:
         "added": list(advance.added),
         "removed": list(advance.removed),
         "drifted": list(advance.changed_without_event),
+        "unexplained": list(advance.unexplained),
     }
 
 
@@ -93,6 +101,9 @@ def _changes(advance: Advance) -> Iterator[str]:
     if advance.changed_without_event:
         corrected = advance.changed_without_event
         yield f"{_pools(corrected)} changed without an event and {_were(corrected)} corrected"
+    if advance.unexplained:
+        named = ", ".join(printable(key) for key in advance.unexplained)
+        yield f"of an unknown version, and read at every block from now on: {named}"
 
 
 def _pools(keys: Sequence[str]) -> str:

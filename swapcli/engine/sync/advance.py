@@ -105,6 +105,7 @@ def _commit_step(
             added=tuple(key for key in added if key not in illiquid),
             removed=(*refreshed.removed, *(key for key in illiquid if key not in added)),
             changed_without_event=tuple(refreshed.changed_without_event),
+            unexplained=tuple(refreshed.unexplained),
             rewound_to=position.rewound_to,
         ),
         discovery,
@@ -115,7 +116,7 @@ def _refresh(refresher: Refresher, block: BlockHeader, position: ChainPosition) 
     if position.is_fork_unknown:
         return refresher.read_all()
     if position.stored_block is None or position.stored_block.number == block.number:
-        return Refreshed([], [], [], [])
+        return Refreshed([], [], [], [], [])
     return refresher.read_since(position.stored_block.number)
 
 

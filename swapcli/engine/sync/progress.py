@@ -24,8 +24,9 @@ class Advance(NamedTuple):
     """The changes of a step to the node's newest block, as keys of pools.
 
     `changed` pools had another state, `added` are new, `removed` could no longer be read or were dropped.
-    `changed_without_event` were found by reading a sample, and are correct now. `rewound_to` is the number of the block
-    to which the store was rewound first, after a chain reorganization: any pool may then differ from before.
+    `changed_without_event` were found by reading a sample, and are correct now; `unexplained` are those of them whose
+    logs hold no event of their kind, so that they are read at every block from now on. `rewound_to` is the number of
+    the block to which the store was rewound first, after a chain reorganization: any pool may then differ from before.
     """
 
     block: BlockHeader
@@ -34,3 +35,4 @@ class Advance(NamedTuple):
     removed: tuple[str, ...] = ()
     changed_without_event: tuple[str, ...] = ()
     rewound_to: int | None = None
+    unexplained: tuple[str, ...] = ()

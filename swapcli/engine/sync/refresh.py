@@ -6,12 +6,15 @@ changed without an event, as when a factory sets another fee, all pools of its p
 Some nodes omit events. Pools without an event are therefore read as well if a block header's bloom filter contains an
 event that could be theirs. If such a pool has changed and the headers cannot show all such pools, all pools are read.
 
+A pool that changed while its logs held no event of its kind is of a version that the program does not know. It is read
+at every block from then on. `unknown_events` finds those that emit events of another shape, the sample the others.
+
 A step that would lose many pools is rejected, as the node is likelier to be wrong.
 """
 
 from __future__ import annotations
 
-from collections.abc import Container, Iterable, Iterator, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from itertools import islice
 from math import ceil
 from typing import Final
@@ -32,8 +35,12 @@ from swapcli.chain.pool_change_events import (
 from swapcli.chain.pool_discovery import find_factories
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.engine.sync.skipped import parse_pool_refs, skipped_pool
+from swapcli.engine.sync.unknown_events import find_unknown_events, has_known_event
 from swapcli.errors import BlockMismatch, ChainReorganized, InvalidUpstreamResponse, UpstreamRejected, UpstreamTimeout
+from swapcli.model.pool import Pool
 from swapcli.pools import FAMILIES
+from swapcli.pools.constant_product import ConstantProduct
+from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.records import NamedTuple
 from swapcli.state.rpc.node import BlockHeader, Log, LogFilter, Node
 from swapcli.state.rpc.refusals import Refusal, refusal_of
@@ -69,18 +76,23 @@ _MANY_POOLS: Final = 1_000
 _FULL_READ_INTERVAL: Final = 100
 """Blocks between two reads of all pools of a protocol that has many."""
 _FULL_READ_KEY: Final = "read whole:"
+_PAIR_FAMILIES: Final = frozenset({ConstantProduct.family, SolidlyStable.family})
 _MIN_RANGES: Final = 16
 _POOLS_PER_RANGE: Final = 100
 """Reading a hundred pools costs about as much as one range of events. Beyond that, all pools are read instead."""
 
 
 class Refreshed(NamedTuple):
-    """Keys of pools, as in `Advance`; `retry` are skipped pools that events name."""
+    """Keys of pools, as in `Advance`; `retry` are skipped pools that events name.
+
+    `unexplained` are those of `changed_without_event` whose logs hold no event of their kind.
+    """
 
     changed: list[str]
     removed: list[str]
     changed_without_event: list[str]
     retry: list[PoolRef]
+    unexplained: list[str]
 
 
 class Refresher:
@@ -102,7 +114,7 @@ class Refresher:
 
     def read_all(self) -> Refreshed:
         """Read every pool."""
-        refreshed = Refreshed([], [], [], [])
+        refreshed = Refreshed([], [], [], [], [])
         self._read(self._all_keys(), refreshed.changed, refreshed.removed)
         return refreshed
 
@@ -112,7 +124,8 @@ class Refresher:
         if with_events is None or find_withheld_block(self._reader.node, self._block.number) is not None:
             return self.read_all()
         skipped = [*self._inventory.skipped_among(with_events), *self._sample_lost()]
-        refreshed = Refreshed([], [], [], parse_pool_refs(skipped))
+        refreshed = Refreshed([], [], [], parse_pool_refs(skipped), [])
+        suspects = find_unknown_events(self._store, self._writer, self._reader, block)
         named = dict.fromkeys([*self._inventory.existing_keys(with_events), *self._keys_without_events()])
         self._read(named, refreshed.changed, refreshed.removed)
         matches, matches_are_complete = self._find_bloom_matches(block, named.keys())
@@ -124,9 +137,22 @@ class Refresher:
                 [*refreshed.removed, *rest.removed],
                 [*refreshed.changed_without_event, *rest.changed],
                 refreshed.retry,
+                refreshed.unexplained,
             )
-        self._read_sample({*named, *matches}, refreshed)
+        self._read_suspects([key for key in suspects if key not in named], refreshed)
+        self._read_sample({*named, *matches, *suspects}, refreshed, block)
         return refreshed
+
+    def _read_suspects(self, suspects: Sequence[str], refreshed: Refreshed) -> None:
+        """Read pools with unknown events, and mark those that have changed."""
+        changed: list[str] = []
+        self._read(suspects, changed, refreshed.removed)
+        self._mark_unexplained(changed, refreshed)
+
+    def _mark_unexplained(self, keys: Sequence[str], refreshed: Refreshed) -> None:
+        self._writer.mark_unexplained(keys)
+        refreshed.unexplained.extend(keys)
+        refreshed.changed_without_event.extend(keys)
 
     def _find_bloom_matches(self, block: int, named: Container[str]) -> tuple[list[str], bool]:
         """Return other pools that may have changed after that block by its headers.
@@ -249,13 +275,32 @@ class Refresher:
         topics = change_topics(FAMILIES if may_skip_more else sorted(families), kind)
         return LogFilter(tuple(dict.fromkeys(emitters)), topics, first, last)
 
-    def _read_sample(self, already_read: Container[str], refreshed: Refreshed) -> None:
+    def _read_sample(self, already_read: Container[str], refreshed: Refreshed, block: int) -> None:
+        sample = [key for key in self._next_sample() if key not in already_read]
+        before = self._store.read_pools(sample).pools
         changed: list[str] = []
-        self._read([key for key in self._next_sample() if key not in already_read], changed, refreshed.removed)
+        self._read(sample, changed, refreshed.removed)
+        unexplained = self._without_known_event(before, changed, block)
+        self._mark_unexplained(unexplained, refreshed)
         for protocol in {pool.protocol for pool in self._store.read_pools(changed).pools.values()}:
             if self._may_read_protocol(protocol):
                 self._read(self._all_keys(protocol), changed, refreshed.removed)
-        refreshed.changed_without_event.extend(changed)
+        refreshed.changed_without_event.extend(key for key in changed if key not in unexplained)
+
+    def _without_known_event(self, before: Mapping[str, Pool], changed: Sequence[str], block: int) -> list[str]:
+        """Return those of the changed pools whose logs hold no event of their kind, within the sample's period.
+
+        A factory's change of a pair's fee does not count: it is no other version of the pair.
+        """
+        after = self._store.read_pools(changed).pools
+        first = self._block.number - round(_SAMPLE_PERIOD_S / (self._store.network.block_time_s or 1.0))
+        return [
+            key
+            for key, pool in after.items()
+            if key == pool.address
+            and not (pool.family in _PAIR_FAMILIES and _differ_in_fee_only(before[key], pool))
+            and not has_known_event(self._store, self._reader, key, pool.family, min(block + 1, first))
+        ]
 
     def _may_read_protocol(self, protocol: str) -> bool:
         """Return whether to read all pools of a protocol: if they are many, only once in a number of blocks.
@@ -352,6 +397,11 @@ class Refresher:
             )
         self._writer.record_skipped([skipped_pool(ref, reason, is_lost=True)])
         self._writer.remove_pools([ref.key])
+
+
+def _differ_in_fee_only(before: Pool, after: Pool) -> bool:
+    states = [{name: value for name, value in pool.state().items() if name != "swap_fee"} for pool in (before, after)]
+    return states[0] == states[1]
 
 
 def check_on_chain(node: Node, block: BlockHeader) -> None:

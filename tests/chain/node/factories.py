@@ -90,10 +90,10 @@ def slipstream(chain: BaseChain) -> FactoryFixture:
     return FactoryFixture(home, (1, 50, 60, 2_000), lambda a, b, key: contract.send("createPool", a, b, key, _PRICE))
 
 
-def algebra(chain: BaseChain) -> FactoryFixture:
+def algebra(chain: BaseChain, artifacts: str = _ALGEBRA) -> FactoryFixture:
     """Deploy factory and pool deployer, which need each other's address in their constructors."""
-    deployer = load_artifact(f"{_ALGEBRA}/AlgebraPoolDeployer.sol/AlgebraPoolDeployer.json")
-    artifact = load_artifact(f"{_ALGEBRA}/AlgebraFactory.sol/AlgebraFactory.json")
+    deployer = load_artifact(f"{artifacts}/AlgebraPoolDeployer.sol/AlgebraPoolDeployer.json")
+    artifact = load_artifact(f"{artifacts}/AlgebraFactory.sol/AlgebraFactory.json")
     with chain.revert_after():
         address = chain.deploy(artifact, chain.deploy(deployer, DEPLOYER).address).address
     contract = chain.deploy(artifact, chain.deploy(deployer, address).address)

@@ -20,7 +20,7 @@ def test_pools_of_every_protocol_are_followed(local_chain: TestChain, node: RpcN
         advance = follow(store, node)
         assert advance
         assert set(advance.changed) <= used
-        assert advance == (node.read_head().block, advance.changed, (), (), (), None)
+        assert advance == (node.read_head().block, advance.changed, (), (), (), None, ())
         check_true(store, node, local_chain.pools)
         assert follow(store, node) is None
 

@@ -89,7 +89,7 @@ def test_only_deep_new_pools_are_followed(
             local_chain.use(rng, rng.choice(thin))
             advance = follow(store, node)
             assert advance
-            assert advance == (advance.block, (), (), (), (), None)
+            assert advance == (advance.block, (), (), (), (), None, ())
         for whole, is_deep in ((10, False), (10**7, True)) * 3:
             made = local_chain.create_pool(rng, "v2", empty=True)
             local_chain.pools.remove(made)

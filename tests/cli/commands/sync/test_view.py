@@ -79,6 +79,11 @@ def test_the_text_of_a_sync_has_no_control_characters(scene: Scene) -> None:
             Advance(BLOCK, changed_without_event=("a", "b")),
             "block 123: 0 pools read again, 2 pools changed without an event and were corrected",
         ),
+        (
+            Advance(BLOCK, changed_without_event=("a",), unexplained=("a\x1b",)),
+            "block 123: 0 pools read again, 1 pool changed without an event and was corrected, "
+            "of an unknown version, and read at every block from now on: a?",
+        ),
     ],
 )
 def test_an_advance_is_shown_as_text_and_as_a_document(advance: Advance, words: str) -> None:
@@ -94,4 +99,5 @@ def test_an_advance_is_shown_as_text_and_as_a_document(advance: Advance, words: 
         "added": list(advance.added),
         "removed": list(advance.removed),
         "drifted": list(advance.changed_without_event),
+        "unexplained": list(advance.unexplained),
     }
