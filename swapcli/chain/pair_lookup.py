@@ -2,7 +2,8 @@
 
 Factory lists and events (`pool_discovery`) cover every pool, but public nodes limit both. Pools that cannot be looked
 up by their tokens are left to them: Balancer's, Curve's, DODO's and PancakeSwap Infinity's pools, Uniswap V3 and V4
-pools with unusual fees, and those of V4 with a hook that the catalogue does not know.
+pools with unusual fees, and those of V4 with a hook that the catalogue does not know. On Starknet those are Ekubo's
+pools whose fee or tick spacing has not been recorded, and pairs, whose factories have short lists.
 """
 
 from __future__ import annotations
@@ -15,13 +16,14 @@ from typing import Final
 from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_list
 from swapcli.chain.contract_kinds import ContractKind
 from swapcli.chain.factory import Factory
-from swapcli.chain.loaders import pool_reader
+from swapcli.chain.loaders import ekubo, jediswap_cl, pool_reader
 from swapcli.chain.loaders.manager_storage import extsload_call, price_and_tick, read_extsload, slot_of_id
 from swapcli.chain.loaders.uniswap_v4 import POOLS_SLOT
 from swapcli.chain.lockstep_reads import BatchRead, SkippedItem, run_batched
 from swapcli.chain.multicall import BlockReader
 from swapcli.chain.pool_constants import LastTicks, V4Constants
 from swapcli.chain.pool_ref import PoolRef
+from swapcli.chain.starknet_calls import class_hash_call, read_felts
 from swapcli.errors import InvalidUpstreamResponse
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.networks.pool_addresses import v4_pool_id
@@ -43,6 +45,7 @@ COMMON_FEES: Final = (100, 500, 2_500, 3_000, 10_000)
 
 _SOLIDLY_KINDS: Final = (ContractKind.SOLIDLY, ContractKind.SOLIDLY_V1)
 _V3_KINDS: Final = (ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.RAMSES_V3)
+_STARKNET_KINDS: Final = (ContractKind.EKUBO, ContractKind.JEDISWAP_CL)
 _BY_SPACING: Final = "getPool(address,address,int24)"
 _NAMES: Final[Mapping[ContractKind, tuple[str, ...]]] = MappingProxyType(
     {
@@ -65,7 +68,7 @@ _QUERY_COUNTS: Final = {
     ContractKind.ALGEBRA: 1,
     ContractKind.UNISWAP_V4: 1,
 }
-"""Calls per pair; those of Uniswap V3 contracts depend on the fees."""
+"""Calls per pair; those of Uniswap V3 contracts and of Ekubo depend on the fees."""
 
 _Pair = tuple[str, str]
 _Refs = Sequence[PoolRef]
@@ -87,7 +90,13 @@ def count_pairs(tokens: Collection[str], wrapped_native: str | None) -> int:
 
 def count_queries(factories: Iterable[Factory]) -> int:
     """Return about how many calls it takes to look one pair up."""
-    return sum(_QUERY_COUNTS.get(factory.kind) or len(factory.fee_tiers) or len(COMMON_FEES) for factory in factories)
+    return sum(_query_count(factory) for factory in factories)
+
+
+def _query_count(factory: Factory) -> int:
+    if factory.kind is ContractKind.EKUBO:
+        return ekubo.key_count(factory)
+    return _QUERY_COUNTS.get(factory.kind) or len(factory.fee_tiers) or len(COMMON_FEES)
 
 
 def find_pair_pools(
@@ -134,6 +143,9 @@ def _pair_reads(
         if query.factory.kind is ContractKind.UNISWAP_V4:
             for currencies, pair in pairs:
                 yield f"{address} {' '.join(currencies)}", _read_v4_pools(query.factory, currencies, pair)
+        elif query.factory.kind in _STARKNET_KINDS:
+            for _, pair in pairs:
+                yield f"{address} {' '.join(pair)}", _read_starknet_pools(query, pair)
         else:
             for pair in (pair for currencies, pair in pairs if currencies == pair):
                 yield f"{address} {' '.join(pair)}", _read_pair(query, pair)
@@ -180,6 +192,13 @@ def _read_v4_pools(factory: Factory, currencies: _Pair, pair: _Pair) -> BatchRea
     ]
 
 
+def _read_starknet_pools(query: _PairQuery, pair: _Pair) -> BatchRead[_Refs]:
+    """Return the pools of a pair on Starknet."""
+    if query.factory.kind is ContractKind.EKUBO:
+        return (yield from ekubo.find_by_tokens(query.factory, pair))
+    return (yield from jediswap_cl.find_by_tokens(query.factory, pair, query.key))
+
+
 def _usual_keys(factory: Factory) -> Sequence[tuple[int, int, str]]:
     """Return usual fees, tick spacings and hooks of Uniswap V4. Most spacings are a fiftieth of the fee."""
     tiers = [(fee, spacing) for fee, spacing in factory.fee_tiers.items() if spacing]
@@ -197,6 +216,14 @@ def _read_queries(factory: Factory, pair: _Pair) -> BatchRead[Sequence[_PairQuer
         (answer,) = yield [extsload_call(factory.address, [0])]
         read_extsload(answer, 1)
         return [_PairQuery(factory)]
+    if factory.kind is ContractKind.EKUBO:
+        (answer,) = yield [class_hash_call(factory.address)]
+        read_felts(answer, 1, "the class of the core")
+        return [_PairQuery(factory)]
+    if factory.kind is ContractKind.JEDISWAP_CL:
+        fees = sorted({*factory.fee_tiers, *USUAL_FEES})
+        enabled = yield from jediswap_cl.read_fees(factory, fees)
+        return [_PairQuery(factory, key=tuple(enabled or COMMON_FEES))]
     if factory.kind in _V3_KINDS:
         return (yield from _read_v3_queries(factory, pair))
     if factory.kind not in _NAMES:

@@ -138,7 +138,7 @@ def _sampled_addresses(answer: QuoteResult) -> tuple[str, ...]:
 def _placeholders(answer: QuoteResult) -> tuple[str, ...]:
     if not isinstance(answer, LocalQuote):
         return ()
-    return tuple(sorted({answer.pools[key].address for key in answer.placeholder_pools}))
+    return tuple(sorted(answer.placeholder_pools))
 
 
 def _changing_pools(answer: QuoteResult) -> tuple[str, ...]:

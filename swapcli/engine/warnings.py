@@ -229,7 +229,12 @@ def _service(origin: StateSource) -> str:
 
 
 def placeholder_note(answer: QuoteResult) -> str:
-    """Return a note on the number of placeholder pool addresses in an answer; empty if there are none."""
+    """Return a note on the number of placeholder pool addresses in an answer; empty if there are none.
+
+    A pool that shares its contract with others has a key of its own instead of an address.
+    """
     if isinstance(answer, RemoteQuote) or not answer.placeholder_pools:
         return ""
-    return f"; {PLACEHOLDER_MARK} pool addresses: {len(answer.placeholder_pools)} of {len(answer.result.pool_keys)}"
+    has_keys = {answer.pools[key].address != key for key in answer.placeholder_pools}
+    names = " and ".join({False: "addresses", True: "keys"}[each] for each in sorted(has_keys))
+    return f"; {PLACEHOLDER_MARK} pool {names}: {len(answer.placeholder_pools)} of {len(answer.result.pool_keys)}"

@@ -34,12 +34,11 @@ class QuoteFigures(NamedTuple):
 
     `expires_at_s` (Unix) is when the quote is too old to use: the lifetime of a route after the time of the pool state,
     or after the time of the quote if the state has no time or is not live; a deadline before that takes its place.
-    `certificate` is None unless it was requested. `placeholder_pools` are the addresses of the route's pools that are
-    placeholders, `changing_pools` the keys of those that can change without an event, quoted as of the state's block.
-
-    `is_exact` says whether every amount was computed as the contracts do, or quoted by the pool's protocol for that
-    amount at a block to which the node's answers are proven to belong; None if a service quoted. `sampled_pools` are
-    the addresses of the pools that protocols quote.
+    `certificate` is None unless it was requested. `placeholder_pools` are the keys of the route's pools whose addresses
+    are placeholders, `changing_pools` the keys of those that can change without an event, quoted as of the state's
+    block. `is_exact` says whether every amount was computed as the contracts do, or quoted by the pool's protocol for
+    that amount at a block to which the node's answers are proven to belong; None if a service quoted. `sampled_pools`
+    are the addresses of the pools that protocols quote.
     """
 
     amount_in: int

@@ -21,6 +21,7 @@
 | `share_tokens` | addresses of tokens that keep shares, as stETH: a transfer can lose up to two units |
 | `head_is_proposed` | true where the newest block of a node may still be replaced by another proposal; default false |
 | `block_gas_limit` | gas that a transaction can use at most; null where routes never come near it |
+| `gas_units_per_evm_gas` | units of gas that it charges for what costs one unit in an EVM; default 1 |
 | `quoters` | the quote functions of protocols whose maths is not known; see `quoter_definitions` |
 | `sources`, `unconfirmed` | where facts come from (a quoted key spells out a short name that other sources use); facts to check before use |
 """  # noqa: E501 - a table cannot be wrapped
@@ -43,12 +44,12 @@ NETWORK_KEYS = (
     "name", "kind", "chain_id", "native", "wrapped_native", "tokens", "unconfirmed_tokens", "protocols", "deployments",
     "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
     "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed", "router_dialect",
-    "routers", "block_gas_limit", "quoters", "public_rpc_urls",
+    "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
     "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "router_dialect",
-    "routers", "block_gas_limit", "quoters", "public_rpc_urls",
+    "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls",
 )  # fmt: skip
 """Keys that may be added to a network of the catalogue."""
 
@@ -79,6 +80,7 @@ _MAX_DECIMALS = 77  # 10**77 is the greatest power of ten below 2^256
 _MAX_PROTOCOL_ID = 2**23 - 1  # int24 in the router's ABI
 _MAX_GAS_PRICE_WEI = 2**128 - 1
 _MIN_BLOCK_GAS, _MAX_BLOCK_GAS = 100_000, 2**63 - 1  # an approval must fit
+_MAX_GAS_SCALE = 1_000_000
 _MAX_FEE_PPM = 999_999
 _MAX_TICK_SPACING = 32_767
 _MAX_NODE_LIMIT = 1_000_000
@@ -116,6 +118,7 @@ def parse_network(mapping: object, where: str) -> Network:
         transfers=dict(_read_transfers(fields, kind)),
         head_is_proposed=fields.boolean("head_is_proposed", default=False),
         block_gas_limit=_parse_block_gas_limit(fields),
+        gas_units_per_evm_gas=fields.whole("gas_units_per_evm_gas", 1, _MAX_GAS_SCALE, 1),
         router_dialect=_parse_dialect(fields) or FIBROUS,
         routers=dict(_parse_routers(fields, kind)),
         sources={key: fields.parse(path, value, parse_printable) for key, path, value in fields.members("sources")},
@@ -154,6 +157,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         transfers={**network.transfers, **dict(_read_transfers(fields, kind))},
         head_is_proposed=fields.boolean("head_is_proposed", default=network.head_is_proposed),
         block_gas_limit=_parse_block_gas_limit(fields) or network.block_gas_limit,
+        gas_units_per_evm_gas=fields.whole("gas_units_per_evm_gas", 1, _MAX_GAS_SCALE, network.gas_units_per_evm_gas),
         quoters=(*(fields.read_optional("quoters", parse_list) or ()), *network.quoters),
         public_nodes=_replaced_public_nodes(fields) or network.public_nodes,
     )

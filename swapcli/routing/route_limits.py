@@ -61,8 +61,9 @@ class RouteLimits(NamedTuple):
         )
 
     def _fits_block(self, route: ScoredRoute) -> bool:
-        limit = self.market.network.block_gas_limit
-        return limit is None or fits_block(route.gas_units, limit)
+        network = self.market.network
+        limit = network.block_gas_limit
+        return limit is None or fits_block(route.gas_units, limit // network.gas_units_per_evm_gas)
 
 
 def fit_into_transaction(

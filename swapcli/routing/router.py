@@ -241,7 +241,7 @@ class Router:
             from swapcli.routing.no_route import tokens_not_connected
 
             raise tokens_not_connected(order, graph)
-        gas_value = gas_price_wei * self._native_value(dust_filter, spot, max_hops, gas_price_wei)
+        gas_value = self._evm_gas_price(gas_price_wei) * self._native_value(dust_filter, spot, max_hops, gas_price_wei)
 
         def search_for(amount: int, gas_value: float = gas_value) -> RouteSearch:
             market = first_market
@@ -334,16 +334,20 @@ class Router:
     def _reference_values(self) -> dict[int, float]:
         return round_values(reference_values(self._graph(frozenset()), self._usd))
 
+    def _evm_gas_price(self, gas_price_wei: int) -> int:
+        """Return what the network charges for as much as one unit of gas in an EVM, the unit of `Pool.gas_units`."""
+        return gas_price_wei * self.market.network.gas_units_per_evm_gas
+
     def _native_value(self, dust_filter: DustFilter, spot: SpotPrices, max_hops: int, gas_price_wei: int) -> float:
         """Return the value of one wei of the native token in base units of the output token; 0.0 where unknown.
 
         It is the value at about the size of a transaction's gas: that of the order's spot prices, if they hold for it.
         """
-        wrapped = self.market.network.wrapped_native
-        number = dust_filter.graph.token_index.get(wrapped.address) if wrapped else None
+        native = self.market.network.wrapped_native or self.market.network.native
+        number = dust_filter.graph.token_index.get(native.address)
         if number is None or not gas_price_wei:
             return 0.0
-        amount = float(gas_price_wei * self._execution.gas.base)
+        amount = float(self._evm_gas_price(gas_price_wei) * self._execution.gas.base)
         value = spot.value(number)
         if value and spot.sell_along(amount, spot.path(number)) >= value * amount * _SPOT_PRICE_HOLDS:
             return value
@@ -351,6 +355,7 @@ class Router:
 
     def _quote(self, order: Order, result: SearchResult, gas_price_wei: int, certificate: Certificate | None) -> Quote:
         best, single = result.best, result.best_single_path
+        gas_scale = self.market.network.gas_units_per_evm_gas
         native = self.market.network.wrapped_native or self.market.network.native
         price_in, price_out, price_native = self.usd_prices(order.token_in, order.token_out, native)
         value_in = _value_usd(best.amount_in, order.token_in, price_in)
@@ -361,7 +366,7 @@ class Router:
             steps=best.replay.steps,
             amount_in=best.amount_in,
             amount_out=best.replay.amount_out,
-            gas_units=best.gas_units,
+            gas_units=best.gas_units * gas_scale,
             gas_price_wei=gas_price_wei,
             wei_usd=None if price_native is None else price_native / 10**native.decimals,
             price_in_usd=price_in,
@@ -371,7 +376,7 @@ class Router:
             time_s=0.0,
             certificate=certificate,
             is_search_complete=result.is_complete,
-            best_single_path_gas_units=single.gas_units if single else None,
+            best_single_path_gas_units=single.gas_units * gas_scale if single else None,
             sampled_pools=best.replay.sampled_pools,
             estimated_pools=best.replay.estimated_pools,
             broken_pools=tuple(sorted(self._broken_pools)),

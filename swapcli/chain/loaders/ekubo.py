@@ -7,7 +7,7 @@ The table of ticks is closed at both ends of the range as `tick_bitmap` does.
 
 from __future__ import annotations
 
-from collections.abc import Generator, Sequence
+from collections.abc import Generator, Iterator, Sequence
 from typing import Final
 
 from swapcli.chain.call_encoding import invalid_response
@@ -29,8 +29,8 @@ from swapcli.chain.starknet_calls import (
 from swapcli.encoding.abi import WORD
 from swapcli.errors import InvalidPoolState
 from swapcli.model.pool import Pool
-from swapcli.networks.pool_addresses import hash_pool_key
-from swapcli.pools.ekubo import WORD_BITS, Ekubo, fee_ppm_of
+from swapcli.networks.pool_addresses import ekubo_pool_id, hash_pool_key
+from swapcli.pools.ekubo import MAX_TICK_SPACING, WORD_BITS, Ekubo, fee_ppm_of
 from swapcli.pools.ekubo_tick_math import MAX_TICK
 from swapcli.records import NamedTuple
 from swapcli.state.rpc.node import ContractCall, Log, ReturnData
@@ -63,6 +63,24 @@ _EXACT_EXTENSIONS: Final = frozenset(
     }
 )
 """Ekubo's own oracle and limit orders, which run with each swap and leave its amounts alone (same source)."""
+RECORDED_FEES_X128: Final = (
+    0,
+    0x1EABBCB1CC964691EB851EB851EB8,  # 0.002925%
+    0x53E2D6238DA3C4000000000000000,  # 0.008%
+    0x68DB8BAC710CB4000000000000000,  # 0.01%
+    0x20C49BA5E353F80000000000000000,  # 0.05%
+    0xC49BA5E353F7D00000000000000000,  # 0.3%
+    0x28F5C28F5C28F5C28F5C28F5C28F5C2,  # 1%
+)
+"""Fees in keys of pools on mainnet. Most come from a double, so that no rule gives them: they can only be recorded.
+
+Swaps of block 329,525 and creations of pools in blocks 615,710 and 16,119,134 have them; oracle and limit orders take
+no fee.
+"""
+RECORDED_SPACINGS: Final = (10, 25, 200, 1_000, 5_982, 19_802, MAX_TICK_SPACING)
+"""Tick spacings of the same pools, and those of Ekubo's interface for fees of 0.3% and 1%."""
+_ORDERS_SPACING: Final = 128
+"""The spacing that the extension for limit orders requires; the oracle requires the largest one."""
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -132,6 +150,42 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     )
 
 
+def key_count(factory: Factory) -> int:
+    """Return how many keys `find_by_tokens` tries."""
+    return sum(1 for _ in _recorded_keys(factory))
+
+
+def find_by_tokens(factory: Factory, pair: tuple[str, str]) -> BatchRead[Sequence[PoolRef]]:
+    """Read the pools of two tokens whose fee, spacing and extension are recorded ones, in one round.
+
+    The core knows no pools by their tokens: a key whose price is 0 has none.
+    """
+    refs = [_ref_of_key(factory, pair, *key) for key in _recorded_keys(factory)]
+    answers = yield [_PoolKey(ref).price_call() for ref in refs]
+    found: list[PoolRef] = []
+    for ref, answer in zip(refs, answers, strict=True):
+        low, high, *tick = read_felts(answer, 4, _PRICE)
+        if low or high:
+            found.append(ref._replace(last_read=LastTicks(join_signed(tuple(tick), _PRICE))))
+    return found
+
+
+def _recorded_keys(factory: Factory) -> Iterator[tuple[int, int, str]]:
+    """Yield fee, tick spacing and extension: all combinations without an extension, and those that extensions allow."""
+    extensions = [each for each in factory.protocols_by_hook if each in _EXACT_EXTENSIONS]
+    for fee_x128 in RECORDED_FEES_X128:
+        if factory.protocols:
+            yield from ((fee_x128, spacing, "") for spacing in RECORDED_SPACINGS)
+        for spacing in (MAX_TICK_SPACING, _ORDERS_SPACING):
+            yield from ((fee_x128, spacing, extension) for extension in extensions)
+
+
+def _ref_of_key(factory: Factory, pair: tuple[str, str], fee_x128: int, spacing: int, extension: str) -> PoolRef:
+    pool_id = ekubo_pool_id(*pair, fee_x128, spacing, extension or "0x0")
+    ref = factory.new_ref(factory.address, pair, protocol=factory.protocols_by_hook.get(extension))
+    return ref._replace(fee_ppm=fee_ppm_of(fee_x128), constants=EkuboConstants(pool_id, spacing, fee_x128, extension))
+
+
 def complete_ref(ref: PoolRef, pool: Pool) -> PoolRef:
     """Return a reference with the PoolKey of a known pool, and its last ticks."""
     assert isinstance(pool, Ekubo)
@@ -155,10 +209,14 @@ class _PoolKey:
 
     def state_calls(self) -> list[ContractCall]:
         """Return the calls for the class of the core, the price, the liquidity and perhaps the call points."""
-        calls = [class_hash_call(self._core), self._call(_PRICE), self._call(_LIQUIDITY)]
+        calls = [class_hash_call(self._core), self.price_call(), self._call(_LIQUIDITY)]
         if self.extension not in ("0x0", *_EXACT_EXTENSIONS):
             calls.append(_call_points_call(self._core, self.extension))
         return calls
+
+    def price_call(self) -> ContractCall:
+        """Return the call for the price and the tick, which are 0 for a key without a pool."""
+        return self._call(_PRICE)
 
     def next_call(self, start: int, end: int) -> ContractCall:
         """Return the call for the first initialised tick above `start`, which searches about up to `end`."""

@@ -18,6 +18,7 @@ from swapcli.chain.pool_constants import TickConstants
 from swapcli.chain.pool_ref import PoolRef
 from swapcli.chain.starknet_calls import (
     join_signed,
+    read_felt_address,
     read_felts,
     read_u256,
     signed_felts,
@@ -35,6 +36,8 @@ REACH: Final = 120
 _POSITION: Final = ("get_sqrt_price_X96", "get_tick", "get_liquidity", "get_fee", "get_tick_spacing")
 _TICK: Final = "get_tick_info"
 _CREATED_FELTS: Final = 5
+_GET_POOL: Final = "get_pool"
+_SPACING_OF: Final = "fee_amount_tick_spacing"
 
 
 def load(ref: PoolRef) -> BatchRead[Pool]:
@@ -77,6 +80,30 @@ def read_created(factory: Factory, log: Log, wrapped_native: str | None) -> Batc
     first, second, address = (to_starknet_address(felts[at], "PoolCreated") for at in (0, 1, 4))
     ref = factory.new_ref(address, (first, second))
     return ref._replace(fee_ppm=felts[2], constants=TickConstants(felts[3]))
+
+
+def read_fees(factory: Factory, candidates: Sequence[int]) -> BatchRead[Sequence[int]]:
+    """Read which of these fees in ppm the factory has enabled, in one round."""
+    answers = yield [starknet_call(factory.address, _SPACING_OF, fee) for fee in candidates]
+    return [fee for fee, answer in zip(candidates, answers, strict=True) if answer and any(answer)]
+
+
+def find_by_tokens(factory: Factory, pair: tuple[str, str], fees_ppm: Sequence[int]) -> BatchRead[Sequence[PoolRef]]:
+    """Read the pools of two tokens, one for each fee at most, in two rounds; one if there are none."""
+    tokens = [int(token, 16) for token in pair]
+    answers = yield [starknet_call(factory.address, _GET_POOL, *tokens, fee) for fee in fees_ppm]
+    refs = [
+        factory.new_ref(address, pair)._replace(fee_ppm=fee)
+        for fee, answer in zip(fees_ppm, answers, strict=True)
+        if answer and int(address := read_felt_address(answer, _GET_POOL), 16)
+    ]
+    if not refs:
+        return ()
+    spacings = yield [starknet_call(ref.address, _POSITION[4]) for ref in refs]
+    return [
+        ref._replace(constants=TickConstants(read_felts(spacing, 1, _POSITION[4])[0]))
+        for ref, spacing in zip(refs, spacings, strict=True)
+    ]
 
 
 def _ticks_around(tick: int, spacing: int) -> range:

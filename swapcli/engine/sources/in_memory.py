@@ -304,6 +304,7 @@ class InMemorySource:
         timed = self._with_deadline(terms)
         payload = build_transaction(result, done.steps, done.amount_out, pools, self.network, timed)
         gas_units = _transaction_gas(result.swap_type, pools, done, self._execution.gas)
+        gas_units *= self.network.gas_units_per_evm_gas
         check_block_limit(gas_units, self.network)
         return payload._replace(gas_units=gas_units)
 

@@ -5,12 +5,14 @@ from __future__ import annotations
 from dataclasses import dataclass
 from decimal import Decimal
 
+from swapcli.chain.loaders.ekubo import RECORDED_FEES_X128
 from swapcli.model.contract_kind import ContractKind
 from swapcli.model.network import Kind, Network, ProtocolInfo
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
 from swapcli.networks.address import STARKNET_ADDRESS_LIMIT, display_address, keccak256, parse_address
-from swapcli.networks.pool_addresses import deployment_of, hash_pool_key, is_solidly, pool_address, v4_pool_id
+from swapcli.networks.pool_addresses import deployment_of, ekubo_pool_id, is_solidly, pool_address, v4_pool_id
+from swapcli.pools.ekubo import fee_ppm_of
 from tests.generate.modelling import shapes
 from tests.generate.modelling.exact import SeededRandom
 from tests.generate.modelling.positions import EKUBO_TICKS, concentrated_state
@@ -113,17 +115,21 @@ def _address_fields(setting: _PoolInputs) -> dict[str, object]:
 
 
 def _ekubo_address_fields(setting: _PoolInputs) -> dict[str, object]:
-    """Return the core and the id of a pool without extension, which follows from its tokens, fee and spacing."""
+    """Return the core and the id of a pool without extension. A key that is not recorded is a placeholder."""
     row, network = setting.row, setting.network
     deployment = deployment_of(network, row.amm_name)
     assert deployment is not None
-    tokens = [int(token.address, 16) for token in setting.tokens]
-    members = (*tokens, (row.fee_ppm << 128) // 10**6, row.tick_spacing, 0)
-    words = b"".join(member.to_bytes(32) for member in members)
+    token0, token1 = (token.address for token in setting.tokens)
     return {
         "address": display_address(parse_address(deployment.addresses["core"], network.kind), network.kind),
-        "pool_id": hash_pool_key(words),
+        **({} if row.recorded else {"address_modelled": True}),
+        "pool_id": ekubo_pool_id(token0, token1, _ekubo_fee(row), row.tick_spacing, "0x0"),
     }
+
+
+def _ekubo_fee(row: PoolRow) -> int:
+    """Return the fee of a row as it stands in keys on chain, with 128 fractional bits: it follows from no rule."""
+    return next(fee for fee in RECORDED_FEES_X128 if fee_ppm_of(fee) == row.fee_ppm)
 
 
 def _placeholder_address(setting: _PoolInputs) -> str:
@@ -158,7 +164,7 @@ def _state_fields(setting: _PoolInputs) -> dict[str, object]:
                 price, unit_values, row.depth_usd, row.fee_ppm, row.tick_spacing, setting.is_pegged, random,
                 EKUBO_TICKS, "sqrt_ratio",
             )  # fmt: skip
-            return ladder | {"fee_x128": str((row.fee_ppm << 128) // 10**6), "extension": "0x0"}
+            return ladder | {"fee_x128": str(_ekubo_fee(row)), "extension": "0x0"}
         case "cryptoswap":
             return shapes.cryptoswap_state(unit_values, row.depth_usd, setting.decimals, row.fee_ppm)
         case "balancer_v3_weighted":

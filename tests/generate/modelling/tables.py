@@ -10,8 +10,9 @@ One TOML file per network in `tables/`:
 | `pools` | rows `[amm_name, "A/B/...", fee_ppm, tick spacing, depth in USD, options]` |
 
 The tick spacing is 0 where a family has none. In a Uniswap V4 row the native token's symbol stands for the native
-currency. Options: `address` where the real one is known and cannot be derived, `amp` of a stableswap pool,
-`variant` of one from before StableSwap-NG, `weights` of a weighted one in percent.
+currency. Options: `address` where the real one is known and cannot be derived, `recorded` where the key of an Ekubo
+pool was seen on chain, `amp` of a stableswap pool, `variant` of one from before StableSwap-NG, `weights` of a
+weighted one in percent.
 """
 
 from __future__ import annotations
@@ -37,6 +38,7 @@ class PoolRow:
     tick_spacing: int
     depth_usd: int
     address: str | None = None
+    recorded: bool = False
     amp: int = 0
     variant: str = ""
     weights: tuple[int, ...] = ()
