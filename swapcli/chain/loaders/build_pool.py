@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from typing import Final
 
 from swapcli.chain.call_encoding import invalid_response
 from swapcli.chain.pool_ref import PoolRef
@@ -11,6 +12,9 @@ from swapcli.model.pool import Pool, PoolIdentity
 from swapcli.model.units import PPM, WAD
 from swapcli.pools import family
 from swapcli.pools.swap_fees import FEE_PER_PPM, write_swap_fee
+
+PAUSED: Final = "the factory has paused all swaps"
+"""The reason why a factory's pools are left out for a while."""
 
 
 def build_pool(ref: PoolRef, fee_ppm: int, state: Mapping[str, object]) -> Pool:

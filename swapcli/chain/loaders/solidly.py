@@ -1,12 +1,15 @@
-"""Solidly's descendants as Aerodrome has them, stable and volatile: reserves, and a fee that the factory sets."""
+"""Solidly's descendants as Aerodrome has them, stable and volatile: reserves, and a fee that the factory sets.
+
+While a factory is paused, every swap in its pools reverts, so that they are left out.
+"""
 
 from __future__ import annotations
 
 from functools import partial
 
-from swapcli.chain.call_encoding import encode_call, read_address, read_word, read_words
+from swapcli.chain.call_encoding import encode_call, invalid_response, read_address, read_word, read_words
 from swapcli.chain.factory import Factory
-from swapcli.chain.loaders.build_pool import build_pool_with_fee, fee_in_wad
+from swapcli.chain.loaders.build_pool import PAUSED, build_pool_with_fee, fee_in_wad
 from swapcli.chain.loaders.pair_factory import read_with_factory
 from swapcli.chain.loaders.uniswap_v2 import read_tokens, token_calls
 from swapcli.chain.lockstep_reads import BatchRead
@@ -21,6 +24,7 @@ _RESERVES = "getReserves()"
 _FACTORY = "factory()"
 _FEE = "getFee(address,bool)"
 _IS_STABLE = "stable()"
+_IS_PAUSED = "isPaused()"
 _FEE_DENOMINATOR = 10_000
 
 
@@ -32,10 +36,13 @@ def load(ref: PoolRef) -> BatchRead[Pool]:
 
 def _read(ref: PoolRef, factory: str) -> BatchRead[Pool]:
     stable = ref.family == SolidlyStable.family
-    reserves, fee = yield [
+    reserves, fee, paused = yield [
         ContractCall(ref.address, encode_call(_RESERVES)),
         ContractCall(factory, encode_call(_FEE, ref.address, stable)),
+        ContractCall(factory, encode_call(_IS_PAUSED), may_revert=True),
     ]
+    if paused and read_word(paused, _IS_PAUSED):
+        raise invalid_response(factory, PAUSED)
     state: dict[str, object] = {"reserves": read_words(reserves, 2, _RESERVES)}
     if not stable:
         state["variant"] = SOLIDLY

@@ -20,6 +20,7 @@ from math import ceil
 from typing import Final
 
 from swapcli.chain.loaders import load_pools, ref_of_pool
+from swapcli.chain.loaders.build_pool import PAUSED
 from swapcli.chain.lockstep_reads import SkippedItem
 from swapcli.chain.log_scan import scan_logs
 from swapcli.chain.log_verification import MAX_HEADERS, find_withheld_block
@@ -385,7 +386,7 @@ class Refresher:
                 hint="try again, or set another node",
                 details={"pool": ref.key, "block": self._reader.block},
             )
-        self._lost_count += 1
+        self._lost_count += PAUSED not in reason  # which says itself why there are many
         lost_all = self._lost_count == self._pool_count > 1
         lost_many = self._lost_count > max(_MAX_LOST, self._pool_count * _MAX_LOST_SHARE)
         if (lost_many or lost_all) and not self._accept_losses:

@@ -92,3 +92,17 @@ def test_the_fee_of_solidly_v3_is_in_its_first_slot() -> None:
     (read,) = load_pools(view_of(chain), [ref])
     assert isinstance(read, Concentrated)
     assert (read.fee_ppm, read.tick_list.tick_spacing) == (777, 50)
+
+
+@pytest.mark.parametrize(
+    ("answers", "is_read"), [({}, True), ({"isPaused()": [0]}, True), ({"isPaused()": [1]}, False)]
+)
+def test_pairs_of_a_paused_factory_are_left_out(answers: dict[str, list[int]], is_read: bool) -> None:
+    chain = Chain()
+    factory = contract_that_says(chain, {"getFee(address,bool)": [30], **answers})
+    pair = contract_that_says(chain, {"getReserves()": [UNIT, UNIT, 0]})
+    constants = FactoryConstants(factory.address)
+    ref = PoolRef(pair.address, "fork", "constant_product", ContractKind.SOLIDLY, TOKENS, (18, 18), constants=constants)
+    (read,) = load_pools(view_of(chain), [ref])
+    assert isinstance(read, Pool) is is_read
+    assert is_read or read == SkippedItem(pair.address, f"{factory.address}: the factory has paused all swaps")
