@@ -15,7 +15,7 @@ import pytest
 
 from tests.support.command import run_swapcli
 
-MOST_MODULES = {"route": 157, "calldata": 181}
+MOST_MODULES = {"route": 160, "calldata": 184}
 """Modules of the project that a quote and its payload may load; a module takes about 0.2 ms."""
 MOST_MORE = {"calldata": 26, "execute": 27}
 """Modules of the project that a payload may load beyond a quote."""
@@ -195,6 +195,7 @@ def test_the_overview_loads_no_command_and_no_layer_below() -> None:
         "swapcli.cli.render",
         "swapcli.cli.render.columns",
         "swapcli.cli.terminal",
+        "swapcli.environment",
         "swapcli.records",
         "swapcli.startup",
     }

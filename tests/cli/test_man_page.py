@@ -28,7 +28,7 @@ def test_the_page_in_the_repository_is_up_to_date() -> None:
 
 def test_the_wheel_installs_the_page() -> None:
     wheel = tomllib.loads((ROOT / "pyproject.toml").read_text())["tool"]["hatch"]["build"]["targets"]["wheel"]
-    assert wheel["shared-data"] == {INSTALLED: "share/man/man1/swapcli.1"}
+    assert wheel["shared-data"][INSTALLED] == "share/man/man1/swapcli.1"
 
 
 def test_roff_has_no_warnings() -> None:
