@@ -32,7 +32,8 @@ SwapcliError
 │   ├── InvalidUpstreamResponse     its response is malformed
 │   ├── ChainReorganized    a block that was read is no longer part of the chain
 │   ├── BlockMismatch       a node answered for another block than requested
-│   └── StaleNode           its state of the chain is older than ours
+│   ├── StaleNode           its state of the chain is older than ours
+│   └── ModelledState       nothing has given real prices, which a transaction needs
 ├── StaleError              a route or the state is too old
 │   ├── RouteExpired
 │   ├── SlippageExceeded    the market has moved against a route
@@ -320,6 +321,12 @@ class StaleNode(UpstreamError):
     """Its state of the chain is older than ours, or it is on another chain."""
 
     code = "STALE_NODE"
+
+
+class ModelledState(UpstreamError):
+    """Neither a node nor a service has given real prices, which a transaction needs."""
+
+    code = "MODELLED_STATE"
 
 
 class StaleError(SwapcliError):

@@ -365,6 +365,7 @@ class PoolsJson(TypedDict):
 
     network: str
     state: StateJson
+    warnings: list[WarningJson]
     count: int
     pools: list[PoolDocumentJson]
 
@@ -393,6 +394,7 @@ class PricesJson(TypedDict):
 
     network: str
     state: StateJson
+    warnings: list[WarningJson]
     prices: list[PriceDocumentJson]
 
 

@@ -36,7 +36,7 @@ MEANING: dict[int, str] = {
     USAGE: "wrong usage or invalid input",
     NO_ROUTE: "no route between the tokens",
     4: "missing or invalid API key, or a broken integrator rule",
-    5: "a node or a service failed",
+    5: "a node or a service failed, or gave no real prices to build a transaction on",
     6: "a route or its state is too old",
     7: "simulation or balance check failed, or price impact too high",
     8: "not healthy",

@@ -5,6 +5,7 @@ from __future__ import annotations
 from swapcli.cli.account_options import SENDER, parse_account_option
 from swapcli.cli.options import PayloadOptions
 from swapcli.cli.session import Session
+from swapcli.engine.live_choice import missing_node_hint
 from swapcli.engine.payload_checker import PayloadChecker, new_checker
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Kind, Network
@@ -20,9 +21,8 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
     sender = None if options.sender is None else parse_account_option(options.sender, network, session, SENDER)
     node = session.node(network)
     if node is None:
-        problem = "--offline excludes it" if session.is_offline else "none is set"
-        hint = f"set networks.{network.name}.rpc_url"
-        raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=hint)
+        problem = session.node_rules.why_none()
+        raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=missing_node_hint(network))
     from swapcli.engine.presign_checks import CheckOptions
 
     return new_checker(session, network, node, CheckOptions(options.simulate, sender))

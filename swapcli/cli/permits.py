@@ -11,6 +11,7 @@ from swapcli.cli.session import Session
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.deadlines import parse_deadline_s
 from swapcli.engine.dialects import router_dialect
+from swapcli.engine.live_choice import missing_node_hint
 from swapcli.engine.quote_options import parse_address_option
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Network
@@ -112,9 +113,9 @@ def _require_permit(network: Network, flag: str, *, is_native: bool) -> PermitKi
 def _require_node(session: Session, network: Network, flag: str) -> RpcNode:
     node = session.node(network)
     if node is None:
-        problem = "--offline excludes it" if session.is_offline else "none is set"
+        problem = session.node_rules.why_none()
         raise InvalidOption(
             f"{flag} needs a node of {network.name} for the nonce and the domain of the permit, but {problem}",
-            hint=f"set networks.{network.name}.rpc_url",
+            hint=missing_node_hint(network),
         )
     return node

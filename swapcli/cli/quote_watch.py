@@ -10,6 +10,7 @@ from swapcli.cli import exit_codes
 from swapcli.cli.quote_context import QuoteContext
 from swapcli.cli.signals import graceful_interrupts
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.live_choice import missing_node_hint
 from swapcli.engine.quote_change import QuoteChange, compute_change
 from swapcli.errors import (
     InvalidOption,
@@ -70,7 +71,7 @@ def watch_interval_s(context: QuoteContext, seconds: float | None) -> float:
         kind = "a market file" if is_file else f"the embedded market of {network.name}"
         raise InvalidOption(
             f"{kind} never changes, so there is nothing to watch",
-            hint="give --rpc-url URL, or fill a store with swapcli sync --watch",
+            hint=f"{missing_node_hint(network)}; or fill a store with swapcli sync --watch",
         )
     usual_s = SERVICE_SECONDS if isinstance(source, RemoteSource) else poll_interval_s(network.block_time_s)
     return usual_s if seconds is None else max(seconds, poll_interval_s(network.block_time_s))

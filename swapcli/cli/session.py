@@ -15,6 +15,7 @@ from swapcli.config import Secret, Settings, config_file_path, data_folder, home
 from swapcli.encoding.text import printable
 from swapcli.engine.compose import REMOTE_RETRIES, QuoteSources
 from swapcli.errors import InvalidOption
+from swapcli.model.warning import QuoteWarning, WarningCode
 
 if TYPE_CHECKING:
     from swapcli.library.market import Market
@@ -52,6 +53,11 @@ class Session(QuoteSources):
         self.output = output
         self.account_names: dict[str, str] = {}
         self.config_file = config_file
+
+    def report_fall_back(self, sentence: str) -> None:
+        """As `QuoteSources.report_fall_back`: a document has its warnings in fields, which may be overlooked."""
+        if self.output.format is OutputFormat.JSON:
+            self.output.warn([QuoteWarning(WarningCode.LIVE_UNAVAILABLE, sentence)])
 
     def keys_file(self) -> Path:
         """Return the file of the API keys that a service here accepts: by default one beside the settings file."""

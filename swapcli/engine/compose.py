@@ -10,12 +10,21 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from swapcli.config import Secret, Settings, network_names_from, networks_from, node_url
+from swapcli.config import Secret, Settings, network_names_from, networks_from
 from swapcli.config.source_readers import FLAG_ORIGIN
 from swapcli.encoding.byte_order_mark import to_plain_utf8
 from swapcli.encoding.url import is_http_url
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.dialects import has_readings
+from swapcli.engine.live_choice import (
+    ETH_RPC_URL,
+    NamedHosts,
+    NodeChoice,
+    NodeOrigin,
+    NodeRules,
+    check_modelled_is_meant,
+    missing_node_hint,
+)
 from swapcli.engine.sources.freshness import check_fresh
 from swapcli.errors import (
     ConfigError,
@@ -23,8 +32,10 @@ from swapcli.errors import (
     InvalidInput,
     InvalidOption,
     InvalidPoolState,
+    InvalidUpstreamResponse,
     MarketError,
     UnknownNetwork,
+    UpstreamError,
 )
 from swapcli.model.live_mode import LiveMode
 from swapcli.model.network import Kind, Network
@@ -35,10 +46,12 @@ if TYPE_CHECKING:
     from swapcli.chain.node_checks import NodeReport
     from swapcli.chain.router_findings_file import RouterFindingsFile
     from swapcli.engine.feed.follower import AnyFollowed
+    from swapcli.engine.sources.live import LiveSource
     from swapcli.engine.sources.pool_source import PoolSource
     from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.model.market import MarketState, ParsedMarket
     from swapcli.model.router_findings import RouterFindings
+    from swapcli.model.state_source import StateSource
     from swapcli.networks.name_services import NameService
     from swapcli.routing.search_memory import SearchMemory
     from swapcli.state.rpc.head_source import HeadSource, SubscribedHeads
@@ -56,6 +69,7 @@ STDIN = "-"
 
 _LIMITS_FILE = "node-limits.json"
 _FINDINGS_FILE = "router-readings.json"
+_NAMED_HOSTS_FILE = "named-hosts.json"
 _QUOTE_REQUESTS = 30
 """Requests of a quote, which need not wait for a rate that was learned under load."""
 
@@ -83,8 +97,9 @@ class QuoteSources:
 
     `data_dir` holds the stores unless the settings name another folder. `rpc_url` replaces the nodes of the settings;
     `is_offline` forbids all connections. `warn` receives warnings as sentences. `read` returns the contents of a file
-    by its name, and `environ` names the HTTP proxies. With `reuses_searches`, which may be set, sources
-    that are opened later start searches from those of similar orders before; a service decides that itself.
+    by its name, and `environ` names the HTTP proxies and perhaps a node. Two attributes may be set: with
+    `reuses_searches`, sources that are opened later start searches from those of similar orders before, which a service
+    decides itself; without `reads_public_nodes`, they read only nodes that the user has named.
     """
 
     def __init__(
@@ -105,7 +120,18 @@ class QuoteSources:
         self._warn = warn
         self._read = read
         self._environ = environ or {}
+        self._named_hosts = NamedHosts(data_dir / _NAMED_HOSTS_FILE, SYSTEM_CLOCK.now_s)
         self.reuses_searches = False
+        self.reads_public_nodes = True
+
+    @property
+    def node_rules(self) -> NodeRules:
+        """What decides which nodes are read."""
+        return NodeRules(self.settings, self.rpc_url, self.is_offline, self._environ, self.reads_public_nodes)
+
+    def check_modelled_is_meant(self, state: StateSource, network: Network) -> None:
+        """Raise `ModelledState` for a payload on modelled prices, unless the user has excluded all nodes."""
+        check_modelled_is_meant(state, network, is_meant=self.node_rules.excludes_nodes)
 
     def api_key(self) -> Secret | None:
         """Return the API key from the settings or from the file that they name. Raises `InvalidInput`."""
@@ -195,7 +221,8 @@ class QuoteSources:
         """Return the source that answers orders on the network called `name`.
 
         That is the service if one is set; otherwise the market file, the store or the embedded market, in this order,
-        with the pools of an order read from the node if one is set. Raises `InvalidInput`, `UnknownNetwork`.
+        with the pools of an order read from nodes: those that are set, else public ones. Raises `InvalidInput`,
+        `UnknownNetwork`.
         """
         if self.service_url is None:
             return self.open_local(name, skip_bad_pools=skip_bad_pools)
@@ -224,17 +251,15 @@ class QuoteSources:
         return RemoteSource(url, network, SYSTEM_CLOCK, api_key=key, timeout_s=timeout_s, retries=retries)
 
     def open_live(self, name: str) -> QuoteSource:
-        """Return the source that reads the pools of the store, else of the embedded market, from the node.
+        """Return the source that reads the pools of the store, else of the embedded market, from nodes.
 
-        Raises as `node`, and `InvalidOption` without a node.
+        Its quotes raise `UpstreamError` if none answers. Raises as `node`, and `InvalidOption` without a node.
         """
         pool_source = self._open_pool_source(name)
-        live = self._live_source(pool_source)
+        live = self._live_source(pool_source, may_fall_back=False)
         if live is None:
-            raise InvalidOption(
-                f"no node of {pool_source.network.name} is set",
-                hint=f"give rpc_url, or set networks.{pool_source.network.name}.rpc_url",
-            )
+            network = pool_source.network
+            raise InvalidOption(f"no node of {network.name} is set", hint=missing_node_hint(network, "rpc_url"))
         return live
 
     def open_local(self, name: str, *, skip_bad_pools: bool = False) -> QuoteSource:
@@ -262,11 +287,31 @@ class QuoteSources:
             check_fresh(pool_source.state_source, pool_source.network, self.settings.max_age_s)
         return pool_source
 
-    def _live_source(self, pool_source: PoolSource) -> QuoteSource | None:
-        """Return the source that reads the pools from the node; None if none is set, or offline. Raises as `node`."""
-        node = self.pool_node(pool_source.network)
-        if node is None:
+    def _live_source(self, pool_source: PoolSource, *, may_fall_back: bool = True) -> QuoteSource | None:
+        """Return the source that reads the pools from nodes; None if there are none to read. Raises as `node`.
+
+        Where the user has named none, it quotes on the pool source's own state if the others fail and it
+        `may_fall_back`; `live` and a block tag of the command line exclude that.
+        """
+        network, rules = pool_source.network, self.node_rules
+        choices = list(rules.quoted_nodes(network))
+        if not choices:
+            if rules.requires_node:
+                raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
             return None
+        if choices[0].origin in (NodeOrigin.OPTION, NodeOrigin.SETTINGS):
+            return self._live_on(pool_source, self._connect_choice(choices[0], network))
+        from swapcli.engine.sources.public import PublicSource
+
+        return PublicSource(
+            pool_source,
+            lambda: self._live_on(pool_source, self._open_first(choices, network)),
+            may_fall_back=may_fall_back and not rules.requires_node and self.settings.origin("state") != FLAG_ORIGIN,
+            explain=lambda error: self._explain_fall_back(pool_source, error),
+            max_age_s=self.settings.max_age_s,
+        )
+
+    def _live_on(self, pool_source: PoolSource, node: AnyNode) -> LiveSource:
         from swapcli.engine.sources.live import LiveSource
 
         return LiveSource(
@@ -279,14 +324,64 @@ class QuoteSources:
             close_node=node.close,
         )
 
+    def report_fall_back(self, sentence: str) -> None:
+        """Take note that quotes are not live from now on; each of them has this sentence among its warnings."""
+
+    def _explain_fall_back(self, pool_source: PoolSource, error: UpstreamError) -> str:
+        """Return what a quote warns of that could read no node: why, which state it is on, and what to do."""
+        network, state = pool_source.network, pool_source.state_source
+        ways = missing_node_hint(network)
+        sentence = f"no live prices of {network.name}, so the state is {state.provenance}: {error.message}; {ways}"
+        self.report_fall_back(sentence)
+        return sentence
+
+    def _connect_choice(self, choice: NodeChoice, network: Network) -> AnyNode:
+        urls = _http_only(choice.urls, network)
+        return self._connect_any(urls, network, choice.headers)
+
+    def _open_first(self, choices: Iterable[NodeChoice], network: Network) -> AnyNode:
+        """Return the node of the first of the choices that is of this network. Raises `UpstreamError`."""
+        node: AnyNode | None = None
+        for choice in choices:
+            if choice.origin is NodeOrigin.CATALOGUE:
+                node = self._connect_choice(choice, network)
+                self._name_host(node.redacted_url, network)
+                break
+            node = self._open_variable(choice, network)
+            if node is not None:
+                break
+        if node is None:
+            raise UpstreamError(f"no node of {network.name} is known", hint=missing_node_hint(network))
+        return node
+
+    def _open_variable(self, choice: NodeChoice, network: Network) -> AnyNode | None:
+        """Return the node of `ETH_RPC_URL`, None if it is one of another network. Raises `UpstreamError`."""
+        node = self._connect_choice(choice, network)
+        try:
+            node.read_head()
+        except InvalidUpstreamResponse as error:
+            if "found" not in error.details:
+                raise
+            node.close()
+            return None
+        self._warn(f"reading the node of {ETH_RPC_URL}, {node.redacted_url}")
+        return node
+
+    def _name_host(self, host: str, network: Network) -> None:
+        """Say once a day that a public node is read."""
+        if self._named_hosts.is_new(host):
+            self._warn(
+                f"prices are read from {host}, a public node of {network.name} that sees tokens and amounts;"
+                " --offline reads none"
+            )
+
     def _state_needs_node(self, network: Network) -> InvalidOption:
         """Return the error for a block tag without a node that could read it."""
         if self.settings.market is not None:
             return InvalidOption("a market file is quoted as it is, so --state does not fit --market")
-        problem = "--offline excludes it" if self.is_offline else "none is set"
         return InvalidOption(
-            f"--state is read from a node of {network.name}, but {problem}",
-            hint=f"set networks.{network.name}.rpc_url, or give --rpc-url",
+            f"--state is read from a node of {network.name}, but {self.node_rules.why_none()}",
+            hint=missing_node_hint(network),
         )
 
     def _open_pool_source(self, name: str) -> PoolSource:
@@ -415,39 +510,32 @@ class QuoteSources:
         return create_store(str(file), network, self.find_network)
 
     def node(self, network: Network, warn: Warn | None = None) -> RpcNode | None:
-        """Return the node of an EVM network; None if none is set, or offline.
+        """Return the node of an EVM network that quotes read; None if there is none to read.
 
-        If the settings name several, each replaces the one before it when that fails, and `warn` says why. Raises
+        If there are several, each replaces the one before it when that fails, and `warn` says why. Raises
         `ConfigError` for an invalid URL or if none is of http, `InvalidOption` for a network whose nodes have no EVM
-        interface.
+        interface, and `UpstreamError`.
         """
-        urls, headers = self._http_urls(network)
-        if not urls:
+        choices = list(self.node_rules.quoted_nodes(network))
+        if not choices:
             return None
         check_is_evm(network)
-        return self._connect(urls, network.chain_id, headers, warn)
+        if choices[0].origin in (NodeOrigin.OPTION, NodeOrigin.SETTINGS):
+            urls = _http_only(choices[0].urls, network)
+            return self._connect(urls, network.chain_id, choices[0].headers, warn)
+        return cast("RpcNode", self._open_first(choices, network))
 
     def require_node(self, network: Network) -> RpcNode:
-        """Return the node of an EVM network, else the public nodes of the catalogue, with a warning.
-
-        Raises as `node`, and `InvalidOption` if there is none, or if the settings allow no public ones.
-        """
+        """Return the node of an EVM network that quotes read. Raises as `node`, and `InvalidOption` if there is none."""
         check_is_evm(network)
         node = self.node(network)
-        if node is not None:
-            return node
-        if self.is_offline or self.settings.live is LiveMode.NEVER:
-            setting = f"networks.{network.name}.rpc_url"
+        if node is None:
             raise InvalidOption(
-                f"no node of {network.name} is set, and public ones are not allowed",
-                hint=f"give --rpc-url, or set {setting}",
+                f"this needs a node of {network.name}, but {self.node_rules.why_none()}",
+                hint=missing_node_hint(network),
             )
-        return cast("RpcNode", self.any_lasting_node(network).node)
-
-    def pool_node(self, network: Network) -> AnyNode | None:
-        """Return the node that pools of a network are read from; None if none is set, or offline. Raises as `node`."""
-        urls, headers = self._http_urls(network)
-        return self._connect_any(urls, network, headers) if urls else None
+        self._name_host(network)
+        return node
 
     def check_named_nodes(self, network: Network) -> tuple[NodeReport, ...]:
         """Check each node of the command line or the settings. Raises `ConfigError` for an invalid URL."""
@@ -456,8 +544,8 @@ class QuoteSources:
 
     def check_public_nodes(self, network: Network) -> tuple[NodeReport, ...]:
         """Check each public node of a network. Raises `ConfigError` for an invalid URL."""
-        urls = [node_url(f"networks.{network.name}.rpc_url", url) for url in network.rpc_urls]
-        return self._check_each(urls, network, {})
+        public = self.node_rules.public_nodes(network)
+        return self._check_each(public.urls, network, {}) if public else ()
 
     def _check_each(
         self, urls: Sequence[Secret], network: Network, headers: Mapping[str, str]
@@ -516,7 +604,7 @@ class QuoteSources:
         with closing(self._connect(http_urls, service.chain_id, headers)) as node:
             return resolve_name(node, service, name, network.chain_id)
 
-    def _name_nodes(self, service: NameService, network: Network) -> tuple[list[Secret], Mapping[str, str]]:
+    def _name_nodes(self, service: NameService, network: Network) -> tuple[Sequence[Secret], Mapping[str, str]]:
         """Return the nodes that resolve the names of a service, and the headers of requests to them."""
         if service.network is None:
             return [url for url in [self.settings.names_rpc_url] if url], {}
@@ -545,27 +633,21 @@ class QuoteSources:
         lasting = self.lasting_node(network, shares_load=True)
         if lasting is not None:
             return lasting
-        setting = f"networks.{network.name}.rpc_url"
-        if not network.public_nodes:
-            raise InvalidOption(f"no node of {network.name} is known", hint=f"give --rpc-url, or set {setting}")
-        urls = [node_url(setting, node.url) for node in network.public_nodes]
-        lasting = self._connect_lasting(urls, network, {}, shares_load=True)
+        public = self.node_rules.public_nodes(network)
+        if public is None:
+            raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
+        lasting = self._connect_lasting(public.urls, network, {}, shares_load=True)
         shown = lasting.node.redacted_url
         self._warn(f"{network.name} has no node in the settings; using a public one, which may limit requests: {shown}")
         return lasting
 
-    def _node_urls(self, network: Network, *, uses_option: bool = True) -> tuple[list[Secret], Mapping[str, str]]:
-        """Return the nodes of the settings, and the headers of requests to them; no nodes if offline.
+    def _node_urls(self, network: Network, *, uses_option: bool = True) -> tuple[Sequence[Secret], Mapping[str, str]]:
+        """Return the nodes that the user has named, and the headers of requests to them; no nodes if offline.
 
-        With `uses_option`, the node of the command line replaces them.
+        With `uses_option`, the node of the command line replaces those of the settings.
         """
-        if self.is_offline:
-            return [], {}
-        if self.rpc_url is not None and uses_option:
-            return [self.rpc_url], {}
-        own = self.settings.networks.get(network.name)
-        urls = [url for url in (own.rpc_url, *own.rpc_urls) if url] if own else []
-        return urls, {name: value.reveal() for name, value in ((own and own.rpc_headers) or {}).items()}
+        named = self.node_rules.named_nodes(network, uses_option=uses_option)
+        return (named.urls, named.headers) if named else ((), {})
 
     def _connect_lasting(
         self,

@@ -9,8 +9,10 @@ from collections.abc import Iterator, Mapping
 from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from swapcli.engine.live_choice import check_modelled_is_meant
+from swapcli.engine.warnings import live_warnings
 from swapcli.engine.wrap import wrapper_pool
-from swapcli.errors import InvalidInput, NoRoute, PoolError, SwapcliError
+from swapcli.errors import InvalidInput, ModelledState, NoRoute, PoolError, SwapcliError
 from swapcli.evm.permit2_allowance import PERMIT2, TIME_BITS
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.decoded_call import SENDER, DecodedApproval, DecodedCall, DecodedOrder, DecodedSwap, PoolHint
@@ -83,20 +85,35 @@ class PayloadReview(NamedTuple):
 
 
 def review_payload(
-    call: DecodedCall, source: QuoteSource | None, signing: Signing, now_s: float, max_gap_ppm: int
+    call: DecodedCall,
+    source: QuoteSource | None,
+    signing: Signing,
+    now_s: float,
+    max_gap_ppm: int,
+    *,
+    is_modelled_meant: bool = True,
 ) -> PayloadReview:
     """Compare a call with what `source` knows and quotes. Without a source only the call itself is judged.
 
-    A minimum that is further below a fresh quote than `max_gap_ppm` gives a warning. Raises `UpstreamError`.
+    A minimum that is further below a fresh quote than `max_gap_ppm` gives a warning; modelled prices are compared only
+    if the user means them (`is_modelled_meant`). Raises `UpstreamError`.
     """
-    reviewer = _Reviewer(call, source, signing, now_s, max_gap_ppm)
+    reviewer = _Reviewer(call, source, signing, now_s, max_gap_ppm, is_modelled_meant=is_modelled_meant)
     return reviewer.review()
 
 
 class _Reviewer:
     def __init__(
-        self, call: DecodedCall, source: QuoteSource | None, signing: Signing, now_s: float, max_gap_ppm: int
+        self,
+        call: DecodedCall,
+        source: QuoteSource | None,
+        signing: Signing,
+        now_s: float,
+        max_gap_ppm: int,
+        *,
+        is_modelled_meant: bool,
     ) -> None:
+        self._is_modelled_meant = is_modelled_meant
         self._call, self._source, self._signing = call, source, signing
         self._now_s, self._max_gap_ppm = now_s, max_gap_ppm
         self._network = source.network if source else None
@@ -110,7 +127,9 @@ class _Reviewer:
         review = PayloadReview(
             call, self._network, self._signing, self._tokens, swaps, fresh, None if fresh is None else self._state(), ()
         )
-        warnings = [*self._of_call(), *self._of_tokens(swaps), *self._of_route(swaps)]
+        state = self._state()
+        of_state = live_warnings(state) if state else ()
+        warnings = [*of_state, *self._of_call(), *self._of_tokens(swaps), *self._of_route(swaps)]
         if order:
             warnings += [*self._of_order(order), *self._of_minimum(order, fresh, problem)]
         warnings += self._of_approvals()
@@ -178,7 +197,11 @@ class _Reviewer:
             token_in = network.native if order.is_native_in else self._source.token(order.token_in)
             token_out = network.native if order.is_native_out else self._source.token(order.token_out)
             requested = Order(token_in, token_out, order.amount_in)
-            amount_out = self._source.quote(QuoteRequest(requested, ApiVersion.V1)).result.output_amount
+            answer = self._source.quote(QuoteRequest(requested, ApiVersion.V1))
+            check_modelled_is_meant(answer.state_source, network, is_meant=self._is_modelled_meant)
+            amount_out = answer.result.output_amount
+        except ModelledState as error:
+            return None, error
         except (NoRoute, PoolError, InvalidInput) as error:
             return None, error
         fee = self._call.fee

@@ -59,7 +59,11 @@ def quote_warnings(
 ) -> tuple[QuoteWarning, ...]:
     """Return the warnings of a quote, each code once. State older than `ttl_s` is old; `placeholder_note` follows the
     warning about the state."""
-    own = (*_impact_warnings(impact, origin, impact_warning_ppm), *_state_warnings(origin, ttl_s, placeholder_note))
+    own = (
+        *live_warnings(origin),
+        *_impact_warnings(impact, origin, impact_warning_ppm),
+        *_state_warnings(origin, ttl_s, placeholder_note),
+    )
     codes = {each.code for each in own}
     others = [code for code in origin.reported.codes if code not in codes]
     return (*own, *(QuoteWarning(code, f"{_service(origin)} warns of {code}") for code in others))
@@ -99,6 +103,12 @@ def deadline_warnings(network: Network, terms: SwapTerms) -> Iterator[QuoteWarni
         WarningCode.DEADLINE_NOT_ENFORCED,
         f"the router's swap takes no deadline, so the transaction does not expire by itself at {deadline}",
     )
+
+
+def live_warnings(origin: StateSource) -> Iterator[QuoteWarning]:
+    """Yield a warning where live state was wanted, and no node gave it."""
+    if origin.live_failure:
+        yield QuoteWarning(WarningCode.LIVE_UNAVAILABLE, origin.live_failure)
 
 
 def _search_warnings(answer: QuoteResult) -> Iterator[QuoteWarning]:

@@ -56,8 +56,9 @@ class Market:
     may depend on the orders before, by less than 0.01 basis points.
     """
 
-    def __init__(self, source: QuoteSource, sources: QuoteSources) -> None:
-        self._source = source
+    def __init__(self, source: QuoteSource, sources: QuoteSources, *, names_state: bool = False) -> None:
+        """A market that `names_state` was opened by what its prices are, and builds transactions on modelled ones."""
+        self._source, self._names_state = source, names_state
         self._sources = sources
         self._lock = RLock()
         self._finalizer = finalize(self, source.close)
@@ -75,8 +76,10 @@ class Market:
         """Open the market that the command line uses for `network`, a name or chain id.
 
         That is the service of the settings if there is one; otherwise the market file, the store or the embedded
-        market, with the pools of an order read from the node if one is set and `offline` is false. Raises
-        `UnknownNetwork`, `ConfigError`, `MarketError`.
+        market, with the pools of an order read from the node that is set, else from the network's public nodes, unless
+        `offline` or the setting `live` excludes them. If no public node answers, quotes are on stored or modelled
+        state, with the warning `LIVE_UNAVAILABLE`; no transaction is built on modelled prices, which raises
+        `ModelledState`, unless nodes are excluded. Raises `UnknownNetwork`, `ConfigError`, `MarketError`.
         """
         sources = _open_sources(settings or {}, offline=offline, warn=warn, reuse_searches=reuse_searches)
         return cls(sources.open(network), sources)
@@ -95,7 +98,7 @@ class Market:
         Raises `UnknownNetwork`, `MarketUnavailable` for a network without such a market.
         """
         sources = _open_sources(settings or {}, warn=warn, reuse_searches=reuse_searches)
-        return cls(sources.open_embedded(network), sources)
+        return cls(sources.open_embedded(network), sources, names_state=True)
 
     @classmethod
     def from_file(
@@ -116,7 +119,7 @@ class Market:
         sources = _open_sources(
             {**(settings or {}), "market": os.fspath(path)}, warn=warn, reuse_searches=reuse_searches
         )
-        return cls(sources.open_file(skip_bad_pools=skip_bad_pools), sources)
+        return cls(sources.open_file(skip_bad_pools=skip_bad_pools), sources, names_state=True)
 
     @classmethod
     def store(
@@ -136,7 +139,7 @@ class Market:
 
         overrides = {**(settings or {})} if folder is None else {**(settings or {}), "store_dir": os.fspath(folder)}
         sources = _open_sources(overrides, warn=warn, reuse_searches=reuse_searches)
-        return cls(sources.open_stored(network), sources)
+        return cls(sources.open_stored(network), sources, names_state=True)
 
     @classmethod
     def live(
@@ -151,11 +154,12 @@ class Market:
     ) -> Self:
         """Open a market whose pools are read from a node, at the block that it calls `state`.
 
-        `rpc_url` is an http or https URL; without it the node of the settings is used. Which pools there are comes from
-        the store, else from the embedded market. Quotes within one block time share a block; `refresh` ends it. Raises
-        `ConfigError` for an invalid URL, `InvalidOption` without a node; quotes raise `UpstreamError`.
+        `rpc_url` is an http or https URL; without it that is the node of the settings, else a public one. Which pools
+        there are comes from the store, else from the embedded market. Quotes within one block time share a block;
+        `refresh` ends it. Raises `ConfigError` for an invalid URL, `InvalidOption` without a node; quotes raise
+        `UpstreamError`.
         """
-        overrides = {**(settings or {}), "state": str(state)}
+        overrides = {"live": "require", **(settings or {}), "state": str(state)}
         from swapcli.config import node_url
 
         url = None if rpc_url is None else node_url("rpc_url", rpc_url)
@@ -325,6 +329,8 @@ class Market:
         terms = require_swap_terms(parse_address_option(destination, network, "destination"), slippage_ppm, network)
         if deadline is not None:
             terms = terms._replace(deadline_s=parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline"))
+        if not self._names_state:
+            self._sources.check_modelled_is_meant(quote.state, network)
         check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
         with self._lock:
             payload = self.source.build_payload(quote.answer, terms)
@@ -360,6 +366,7 @@ class Market:
         )
 
     def _new_checker(self, network: Network, sender: str | None, *, simulate: bool) -> PayloadChecker:
+        from swapcli.engine.live_choice import missing_node_hint
         from swapcli.engine.payload_checker import new_checker
         from swapcli.engine.presign_checks import CheckOptions
         from swapcli.engine.quote_options import parse_address_option
@@ -371,8 +378,8 @@ class Market:
         node = self._sources.node(network)
         if node is None:
             raise InvalidOption(
-                f"sender and simulate need a node of {network.name}, but none is set",
-                hint=f"open Market.live, or set networks.{network.name}.rpc_url",
+                f"sender and simulate need a node of {network.name}, but {self._sources.node_rules.why_none()}",
+                hint=f"open Market.live; {missing_node_hint(network, 'rpc_url')}",
             )
         return new_checker(self._sources, network, node, CheckOptions(simulate, address))
 

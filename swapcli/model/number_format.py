@@ -27,12 +27,12 @@ def _places(value: Decimal, digits: int) -> int:
     return digits - 1 - value.adjusted() if value else 0
 
 
-def format_ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int) -> str:
-    """Format `a / b` of two amounts in whole tokens with nine significant digits, and at least two decimals."""
+def format_ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int, *, digits: int = SHORT_DIGITS) -> str:
+    """Format `a / b` of two amounts in whole tokens with so many significant digits, and at least two decimals."""
     if not amount_b:
         return "unknown"
     value = _EXACT.divide(Decimal(amount_a).scaleb(-decimals_a, _EXACT), Decimal(amount_b).scaleb(-decimals_b, _EXACT))
-    return format_significant(value, SHORT_DIGITS)
+    return format_significant(value, digits)
 
 
 def format_significant(value: Decimal, digits: int) -> str:

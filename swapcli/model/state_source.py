@@ -21,7 +21,8 @@ class StateSource(NamedTuple):
     quoted, None if this process did. `provenance` is None if the service does not report it; `reported` are the
     warnings of the service. `pinned` is as in `MarketState`. `is_proposed` means that the network had not yet agreed
     on the block when it was read. `tag` is what the node then called the block, None without a node.
-    `without_samples` counts sampled pools that are not used, as no node has quoted them.
+    `without_samples` counts sampled pools that are not used, as no node has quoted them. `live_failure` says why the
+    state is not live where live state was wanted.
     """
 
     provenance: Provenance | None
@@ -35,6 +36,7 @@ class StateSource(NamedTuple):
     is_proposed: bool = False
     tag: BlockTag | None = None
     without_samples: int = 0
+    live_failure: str = ""
 
     @classmethod
     def of(cls, market: MarketState, now_s: float) -> StateSource:

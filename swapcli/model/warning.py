@@ -10,6 +10,7 @@ from swapcli.records import NamedTuple
 class WarningCode(StrEnum):
     """The codes of our own warnings. They are stable, and meant for programs; README explains each."""
 
+    LIVE_UNAVAILABLE = "LIVE_UNAVAILABLE"
     PRICE_IMPACT_HIGH = "PRICE_IMPACT_HIGH"
     PRICE_IMPACT_UNKNOWN = "PRICE_IMPACT_UNKNOWN"
     STATE_MODELLED = "STATE_MODELLED"

@@ -16,7 +16,7 @@ SERVICE = "http://127.0.0.1:1"
         (("--offline", "--api-url", SERVICE), 2, "--offline does not fit --api-url"),
         (("--offline", "--rpc-url", NODE), 2, "--offline asks no node"),
         (("--offline", "--state", "safe"), 2, "--state is read from a node of base, but --offline excludes it"),
-        (("--state", "latest"), 2, "--state is read from a node of base, but none is set"),
+        (("--state", "latest"), 2, "--state is read from a node of base, but the setting live excludes it"),
         (("--state", "pending", "--api-url", SERVICE), 2, "--state has no effect with --api-url"),
         (("--state", "soon"), 2, "--state: expected one of latest, pending, safe, finalized"),
         (("--market", "nowhere.json", "--rpc-url", NODE), 2, "--rpc-url does not fit --market"),

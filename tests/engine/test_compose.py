@@ -21,8 +21,8 @@ def sources(folder: Path, warnings: list[str] | None = None, **flags: object) ->
     return QuoteSources(settings_with(folder, **flags), folder, warn=(warnings if warnings is not None else []).append)
 
 
-def test_the_embedded_market_answers_by_default(tmp_path: Path) -> None:
-    source = sources(tmp_path).open("base")
+def test_the_embedded_market_answers_without_nodes(tmp_path: Path) -> None:
+    source = sources(tmp_path, live="never").open("base")
     assert isinstance(source, InMemorySource)
     assert source.network.name == "base"
 
@@ -53,7 +53,7 @@ def test_a_created_store_is_found_once_it_has_pools(tmp_path: Path) -> None:
     composed.create_store(composed.network("base")).close()
     assert composed.store_files() == [tmp_path / "base.sqlite"]
     assert composed.stored("base") is None
-    assert isinstance(composed.open("base"), InMemorySource)
+    assert isinstance(composed.open_embedded("base"), InMemorySource)
 
 
 def test_a_service_without_nodes_serves_the_embedded_markets(tmp_path: Path) -> None:

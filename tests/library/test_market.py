@@ -123,7 +123,7 @@ WRONG: list[tuple[type[SwapcliError], Callable[[Market], object]]] = [
     (InvalidInput, lambda _: Market.from_file("/nonexistent/market.json")),
     (ConfigError, lambda _: Market.store("base")),
     (ConfigError, lambda _: Market.live("base", rpc_url="ftp://node.example")),
-    (InvalidOption, lambda _: Market.live("base")),
+    (InvalidOption, lambda _: Market.live("base", settings={"live": "never"})),
     (ConfigError, lambda _: Market.open("base", settings={"no_such_setting": 1})),
     (ConfigError, lambda _: Market.service("base", api_url="nonsense")),
     (UnknownToken, lambda market: market.quote("ETH", "NOPE", "1")),

@@ -57,7 +57,7 @@ def compare(
     context = open_local_context(session, network, raw=limits.raw, skip_bad_pools=source.skip_bad_pools)
     order = context.parse_order(*require_order(words))
     urls = _service_urls(session, api_url or ())
-    from swapcli.cli.render.comparison_view import build_comparison_details, comparison_document, row_documents
+    from swapcli.cli.render.comparison_view import build_comparison_details, comparison_document, csv_documents
     from swapcli.engine.clock import SYSTEM_CLOCK
     from swapcli.engine.comparison import compare_alternatives
 
@@ -75,7 +75,7 @@ def compare(
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(comparison_document(found))
     elif session.output.format is OutputFormat.CSV:
-        session.output.print_rows(row_documents(found))
+        session.output.print_rows(csv_documents(found))
     else:
         session.output.print_details(build_comparison_details(found))
     return exit_codes.status_of(failure) if failure else exit_codes.OK

@@ -87,7 +87,12 @@ def decode(
     if found is not None:
         signing = _parse_signing(session, given, destination, found)._replace(value=value_wei)
     review = review_payload(
-        call, market.source if market else None, signing, SYSTEM_CLOCK.now_s(), session.settings.impact_warning_ppm
+        call,
+        market.source if market else None,
+        signing,
+        SYSTEM_CLOCK.now_s(),
+        session.settings.impact_warning_ppm,
+        is_modelled_meant=session.node_rules.excludes_nodes,
     )
     if session.output.format is OutputFormat.JSON:
         from swapcli.cli.render.decode_json import review_document

@@ -125,7 +125,7 @@ def _draw(measured: "Depth", width: int) -> str:
 
 
 def _print(output: Output, measured: "Depth", drawn: str | None) -> None:
-    from swapcli.cli.render.depth_view import build_depth_details, depth_document, point_documents
+    from swapcli.cli.render.depth_view import build_depth_details, csv_documents, depth_document
     from swapcli.cli.terminal import terminal_width
 
     if output.format is OutputFormat.JSON:
@@ -135,7 +135,7 @@ def _print(output: Output, measured: "Depth", drawn: str | None) -> None:
     if drawn is not None:
         print(drawn, end="")
     elif output.format is OutputFormat.CSV:
-        output.print_rows(point_documents(measured))
+        output.print_rows(csv_documents(measured))
     else:
         is_table = output.format is OutputFormat.TABLE
         output.print_details(build_depth_details(measured, terminal_width(sys.stdout) if is_table else None))

@@ -69,6 +69,7 @@ def health(
         timeout=timeout,
     )
     session = open_session(output, source.flags, rpc_url=rpc_url, offline=offline, formats=LIST_FORMATS)
+    session.reads_public_nodes = False
     attempts = _retries(retries)
     names = [session.network_name(name) for name in networks or _all_names(session, attempts)]
     if rpc_url is not None and len(names) != 1:

@@ -5,7 +5,7 @@
 from collections.abc import Mapping
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli.api.quote_fields import render_state_source
+from swapcli.api.quote_fields import render_state_source, render_warning_list
 from swapcli.cli import options
 from swapcli.cli.command_app import CommandApp, UsageError
 from swapcli.cli.options import OUTPUT, OutputOptions, SourceOptions, argument, option
@@ -13,6 +13,7 @@ from swapcli.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.cli.quote_context import split_network
 from swapcli.cli.session import open_session
 from swapcli.engine.pool_listing import ListedPool, list_pools, list_skipped
+from swapcli.engine.warnings import live_warnings
 from swapcli.errors import InvalidOption, SameToken
 from swapcli.model.network import Network
 from swapcli.model.state_source import StateSource
@@ -77,14 +78,22 @@ def pools(
     documents = [_document(pool, known, found, state) for pool in listed]
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(
-            {"network": found.name, "state": render_state_source(state), "count": total, "pools": documents}
+            {
+                "network": found.name,
+                "state": render_state_source(state),
+                "warnings": render_warning_list(live_warnings(market.state)),
+                "count": total,
+                "pools": documents,
+            }
         )
         return
+    session.output.warn(live_warnings(market.state))
     from swapcli.cli.render.market_views import PoolTable, build_pools_view
+    from swapcli.cli.render.state_wording import state_column
 
     view = build_pools_view(PoolTable(listed, total, names, known, found, state), documents)
     if session.output.format is OutputFormat.CSV:
-        session.output.print_list(view.lists[0])
+        session.output.print_rows([{**each, **state_column(state)} for each in documents])
     else:
         session.output.print_details(view)
 

@@ -5,7 +5,7 @@
 from math import isfinite
 from typing import TYPE_CHECKING, Annotated
 
-from swapcli.api.quote_fields import render_state_source
+from swapcli.api.quote_fields import render_state_source, render_warning_list
 from swapcli.cli import options
 from swapcli.cli.command_app import CommandApp, UsageError
 from swapcli.cli.options import ROUTING, OutputOptions, SourceOptions, argument, option
@@ -13,6 +13,7 @@ from swapcli.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.cli.quote_context import split_network
 from swapcli.cli.session import open_session
 from swapcli.engine.token_prices import PriceList, TokenPrice
+from swapcli.engine.warnings import live_warnings
 from swapcli.model.network import Network
 from swapcli.networks.address import display_address
 
@@ -52,13 +53,18 @@ def price(
     documents = [_document(each, found, market.network) for each in found.prices]
     if session.output.format is OutputFormat.JSON:
         state = render_state_source(found.state)
-        session.output.print_document({"network": market.network.name, "state": state, "prices": documents})
+        warnings = render_warning_list(live_warnings(market.state))
+        session.output.print_document(
+            {"network": market.network.name, "state": state, "warnings": warnings, "prices": documents}
+        )
         return
+    session.output.warn(live_warnings(market.state))
     from swapcli.cli.render.market_views import build_price_view
+    from swapcli.cli.render.state_wording import state_column
 
     view = build_price_view(found, market.network, documents)
     if session.output.format is OutputFormat.CSV:
-        session.output.print_list(view.lists[0])
+        session.output.print_rows([{**each, **state_column(found.state)} for each in documents])
     else:
         session.output.print_details(view)
 

@@ -9,7 +9,7 @@ from swapcli.cli.errors import report_of
 from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.quote_facts import Fact, symbol
-from swapcli.cli.render.state_wording import describe_block, describe_origin
+from swapcli.cli.render.state_wording import describe_block, describe_origin, live_prices_line, state_column
 from swapcli.encoding.text import printable
 from swapcli.engine.comparison import Alternative, AlternativeKind, Comparison
 from swapcli.errors import NoRoute
@@ -83,7 +83,23 @@ def build_comparison_details(found: Comparison) -> DetailView:
     columns: tuple[str, ...] = ("way", symbol(order.token_out), "vs split", "gas", "net of gas", "time", "note")
     if not any(row[-1] for row in rows):
         columns, rows = columns[:-1], [row[:-1] for row in rows]
-    return DetailView(printable(title), tuple(_facts(found)), lists=(ListView(columns, tuple(rows), ()),))
+    listing = ListView(columns, tuple(rows), ())
+    return DetailView(printable(title), tuple(_facts(found)), lists=(listing,), footer=_footer(found))
+
+
+def _footer(found: Comparison) -> str:
+    order = found.order
+    words = ["compare", found.network.name, order.token_in.symbol, order.token_out.symbol]
+    words.append(whole_tokens(order.amount, order.token_in.decimals))
+    return live_prices_line(found.figures.state, found.network, words) if found.figures else ""
+
+
+def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
+    """Return the alternatives as the rows of a CSV, each with the kind of its state."""
+    own = found.figures.state if found.figures else None
+    states = [each.state or own for each in found.alternatives]
+    rows = zip(row_documents(found), states, strict=True)
+    return tuple({**row, **(state_column(state) if state else {"state": None})} for row, state in rows)
 
 
 def _facts(found: Comparison) -> Iterator[Fact]:

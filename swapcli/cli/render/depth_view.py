@@ -11,7 +11,7 @@ from swapcli.cli.render.comparison_view import token_document
 from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.quote_facts import IMPACT_NOTES, Fact, symbol
-from swapcli.cli.render.state_wording import describe_origin
+from swapcli.cli.render.state_wording import describe_origin, live_prices_line, state_column
 from swapcli.encoding.text import printable
 from swapcli.model.depth import Depth, DepthLevel, DepthPoint
 from swapcli.model.number_format import format_percentage, format_usd
@@ -49,6 +49,11 @@ def point_documents(depth: Depth) -> tuple[dict[str, object], ...]:
     return tuple(_point_document(point) for point in depth.points)
 
 
+def csv_documents(depth: Depth) -> tuple[dict[str, object], ...]:
+    """Return the quotes of the ladder as the rows of a CSV, each with the kind of its state."""
+    return tuple({**point, **state_column(depth.figures.state)} for point in point_documents(depth))
+
+
 def _point_document(point: DepthPoint) -> dict[str, object]:
     return {
         "inputAmount": str(point.amount_in),
@@ -70,7 +75,10 @@ def _level_document(level: DepthLevel) -> dict[str, object]:
 def build_depth_details(depth: Depth, width: int | None = None) -> DetailView:
     """Build the view of a depth; with a `width`, that of the terminal, it has bars if there is room for them."""
     title = f"Depth of {symbol(depth.token_in)} → {symbol(depth.token_out)} on {depth.network.name}"
-    return DetailView(printable(title), tuple(_facts(depth)), lists=(_level_list(depth), _point_list(depth, width)))
+    words = ["depth", depth.network.name, depth.token_in.symbol, depth.token_out.symbol]
+    footer = live_prices_line(depth.figures.state, depth.network, words)
+    lists = (_level_list(depth), _point_list(depth, width))
+    return DetailView(printable(title), tuple(_facts(depth)), lists=lists, footer=footer)
 
 
 def _facts(depth: Depth) -> Iterator[Fact]:

@@ -10,9 +10,10 @@ from swapcli.cli.render.quote_facts import Fact
 
 @dataclass(frozen=True, slots=True)
 class DetailView:
-    """A title, facts, named values that never wrap because users copy them, and lists."""
+    """A title, facts, named values that never wrap because users copy them, lists, and a line below them."""
 
     title: str
     facts: tuple[Fact, ...]
     copyable: tuple[tuple[str, str], ...] = ()
     lists: tuple[ListView, ...] = ()
+    footer: str = ""

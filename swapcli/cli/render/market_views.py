@@ -9,7 +9,7 @@ from math import isfinite
 from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.quote_facts import Fact, symbol
-from swapcli.cli.render.state_wording import describe_block, describe_origin
+from swapcli.cli.render.state_wording import describe_block, describe_origin, live_prices_line, shown_digits
 from swapcli.encoding.text import printable
 from swapcli.engine.pool_listing import ListedPool
 from swapcli.engine.token_prices import PriceList, TokenPrice
@@ -50,26 +50,35 @@ def build_pools_view(table: PoolTable, documents: Sequence[Mapping[str, object]]
     """Build the list of pools under their number and state; `documents` are the same rows as JSON objects."""
     listed, network = table.listed, table.network
     columns: tuple[str, ...] = ("protocol", "fee", "pair", "liquidity", "price", "left out", "pool")
-    rows = [_pool_row(pool, table.known, network) for pool in listed]
+    digits = _price_digits(table.state)
+    rows = [_pool_row(pool, table.known, network, digits) for pool in listed]
     if not any(pool.left_out for pool in listed):
         columns, rows = (*columns[:5], columns[6]), [(*row[:5], row[6]) for row in rows]
     pages = [contract_page(network, display_address(pool.key, network.kind)) for pool in listed]
     listing = ListView(columns, tuple(rows), tuple(documents), tuple({"pool": page} if page else {} for page in pages))
-    return DetailView(table.title, (_state_fact(table.state),), lists=(listing,))
+    footer = live_prices_line(table.state, network, ["pools", network.name, *table.names])
+    return DetailView(table.title, (_state_fact(table.state),), lists=(listing,), footer=footer)
 
 
 def build_price_view(found: PriceList, network: Network, documents: Sequence[Mapping[str, object]]) -> DetailView:
     """Build the list of prices under their state; `documents` are the same rows as JSON objects."""
     columns = ("token", "USD", symbol(found.unit), "based on", "depth", "address")
-    rows = tuple(_price_row(price, network) for price in found.prices)
+    digits = _price_digits(found.state)
+    rows = tuple(_price_row(price, network, digits) for price in found.prices)
     pages = [token_page(network, display_address(price.token.address, network.kind)) for price in found.prices]
     listing = ListView(columns, rows, tuple(documents), tuple({"address": page} if page else {} for page in pages))
-    return DetailView(f"Prices on {network.name}", (_state_fact(found.state),), lists=(listing,))
+    words = ["price", network.name, *(price.token.symbol for price in found.prices)]
+    footer = live_prices_line(found.state, network, words)
+    return DetailView(f"Prices on {network.name}", (_state_fact(found.state),), lists=(listing,), footer=footer)
 
 
-def format_price(price: float | None) -> str:
-    """Format a mid price with six significant digits, a dash if it is unknown."""
-    return ABSENT if price is None else format_significant(Decimal(repr(price)), _PRICE_DIGITS)
+def format_price(price: float | None, digits: int = _PRICE_DIGITS) -> str:
+    """Format a mid price with six significant digits, or so many; a dash if it is unknown."""
+    return ABSENT if price is None else format_significant(Decimal(repr(price)), digits)
+
+
+def _price_digits(state: StateSource) -> int:
+    return min(_PRICE_DIGITS, shown_digits(state))
 
 
 def _state_fact(state: StateSource) -> Fact:
@@ -77,7 +86,7 @@ def _state_fact(state: StateSource) -> Fact:
     return Fact("State", describe_origin(state), ", ".join(filter(None, [block, printable(state.description)])))
 
 
-def _pool_row(pool: ListedPool, known: Mapping[str, Token], network: Network) -> tuple[str, ...]:
+def _pool_row(pool: ListedPool, known: Mapping[str, Token], network: Network, digits: int) -> tuple[str, ...]:
     def name(address: str) -> str:
         return symbol(known[address]) if address in known else display_address(address, network.kind)
 
@@ -87,19 +96,19 @@ def _pool_row(pool: ListedPool, known: Mapping[str, Token], network: Network) ->
         percent(pool.fee_ppm),
         "/".join(name(address) for address in pool.pair),
         ABSENT if pool.liquidity_usd is None else format_usd(pool.liquidity_usd),
-        format_price(pool.price),
+        format_price(pool.price, digits),
         printable(pool.left_out),
         display_address(pool.key, network.kind),
     )
 
 
-def _price_row(found: TokenPrice, network: Network) -> tuple[str, ...]:
+def _price_row(found: TokenPrice, network: Network, digits: int) -> tuple[str, ...]:
     address = display_address(found.token.address, network.kind)
     if found.basis is None or found.price_usd is None:
         return symbol(found.token), "unknown", ABSENT, "no pool gives a price", ABSENT, address
     depth = format_usd(found.basis.depth_usd) if isfinite(found.basis.depth_usd) else ABSENT
-    usd = f"${format_price(found.price_usd)}"
-    return symbol(found.token), usd, format_price(found.price), _basis(found), depth, address
+    usd = f"${format_price(found.price_usd, digits)}"
+    return symbol(found.token), usd, format_price(found.price, digits), _basis(found), depth, address
 
 
 def _basis(found: TokenPrice) -> str:

@@ -22,6 +22,7 @@ def route_text(view: RouteView, shape: RouteShape = RouteShape.TABLE) -> str:
     pools = [(pool.mark, pool.address, pool.note, pool.name, pool.pair) for pool in view.pools]
     facts = [(fact.name, fact.value, fact.note) for fact in view.facts]
     blocks = [[view.title], _align(rows, right=(0, 4)), _align(pools), _align(facts), _align(view.parties)]
+    blocks.append([view.footer] * bool(view.footer))
     return "\n\n".join("\n".join(block) for block in blocks if block)
 
 
@@ -30,7 +31,7 @@ def _shape_text(view: RouteView, shape: RouteShape) -> str:
         return format_line(view.flow)
     tree = [f"{row.branches}{row.label}{GAP}{row.amount}".rstrip() for row in tree_rows(view.flow)]
     facts = _align([(fact.name, fact.value, fact.note) for fact in view.facts])
-    return "\n".join([view.title, *tree, "", *facts])
+    return "\n".join([view.title, *tree, "", *facts, *["", view.footer] * bool(view.footer)])
 
 
 def payload_text(view: PayloadView) -> str:
@@ -50,7 +51,7 @@ def detail_text(sheet: DetailView) -> str:
     """Lay out facts, then lists."""
     facts = [(fact.name, fact.value, fact.note) for fact in sheet.facts]
     blocks = ["\n".join(block) for block in ([sheet.title], _align(facts), _align(sheet.copyable)) if block]
-    return "\n\n".join([*blocks, *map(list_text, sheet.lists)])
+    return "\n\n".join([*blocks, *map(list_text, sheet.lists), *[sheet.footer] * bool(sheet.footer)])
 
 
 def _align(rows: Sequence[tuple[str, ...]], right: tuple[int, ...] = ()) -> list[str]:

@@ -6,7 +6,7 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from swapcli.api.slippage import format_percent
-from swapcli.cli.render.state_wording import describe_block
+from swapcli.cli.render.state_wording import describe_block, shown_digits
 from swapcli.encoding.text import printable
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.warnings import NOT_LIVE, format_age
@@ -93,10 +93,11 @@ def _rate(answer: QuoteResult, figures: QuoteFigures) -> Fact:
     amount_in = (figures.amount_in, order.token_in.decimals)
     amount_out = (figures.amount_out, order.token_out.decimals)
     symbol_in, symbol_out = symbol(order.token_in), symbol(order.token_out)
+    digits = shown_digits(figures.state)
     return Fact(
         "Rate",
-        f"1 {symbol_in} = {format_ratio(*amount_out, *amount_in)} {symbol_out}",
-        f"1 {symbol_out} = {format_ratio(*amount_in, *amount_out)} {symbol_in}",
+        f"1 {symbol_in} = {format_ratio(*amount_out, *amount_in, digits=digits)} {symbol_out}",
+        f"1 {symbol_out} = {format_ratio(*amount_in, *amount_out, digits=digits)} {symbol_in}",
     )
 
 

@@ -7,10 +7,12 @@ from dataclasses import dataclass
 
 from swapcli.api.segments import format_segment_share
 from swapcli.cli.render.quote_facts import Fact, build_facts, exact_amount, symbol
-from swapcli.cli.render.state_wording import describe_origin
+from swapcli.cli.render.state_wording import describe_origin, live_prices_line
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.warnings import PLACEHOLDER_MARK, SAMPLED_MARK
+from swapcli.model.network import Network
 from swapcli.model.number_format import format_share, format_short_amount
+from swapcli.model.order import Order
 from swapcli.model.quote_figures import QuoteFigures
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import whole_tokens
@@ -48,7 +50,7 @@ class PoolRow:
 @dataclass(frozen=True, slots=True)
 class RouteView:
     """The view of a quote. `warnings` are printed before it; `parties` are the named addresses that are paid; `flow` is
-    for other shapes than the table."""
+    for other shapes than the table, `footer` is the line below the figures."""
 
     title: str
     origin: str
@@ -58,6 +60,7 @@ class RouteView:
     pools: tuple[PoolRow, ...]
     parties: tuple[tuple[str, str], ...]
     flow: RouteFlow
+    footer: str = ""
 
 
 def build_route_view(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) -> RouteView:
@@ -73,7 +76,15 @@ def build_route_view(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigure
         pools=tuple(_pools(answer, flow)),
         parties=tuple(_parties(answer, terms)),
         flow=flow,
+        footer=live_prices_line(answer.state_source, answer.network, _route_words(order, answer.network)),
     )
+
+
+def _route_words(order: Order, network: Network) -> list[str]:
+    """Return the words of the command line that quotes an order."""
+    token = order.token_out if order.reverse else order.token_in
+    words = ["route", network.name, order.token_in.symbol, order.token_out.symbol]
+    return [*words, whole_tokens(order.amount, token.decimals), *(["--reverse"] if order.reverse else [])]
 
 
 def _rows(flow: RouteFlow) -> Iterator[SwapRow]:

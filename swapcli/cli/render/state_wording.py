@@ -2,14 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from typing import Final
 
 from swapcli.encoding.text import printable
 from swapcli.engine.warnings import NOT_LIVE, format_age
 from swapcli.model.block_tag import BlockTag
+from swapcli.model.network import Network
+from swapcli.model.number_format import SHORT_DIGITS
 from swapcli.model.state_source import StateSource
 
+_MODELLED_DIGITS: Final = 4
 _TAGS: Final[Mapping[BlockTag | None, str]] = {
     BlockTag.PENDING: " (pending: preconfirmed, may still change)",
     BlockTag.SAFE: " (safe)",
@@ -35,3 +38,26 @@ def describe_block(state_source: StateSource) -> str:
     proposed = " (proposed, not yet final)" if state_source.is_proposed else ""
     unpinned = " (not proven by the node)" if state_source.pinned is False else ""
     return f"block {state_source.block}{tag}{proposed}{unpinned}"
+
+
+def live_prices_line(state: StateSource, network: Network, words: Sequence[str]) -> str:
+    """Return the line below modelled figures with the command that has live ones; empty where there is none.
+
+    `words` follow the name of the program.
+    """
+    is_modelled = state.provenance is not None and not state.is_live and state.service_url is None
+    if not is_modelled or not network.public_nodes:
+        return ""
+    from shlex import join
+
+    return f"Live prices: {join(['swapcli', *map(printable, words), '--live'])}"
+
+
+def shown_digits(state: StateSource) -> int:
+    """Return how many significant digits a rate has: few where it is modelled, as more would only seem exact."""
+    return SHORT_DIGITS if state.provenance is None or state.is_live else _MODELLED_DIGITS
+
+
+def state_column(state: StateSource) -> dict[str, object]:
+    """Return the column of a CSV with the kind of the state, empty where a service does not report it."""
+    return {"state": state.provenance.value if state.provenance else None}

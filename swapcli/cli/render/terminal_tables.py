@@ -42,6 +42,7 @@ def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShap
         _print_tree(view.flow, console)
         console.print()
         _print_facts(view.facts, console)
+        _print_footer(view.footer, console)
         return
     console.print()
     _print_hops(view.rows, console)
@@ -51,6 +52,14 @@ def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShap
     _print_facts(view.facts, console)
     for name, address in view.parties:
         _print_copyable(name, address, console)
+    _print_footer(view.footer, console)
+
+
+def _print_footer(footer: str, console: Console) -> None:
+    """Print the line below figures, which never wraps because users copy it."""
+    if footer:
+        console.print()
+        _print_line(Text(footer, QUIET), console)
 
 
 def _print_tree(flow: RouteFlow, console: Console) -> None:
@@ -106,6 +115,7 @@ def print_details(sheet: DetailView, console: Console) -> None:
     for listing in sheet.lists:
         console.print()
         print_list(listing, console)
+    _print_footer(sheet.footer, console)
 
 
 def new_console(color: str, stream: TextIO | None = None, width: int | None = None) -> Console:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from swapcli.engine.live_choice import missing_node_hint
 from swapcli.errors import MarketUnavailable
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import Provenance
@@ -27,7 +28,7 @@ def check_fresh(state: StateSource, network: Network, max_age_s: int | None) -> 
     elif state.provenance is Provenance.LIVE:
         hint = "the node is behind, or the network stands still: set another node, or allow a greater age"
     else:
-        hint = f"set networks.{network.name}.rpc_url and leave offline mode, or allow a greater age"
+        hint = f"{missing_node_hint(network)}; or allow a greater age"
     raise MarketUnavailable(
         f"{problem}, so a maximum age of {max_age_s} seconds cannot be met",
         hint=hint,

@@ -25,7 +25,7 @@ def test_a_network_without_a_node_is_refused(tmp_path: Path, scene: Scene) -> No
     settings = write_settings(tmp_path, scene.network, None)
     ran = run_swapcli("sync", "anvil", "--json", env={"SWAPCLI_CONFIG": str(settings)})
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
-    assert "networks.anvil.rpc_url" in ran.error["hint"]
+    assert ran.error["hint"] == "give --rpc-url URL, or set SWAPCLI_NETWORKS_ANVIL_RPC_URL"
 
 
 @pytest.mark.parametrize(
