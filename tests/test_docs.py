@@ -78,7 +78,9 @@ def shell(command: str, *, columns: int = 80) -> subprocess.CompletedProcess[str
     esac
 }}
 """
-    env = {"PATH": "/usr/bin:/bin", "HOME": "/dev/null", "COLUMNS": str(columns)} | (
+    # Nothing answers at this proxy: no public node is reached, as on a machine without a network.
+    no_network = {"HTTPS_PROXY": "http://127.0.0.1:9"}
+    env = {"PATH": "/usr/bin:/bin", "HOME": "/dev/null", "COLUMNS": str(columns), **no_network} | (
         {"XDG_CONFIG_HOME": HOME.name} if "swapcli keys" in command else {}
     )
     with TemporaryDirectory() as folder:
@@ -214,7 +216,7 @@ class Picture:
     """A printed route in its parts. In `facts` numbers are masked and blanks are one."""
 
     def __init__(self, text: str) -> None:
-        head, rows, pools, facts = (part.strip("\n") for part in re.split(r"\n *\n", text.strip("\n")))
+        head, rows, pools, facts, *_ = (part.strip("\n") for part in re.split(r"\n *\n", text.strip("\n")))
         self.title = head.split()
         self.rows = rows.splitlines()
         self.swaps = [match for row in self.rows if (match := ROW.fullmatch(row.strip()))]

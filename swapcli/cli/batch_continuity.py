@@ -45,7 +45,7 @@ def check_continuity(
 
 def _is_equal(before: Mapping[str, Any], now: Mapping[str, Any]) -> bool:
     """Return whether two results are of the same order, settings and market. One of a CSV has no nested fields."""
-    is_whole = "state" in before
+    is_whole = isinstance(before.get("state"), Mapping)
     return (
         before.get("inputAmount") == now["inputAmount"]
         and all(_is_near(before.get(field), now[field]) for field in _AMOUNTS)

@@ -139,7 +139,9 @@ def _answer_entry(context: QuoteContext, entry: Entry) -> Answer:
         # A bug that one order triggers must not stop the others.
         status, result = exit_codes.INTERNAL, render_no_route(report_of(error).message)
     if output.format is OutputFormat.CSV:
-        line = csv_lines(CSV_COLUMNS, [{"id": entry["id"], **result}], header=False)
+        state = result.get("state")
+        kind = state.get("kind") if isinstance(state, dict) else None
+        line = csv_lines(CSV_COLUMNS, [{"id": entry["id"], **result, "state": kind}], header=False)
     else:
         line = output.format_line({"id": entry["id"], "result": result})
     notes = tuple(output.deferred)

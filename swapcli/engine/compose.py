@@ -123,6 +123,7 @@ class QuoteSources:
         self._named_hosts = NamedHosts(data_dir / _NAMED_HOSTS_FILE, SYSTEM_CLOCK.now_s)
         self.reuses_searches = False
         self.reads_public_nodes = True
+        self._public_node: AnyNode | None = None
 
     @property
     def node_rules(self) -> NodeRules:
@@ -308,6 +309,7 @@ class QuoteSources:
             lambda: self._live_on(pool_source, self._open_first(choices, network)),
             may_fall_back=may_fall_back and not rules.requires_node and self.settings.origin("state") != FLAG_ORIGIN,
             explain=lambda error: self._explain_fall_back(pool_source, error),
+            answered=lambda: self._name_host(network),
             max_age_s=self.settings.max_age_s,
         )
 
@@ -344,8 +346,7 @@ class QuoteSources:
         node: AnyNode | None = None
         for choice in choices:
             if choice.origin is NodeOrigin.CATALOGUE:
-                node = self._connect_choice(choice, network)
-                self._name_host(node.redacted_url, network)
+                node = self._public_node = self._connect_choice(choice, network)
                 break
             node = self._open_variable(choice, network)
             if node is not None:
@@ -367,9 +368,9 @@ class QuoteSources:
         self._warn(f"reading the node of {ETH_RPC_URL}, {node.redacted_url}")
         return node
 
-    def _name_host(self, host: str, network: Network) -> None:
-        """Say once a day that a public node is read."""
-        if self._named_hosts.is_new(host):
+    def _name_host(self, network: Network) -> None:
+        """Say once a day that a public node has been read."""
+        if self._public_node is not None and self._named_hosts.is_new(host := self._public_node.redacted_url):
             self._warn(
                 f"prices are read from {host}, a public node of {network.name} that sees tokens and amounts;"
                 " --offline reads none"

@@ -124,10 +124,15 @@ def check_modelled_is_meant(state: StateSource, network: Network, *, is_meant: b
     """Raise `ModelledState` for a payload on prices that nobody pays, unless the user `is_meant` to know that."""
     if is_meant or state.provenance is None or state.is_live:
         return
-    problem = state.live_failure or (f"{state.service_url} quotes on it" if state.service_url else "no node was read")
+    hint = "to build it all the same, set live to never (--live never)"
+    if state.service_url:
+        problem = f"{state.service_url} quotes on them"
+    else:
+        problem = state.live_failure or "no node was read"
+        hint = f"{missing_node_hint(network, option)}; to build it all the same, give --offline"
     raise ModelledState(
         f"the prices are {state.provenance.value}, so a transaction of them is nothing to sign: {problem}",
-        hint=f"{missing_node_hint(network, option)}; to build it all the same, give --offline",
+        hint=hint,
         details={"state": state.provenance.value},
     )
 

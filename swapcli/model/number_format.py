@@ -9,6 +9,8 @@ from decimal import ROUND_CEILING, ROUND_HALF_EVEN, Context, Decimal
 from swapcli.model.token import fixed_point
 
 SHORT_DIGITS = 9
+ROUGH_DIGITS = 4
+"""Of a rate that is modelled: more would only seem exact."""
 _EXACT = Context(prec=400)
 
 
@@ -36,10 +38,13 @@ def format_ratio(amount_a: int, decimals_a: int, amount_b: int, decimals_b: int,
 
 
 def format_significant(value: Decimal, digits: int) -> str:
-    """Format a value with `digits` significant digits and separators, without exponent."""
+    """Format a value with `digits` significant digits and separators, without exponent.
+
+    More than four are at least two decimals: an amount of money has them.
+    """
     if not value:
         return "0"
-    places = max(digits - 1 - value.adjusted(), 2)
+    places = max(digits - 1 - value.adjusted(), 2 if digits != ROUGH_DIGITS else 0)
     rounded = value.quantize(Decimal(1).scaleb(-places, _EXACT), ROUND_HALF_EVEN, _EXACT)
     text = f"{rounded:,f}"
     return text.rstrip("0").rstrip(".") if "." in text else text

@@ -243,7 +243,7 @@ def test_a_remote_quote_shows_what_the_service_returned() -> None:
     left_out = set(same) - {fact.name for fact in reported.facts}
     assert left_out == {"Single path"}
     differing = {fact.name for fact in reported.facts if fact != same[fact.name]}
-    assert differing == {"Gas", "State"}
+    assert differing == {"Gas", "Rate", "State"}
 
 
 @pytest.mark.parametrize(("api_version", "gas"), [(ApiVersion.V1, "412,300 units"), (ApiVersion.V2, "0.000004123 ETH")])

@@ -44,9 +44,9 @@ def calldata(
 
     \b
     Examples:
-      swapcli calldata base ETH USDC 1.5 \\
+      swapcli calldata base ETH USDC 1.5 --offline \\
         --destination 0x1111111111111111111111111111111111111111
-      swapcli calldata base ETH USDC 1.5 --get calldata \\
+      swapcli calldata base ETH USDC 1.5 --offline --get calldata \\
         --destination 0x1111111111111111111111111111111111111111
 
     Sign `to`, `calldata` and `value` of the JSON as they are. Its `route` has the route and the parameters of the call.

@@ -56,7 +56,7 @@ def decode(
 
     \b
     Example:
-      swapcli calldata base ETH USDC 1 --json \\
+      swapcli calldata base ETH USDC 1 --offline --json \\
         --destination 0x1111111111111111111111111111111111111111 \\
         | swapcli decode -
 

@@ -9,10 +9,9 @@ from swapcli.encoding.text import printable
 from swapcli.engine.warnings import NOT_LIVE, format_age
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.network import Network
-from swapcli.model.number_format import SHORT_DIGITS
+from swapcli.model.number_format import ROUGH_DIGITS, SHORT_DIGITS
 from swapcli.model.state_source import StateSource
 
-_MODELLED_DIGITS: Final = 4
 _TAGS: Final[Mapping[BlockTag | None, str]] = {
     BlockTag.PENDING: " (pending: preconfirmed, may still change)",
     BlockTag.SAFE: " (safe)",
@@ -55,7 +54,7 @@ def live_prices_line(state: StateSource, network: Network, words: Sequence[str])
 
 def shown_digits(state: StateSource) -> int:
     """Return how many significant digits a rate has: few where it is modelled, as more would only seem exact."""
-    return SHORT_DIGITS if state.provenance is None or state.is_live else _MODELLED_DIGITS
+    return SHORT_DIGITS if state.provenance is None or state.is_live else ROUGH_DIGITS
 
 
 def state_column(state: StateSource) -> dict[str, object]:

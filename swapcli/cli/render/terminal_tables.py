@@ -56,10 +56,10 @@ def print_route(view: RouteView, console: Console, shape: RouteShape = RouteShap
 
 
 def _print_footer(footer: str, console: Console) -> None:
-    """Print the line below figures, which never wraps because users copy it."""
+    """Print the line below figures."""
     if footer:
         console.print()
-        _print_line(Text(footer, QUIET), console)
+        _print_words(footer, QUIET, console)
 
 
 def _print_tree(flow: RouteFlow, console: Console) -> None:

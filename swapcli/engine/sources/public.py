@@ -35,7 +35,7 @@ class PublicSource:
 
     The state of such quotes says why (`StateSource.live_failure`), in the words of `explain`. `refresh` tries the nodes
     again. Without `may_fall_back`, methods raise `UpstreamError` as the other source does. The nodes are asked for the
-    first order, not before.
+    first order, not before; each time that they have `answered`, that is called.
     """
 
     def __init__(
@@ -45,9 +45,10 @@ class PublicSource:
         *,
         may_fall_back: bool,
         explain: Callable[[UpstreamError], str],
+        answered: Callable[[], object] = bool,
         max_age_s: int | None = None,
     ) -> None:
-        self._known, self._open_live, self._explain = known, open_live, explain
+        self._known, self._open_live, self._explain, self._answered = known, open_live, explain, answered
         self._may_fall_back, self._max_age_s = may_fall_back, max_age_s
         self._live: LiveSource | None = None
         self._failure = ""
@@ -140,7 +141,9 @@ class PublicSource:
         """Return the answer of the live source, else that of the known one."""
         if not self._failure:
             try:
-                return request(self._opened())
+                answer = request(self._opened())
+                self._answered()
+                return answer
             except UpstreamError as error:
                 if not self._may_fall_back:
                     raise
