@@ -37,7 +37,6 @@ from swapcli.errors import (
     UnknownNetwork,
     UpstreamError,
 )
-from swapcli.model.live_mode import LiveMode
 from swapcli.model.network import Kind, Network
 from swapcli.records import NamedTuple
 
@@ -527,7 +526,7 @@ class QuoteSources:
         return cast("RpcNode", self._open_first(choices, network))
 
     def require_node(self, network: Network) -> RpcNode:
-        """Return the node of an EVM network that quotes read. Raises as `node`, and `InvalidOption` if there is none."""
+        """Return the node of an EVM network that quotes read. Raises as `node`, and `InvalidOption` without one."""
         check_is_evm(network)
         node = self.node(network)
         if node is None:
