@@ -55,6 +55,7 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
     worker_count = options.worker_count
     context = open_context()
     enable_garbage_collection()
+    context.session.prints_lines = True
     output = context.session.output
     entries = _parse_entries(read_lines(options.batch))
     with ExitStack() as stack:
@@ -100,9 +101,12 @@ def _answer_all(
 ) -> Iterable[Answer]:
     """Yield the answers in the order of the entries.
 
-    Processes share a market in memory; those of a node, a store or a service have connections of their own.
+    Processes share a market in memory; those of a node, a store or a service have connections of their own. Public
+    nodes are read by one process alone, within their limits.
     """
-    if worker_count == 1:
+    from swapcli.engine.sources.public import PublicSource
+
+    if worker_count == 1 or isinstance(context.market.source, PublicSource):
         return map(partial(_answer_entry, context), entries)
     from swapcli.cli.order_processes import answer_in_processes
 

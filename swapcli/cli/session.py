@@ -28,7 +28,7 @@ KEYS_FILE = "keys.json"
 class Session(QuoteSources):
     """The sources of quotes of a command, and its output. Warnings go to the output.
 
-    `account_names` are the names that options gave instead of addresses, by option.
+    `account_names` are the names that options gave instead of addresses, by option; a batch `prints_lines`.
     """
 
     def __init__(
@@ -52,11 +52,12 @@ class Session(QuoteSources):
         )
         self.output = output
         self.account_names: dict[str, str] = {}
+        self.prints_lines = False
         self.config_file = config_file
 
     def report_fall_back(self, sentence: str) -> None:
         """As `QuoteSources.report_fall_back`: a document has its warnings in fields, which may be overlooked."""
-        if self.output.format is OutputFormat.JSON:
+        if self.output.format is OutputFormat.JSON or self.prints_lines:
             self.output.warn([QuoteWarning(WarningCode.LIVE_UNAVAILABLE, sentence)])
 
     def keys_file(self) -> Path:

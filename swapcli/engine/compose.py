@@ -10,7 +10,7 @@ from collections.abc import Callable, Iterable, Mapping, Sequence
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
-from swapcli.config import Secret, Settings, network_names_from, networks_from
+from swapcli.config import Secret, Settings, network_names_from, networks_from, node_url
 from swapcli.config.source_readers import FLAG_ORIGIN
 from swapcli.encoding.byte_order_mark import to_plain_utf8
 from swapcli.encoding.url import is_http_url
@@ -32,7 +32,6 @@ from swapcli.errors import (
     InvalidInput,
     InvalidOption,
     InvalidPoolState,
-    InvalidUpstreamResponse,
     MarketError,
     UnknownNetwork,
     UpstreamError,
@@ -54,6 +53,7 @@ if TYPE_CHECKING:
     from swapcli.networks.name_services import NameService
     from swapcli.routing.search_memory import SearchMemory
     from swapcli.state.rpc.head_source import HeadSource, SubscribedHeads
+    from swapcli.state.rpc.public_nodes import AnyPublicNode
     from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
     from swapcli.state.rpc.starknet_node import StarknetNode
     from swapcli.state.rpc.subscribed_connection import LiveConnection
@@ -122,7 +122,7 @@ class QuoteSources:
         self._named_hosts = NamedHosts(data_dir / _NAMED_HOSTS_FILE, SYSTEM_CLOCK.now_s)
         self.reuses_searches = False
         self.reads_public_nodes = True
-        self._public_node: AnyNode | None = None
+        self._public_node: AnyPublicNode | None = None
 
     @property
     def node_rules(self) -> NodeRules:
@@ -303,10 +303,12 @@ class QuoteSources:
             return self._live_on(pool_source, self._connect_choice(choices[0], network))
         from swapcli.engine.sources.public import PublicSource
 
+        can_fall_back = may_fall_back and not rules.requires_node and self.settings.origin("state") != FLAG_ORIGIN
+
         return PublicSource(
             pool_source,
             lambda: self._live_on(pool_source, self._open_first(choices, network)),
-            may_fall_back=may_fall_back and not rules.requires_node and self.settings.origin("state") != FLAG_ORIGIN,
+            may_fall_back=lambda: can_fall_back and self._public_node is not None,
             explain=lambda error: self._explain_fall_back(pool_source, error),
             answered=lambda: self._name_host(network),
             max_age_s=self.settings.max_age_s,
@@ -342,34 +344,55 @@ class QuoteSources:
 
     def _open_first(self, choices: Iterable[NodeChoice], network: Network) -> AnyNode:
         """Return the node of the first of the choices that is of this network. Raises `UpstreamError`."""
-        node: AnyNode | None = None
         for choice in choices:
             if choice.origin is NodeOrigin.CATALOGUE:
-                node = self._public_node = self._connect_choice(choice, network)
-                break
+                self._public_node = self._connect_public(network)
+                return self._public_node
             node = self._open_variable(choice, network)
             if node is not None:
-                break
-        if node is None:
-            raise UpstreamError(f"no node of {network.name} is known", hint=missing_node_hint(network))
-        return node
+                return node
+        raise UpstreamError(f"no node of {network.name} is known", hint=missing_node_hint(network))
+
+    def _connect_public(self, network: Network) -> AnyPublicNode:
+        from swapcli.state.rpc.http_proxy import find_proxy
+        from swapcli.state.rpc.node_limits_file import NodeLimitsFile
+        from swapcli.state.rpc.node_records import NodeRecords
+        from swapcli.state.rpc.public_nodes import PublicEndpoint, open_public_node
+
+        place = f"networks.{network.name}.public_rpc_urls"
+        path = self.data_dir / _LIMITS_FILE
+        return open_public_node(
+            [
+                PublicEndpoint(node, node_url(place, node.url).redacted, find_proxy(node.url, self._environ))
+                for node in network.public_nodes
+            ],
+            kind=network.kind,
+            chain_id=network.chain_id,
+            block_time_s=network.block_time_s,
+            live_timeout_s=self.settings.live_timeout_s,
+            is_required=self.node_rules.requires_node,
+            report=self._warn,
+            records=NodeRecords(path),
+            limits_file=NodeLimitsFile(path),
+            burst=_QUOTE_REQUESTS,
+        )
 
     def _open_variable(self, choice: NodeChoice, network: Network) -> AnyNode | None:
-        """Return the node of `ETH_RPC_URL`, None if it is one of another network. Raises `UpstreamError`."""
+        """Return the node of `ETH_RPC_URL`; None if it is of another network, or does not say of which."""
         node = self._connect_choice(choice, network)
         try:
             node.read_head()
-        except InvalidUpstreamResponse as error:
-            if "found" not in error.details:
-                raise
+        except UpstreamError as error:
             node.close()
+            if "found" not in error.details:
+                self._warn(f"{ETH_RPC_URL} is left out: {error.message}")
             return None
         self._warn(f"reading the node of {ETH_RPC_URL}, {node.redacted_url}")
         return node
 
     def _name_host(self, network: Network) -> None:
         """Say once a day that a public node has been read."""
-        if self._public_node is not None and self._named_hosts.is_new(host := self._public_node.redacted_url):
+        if self._public_node is not None and self._named_hosts.is_new(host := self._public_node.host):
             self._warn(
                 f"prices are read from {host}, a public node of {network.name} that sees tokens and amounts;"
                 " --offline reads none"

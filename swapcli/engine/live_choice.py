@@ -129,7 +129,9 @@ def check_modelled_is_meant(state: StateSource, network: Network, *, is_meant: b
         problem = f"{state.service_url} quotes on them"
     else:
         problem = state.live_failure or "no node was read"
-        hint = f"{missing_node_hint(network, option)}; to build it all the same, give --offline"
+        hint = "to build it all the same, give --offline"
+        if not state.live_failure:
+            hint = f"{missing_node_hint(network, option)}; {hint}"
     raise ModelledState(
         f"the prices are {state.provenance.value}, so a transaction of them is nothing to sign: {problem}",
         hint=hint,

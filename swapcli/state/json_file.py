@@ -8,6 +8,7 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
+from contextlib import suppress
 from pathlib import Path
 from typing import Final
 
@@ -34,4 +35,5 @@ def write_json_file(path: Path, field: str, entries: Mapping[str, object]) -> No
         temporary.write_text(json.dumps({field: entries}, indent=1), encoding="utf-8")
         os.replace(temporary, path)
     except OSError:
-        temporary.unlink(missing_ok=True)
+        with suppress(OSError):  # its folder may not even be one
+            temporary.unlink()

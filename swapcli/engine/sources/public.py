@@ -34,8 +34,8 @@ class PublicSource:
     """Quotes on the source that `open_live` returns, which reads nodes; once that fails, on the `known` state.
 
     The state of such quotes says why (`StateSource.live_failure`), in the words of `explain`. `refresh` tries the nodes
-    again. Without `may_fall_back`, methods raise `UpstreamError` as the other source does. The nodes are asked for the
-    first order, not before; each time that they have `answered`, that is called.
+    again. Unless it `may_fall_back`, methods raise `UpstreamError` as the other source does. The nodes are read for
+    the first order, not before; each time that they have `answered`, that is called.
     """
 
     def __init__(
@@ -43,7 +43,7 @@ class PublicSource:
         known: PoolSource,
         open_live: Callable[[], LiveSource],
         *,
-        may_fall_back: bool,
+        may_fall_back: Callable[[], bool],
         explain: Callable[[UpstreamError], str],
         answered: Callable[[], object] = bool,
         max_age_s: int | None = None,
@@ -145,7 +145,7 @@ class PublicSource:
                 self._answered()
                 return answer
             except UpstreamError as error:
-                if not self._may_fall_back:
+                if not self._may_fall_back():
                     raise
                 self._failure = self._explain(error)
         check_fresh(self._known.state_source, self._known.network, self._max_age_s)
