@@ -378,7 +378,7 @@ class QuoteSources:
         )
 
     def _open_variable(self, choice: NodeChoice, network: Network) -> AnyNode | None:
-        """Return the node of `ETH_RPC_URL`; None if it is of another network, or does not say of which."""
+        """Return the node of `ETH_RPC_URL`; None if it is of another network or does not answer."""
         node = self._connect_choice(choice, network)
         try:
             node.read_head()

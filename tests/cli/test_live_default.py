@@ -75,8 +75,8 @@ def test_no_warning_of_nodes_where_they_are_excluded(meant: tuple[str, ...]) -> 
 def test_only_offline_conflicts_with_a_node() -> None:
     node = ("--rpc-url", "http://127.0.0.1:9")
     assert run(*ROUTE, "--offline", *node, "--json").error["code"] == "INVALID_OPTION"
-    asked = run(*ROUTE, *node, "--json", env={"SWAPCLI_LIVE": "never"})
-    assert (asked.exit_code, asked.error["code"]) == (5, "UNREACHABLE")
+    ran = run(*ROUTE, *node, "--json", env={"SWAPCLI_LIVE": "never"})
+    assert (ran.exit_code, ran.error["code"]) == (5, "UNREACHABLE")
 
 
 def test_a_payload_on_modelled_prices_has_to_be_meant() -> None:
@@ -114,7 +114,7 @@ def test_a_batch_warns_once_and_in_each_result() -> None:
     assert [row["state"] for row in rows] == ["modelled"] * 2
 
 
-def test_the_library_shows_prices_and_builds_nothing_on_modelled_ones(monkeypatch: pytest.MonkeyPatch) -> None:
+def test_the_library_builds_nothing_on_modelled_prices(monkeypatch: pytest.MonkeyPatch) -> None:
     for name, value in NO_NETWORK.items():
         monkeypatch.setenv(name, value)
     monkeypatch.setenv("HOME", "/dev/null")
