@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from swapcli.model.state_source import StateSource
 
 ETH_RPC_URL: Final = "ETH_RPC_URL"
-"""The variable with which foundry's tools name a node; it does not say of which network."""
+"""The variable with which foundry's tools name a node of any network."""
 
 _HOSTS: Final = "hosts"
 _MAX_HOSTS: Final = 100
