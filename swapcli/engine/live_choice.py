@@ -40,7 +40,7 @@ class NodeOrigin(Enum):
 
 
 class NodeChoice(NamedTuple):
-    """Nodes of one network, of which the first that works is used, and the headers of requests to them.
+    """Nodes of one network in the order to try them, and the headers of requests to them.
 
     Those of the `origin` `VARIABLE` may be of another network.
     """

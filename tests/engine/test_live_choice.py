@@ -75,7 +75,7 @@ def test_only_named_nodes_are_read_without_public_ones() -> None:
     assert list(rules(variable=True)._replace(allows_public=False).quoted_nodes(BASE)) == []
 
 
-def test_the_hint_names_the_option_the_variable_and_a_public_address() -> None:
+def test_the_hint_names_option_variable_and_public_address() -> None:
     hint = missing_node_hint(BASE)
     assert "--rpc-url URL" in hint
     assert "SWAPCLI_NETWORKS_BASE_RPC_URL" in hint
