@@ -64,7 +64,7 @@ class NodeRules(NamedTuple):
 
     @property
     def excludes_nodes(self) -> bool:
-        """Return whether quotes may read no node: whoever says so means stored and modelled state."""
+        """Return whether quotes may read no node: then stored and modelled state is meant."""
         return self.is_offline or (self.rpc_url is None and self.settings.live is LiveMode.NEVER)
 
     @property
