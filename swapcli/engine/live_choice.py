@@ -121,7 +121,7 @@ def missing_node_hint(network: Network, option: str = "--rpc-url") -> str:
 
 
 def check_modelled_is_meant(state: StateSource, network: Network, *, is_meant: bool, option: str = "--rpc-url") -> None:
-    """Raise `ModelledState` for a payload on prices that nobody pays, unless the user `is_meant` to know that."""
+    """Raise `ModelledState` for a payload on modelled or synthetic state, unless that `is_meant`."""
     if is_meant or state.provenance is None or state.is_live:
         return
     hint = "to build it all the same, set live to never (--live never)"
