@@ -78,7 +78,8 @@ Swaps of block 329,525 and creations of pools in blocks 615,710 and 16,119,134 h
 no fee.
 """
 RECORDED_SPACINGS: Final = (10, 25, 200, 1_000, 5_982, 19_802, MAX_TICK_SPACING)
-"""Tick spacings of the same pools, and those of Ekubo's interface for fees of 0.3% and 1%."""
+"""Tick spacings of the same pools, and one that is deduced: 19,802 ticks of 0.0001% are a step of 2%, as the recorded
+5,982 are one of 0.6%."""
 _ORDERS_SPACING: Final = 128
 """The spacing that the extension for limit orders requires; the oracle requires the largest one."""
 

@@ -67,7 +67,8 @@ DATA_GAS: Final = (2_240, 27_522_160)
 creates an Ekubo pool with a position. Swaps write storage in about the same proportion: seven slots of 64 units for 5.6
 million units of L2 gas."""
 _L2_GAS_PER_L1_GAS: Final = 40_000
-"""A Cairo step costs 100 units of L2 gas, and cost 0.0025 of L1 gas before L2 gas had a price (docs.starknet.io)."""
+"""General knowledge, not recorded: a Cairo step costs 100 units of L2 gas, and cost 0.0025 of L1 gas before L2 gas had
+a price; 100 / 0.0025 = 40,000."""
 
 
 class SingleStarknetNode(JsonRpcNode):
