@@ -329,7 +329,7 @@ class Market:
         terms = require_swap_terms(parse_address_option(destination, network, "destination"), slippage_ppm, network)
         if deadline is not None:
             terms = terms._replace(deadline_s=parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline"))
-        if not self._names_state:
+        if not (self._names_state or simulate):  # a simulation shows what is really paid
             self._sources.check_modelled_is_meant(quote.state, network)
         check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
         with self._lock:

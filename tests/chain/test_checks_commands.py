@@ -387,7 +387,7 @@ def test_a_check_needs_a_node_and_names_the_setting(client: Client) -> None:
         for ran, why in ((offline, "--offline excludes it"), (none, "none is set")):
             assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
             assert ran.error["message"] == f"{check[0]} needs a node of {client.name}, but {why}"
-            assert ran.error["hint"] == f"set networks.{client.name}.rpc_url"
+            assert ran.error["hint"] == f"give --rpc-url URL, or set SWAPCLI_NETWORKS_{client.name.upper()}_RPC_URL"
 
 
 @pytest.mark.parametrize("check", [["--simulate"], ["--from", "0x1234"]])
@@ -414,7 +414,7 @@ def test_a_separate_process_agrees_and_hides_node_secrets(client: Client) -> Non
     def run(*options: str) -> subprocess.CompletedProcess[str]:
         return subprocess.run(
             [*SWAPCLI_COMMAND, *words, *options],
-            env=clean_environment(),
+            env=clean_environment({"SWAPCLI_LIVE": "auto"}),
             capture_output=True,
             text=True,
             check=False,

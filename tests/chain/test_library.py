@@ -133,8 +133,11 @@ def test_a_high_price_impact_builds_no_transaction(market: Market) -> None:
         quote.transaction(destination=BOB, max_impact="0.0001")
 
 
-def test_a_store_quotes_without_the_node_and_checks_with_it(client: Client, url: str) -> None:
+def test_a_store_quotes_without_the_node_and_checks_with_it(
+    client: Client, url: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
     del url
+    monkeypatch.setenv("SWAPCLI_LIVE", "auto")
     with Market.store(client.name, folder=client.folder / "stores") as market:
         quote = market.quote("ETH", "USDC", "1")
         assert quote.state.provenance is not Provenance.LIVE

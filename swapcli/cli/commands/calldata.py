@@ -65,7 +65,8 @@ def calldata(
     quote, transaction = context.answer_order(
         words, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )
-    session.check_modelled_is_meant(quote.state, quote.network)
+    if not payload.simulate:  # which shows what is really paid
+        session.check_modelled_is_meant(quote.state, quote.network)
     check_impact(quote.price_impact, quote.state, session.settings.max_impact_ppm, MAX_IMPACT)
     if payload.permit:
         from swapcli.cli.permits import print_permit
