@@ -14,6 +14,7 @@ from swapcli.engine.compose import choose_service_pools
 from swapcli.engine.dialects import router_dialect
 from swapcli.errors import InvalidOption
 from swapcli.model.network import FIBROUS, Network
+from swapcli.model.state_source import is_real
 from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -31,11 +32,15 @@ if TYPE_CHECKING:
 
 
 class ServiceSources(NamedTuple):
-    """The market registry, the markets to keep current, and the nodes for balance checks by network."""
+    """The market registry, the markets to keep current, and the nodes for balance checks by network.
+
+    `modelled` are the networks whose prices are not real.
+    """
 
     registry: MarketRegistry
     followed: list[AnyFollowed]
     nodes: dict[str, RpcNode]
+    modelled: tuple[str, ...] = ()
 
 
 class ServicePolicy(NamedTuple):
@@ -69,7 +74,11 @@ def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_poo
         impact_warning_ppm=settings.impact_warning_ppm,
         reuse_searches=settings.service.reuse_searches,
     )
-    return ServiceSources(registry, pools.followed, pools.check_nodes)
+    is_file = settings.market is not None
+    modelled = tuple(
+        name for name, open_market in pools.openers.items() if not is_file or not is_real(open_market().provenance)
+    )
+    return ServiceSources(registry, pools.followed, pools.check_nodes, modelled)
 
 
 def read_policy(session: Session) -> ServicePolicy:

@@ -648,6 +648,16 @@ class QuoteSources:
             return None
         return self._connect_lasting(urls, network, headers, warn, is_followed=is_followed, shares_load=shares_load)
 
+    def service_node(self, network: Network, warn: Warn | None = None) -> LastingNode | None:
+        """Return the lasting node that a service follows: that of the settings, and a public one only if the setting
+        `live` requires one. None if there is none, or if no node may be read. Raises as `node`."""
+        if self.node_rules.excludes_nodes:
+            return None
+        lasting = self.lasting_node(network, warn)
+        if lasting is None and self.node_rules.requires_node:
+            return self.any_lasting_node(network)
+        return lasting
+
     def any_lasting_node(self, network: Network) -> LastingNode:
         """Return the lasting node of a network, else the public nodes of the catalogue, with a warning.
 
@@ -883,6 +893,8 @@ def _check_node(sources: QuoteSources, network: Network, warn_of_node: Callable[
 
     if network.kind is not Kind.EVM:
         return None
+    if sources.node_rules.excludes_nodes:
+        return None
     lasting = sources.lasting_node(network, partial(warn_of_node, network.name), is_followed=False)
     return lasting and cast("RpcNode", lasting.node)
 
@@ -901,7 +913,7 @@ def _choose_by_network(
         pools_of_service.networks.append(network)
         market = partial(sources.market, network.name) if network.name in embedded_names() else None
         warn = partial(warn_of_node, network.name)
-        pools, lasting = store_file or market, sources.lasting_node(network, warn)
+        pools, lasting = store_file or market, sources.service_node(network, warn)
         if pools is None:
             continue  # the service lists its tokens and protocols, and refuses orders
         if not isinstance(pools, Path) and lasting is None:

@@ -58,7 +58,12 @@ class StateSource(NamedTuple):
     @property
     def is_live(self) -> bool:
         """Whether the state was read from the network itself, so that its prices are real."""
-        return self.provenance in (Provenance.LIVE, Provenance.SYNCED, Provenance.RECORDED)
+        return is_real(self.provenance)
+
+
+def is_real(provenance: Provenance | None) -> bool:
+    """Return whether state of this kind was read from the network itself."""
+    return provenance in (Provenance.LIVE, Provenance.SYNCED, Provenance.RECORDED)
 
 
 def _count_without_samples(market: MarketState) -> int:

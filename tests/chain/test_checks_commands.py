@@ -383,7 +383,7 @@ def test_a_check_needs_a_node_and_names_the_setting(client: Client) -> None:
     )
     for check in (["--simulate"], ["--from", USER]):
         offline = client.calldata("ETH", "USDC", "1", *check, "--offline", "--json")
-        none = client.calldata("ETH", "USDC", "1", *check, "--json", SWAPCLI_CONFIG=str(nowhere))
+        none = client.calldata("ETH", "USDC", "1", *check, "--json", SWAPCLI_CONFIG=str(nowhere), SWAPCLI_LIVE="auto")
         for ran, why in ((offline, "--offline excludes it"), (none, "none is set")):
             assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_OPTION")
             assert ran.error["message"] == f"{check[0]} needs a node of {client.name}, but {why}"

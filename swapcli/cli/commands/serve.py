@@ -76,11 +76,13 @@ def serve(
     \b
     Example: swapcli serve --port 0 --once
 
-    When it accepts connections, it prints one line of JSON, {"url", "pid", "networks"}. The log goes to stderr, one
-    line of JSON per request. On SIGTERM or Ctrl-C it finishes open requests and exits with 0; on SIGHUP it reads API
-    keys, rate limits, CORS origins and trusted proxies again.
+    When it accepts connections, it prints one line of JSON, {"url", "pid", "networks", "modelled"}; the last are the
+    networks whose prices are modelled. The log goes to stderr, one line of JSON per request. On SIGTERM or Ctrl-C it
+    finishes open requests and exits with 0; on SIGHUP it reads API keys, rate limits, CORS origins and trusted proxies
+    again.
 
-    If the settings name a node of a network, the service follows its newest block. Requests on state that is too old
+    If the settings name a node of a network, the service follows its newest block; with --live it follows public
+    nodes where none is set, as often as they allow. Requests on state that is too old
     are answered with 503. `swapcli help service` says more.
     """
     flags = {
@@ -111,7 +113,7 @@ def serve(
     names = [network.name for network in sources.registry.served_networks]
 
     def on_ready(url: str) -> None:
-        document = {"url": url, "pid": os.getpid(), "networks": names}
+        document = {"url": url, "pid": os.getpid(), "networks": names, "modelled": [*sources.modelled]}
         if ready_file is not None:
             write_atomically(ready_file, to_json(document) + "\n")
         session.output.print_line(document)

@@ -36,7 +36,8 @@ ORDER = f"/testnet/v2/route?amount=1000000000000000000&tokenInAddress={WETH}&tok
 def test_one_line_says_where_it_is_and_once_is_one_request(market_file: str, tmp_path: Path) -> None:
     file, option = ready_file_option(tmp_path)
     with run_service("--once", "--market", market_file, *option) as service:
-        assert service.ready_message == {"url": service.url, "pid": service.process.pid, "networks": ["testnet"]}
+        ready = {"url": service.url, "pid": service.process.pid, "networks": ["testnet"], "modelled": ["testnet"]}
+        assert service.ready_message == ready
         assert json.loads(file.read_text()) == service.ready_message
         status, document = get(service.url + ORDER)
         assert service.wait() == 0
