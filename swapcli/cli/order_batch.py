@@ -25,7 +25,7 @@ from swapcli.startup import enable_garbage_collection
 from swapcli.validation.values import describe
 
 KEYS = ("id", "token_in", "token_out", "amount_in")
-LABELS = ("size", "usd")
+LABELS = ("kind", "size", "usd")
 """Keys that say what an order is an example of, in generated batches; they change nothing."""
 EXAMPLE = 'example of a line: {"id": 1, "token_in": "ETH", "token_out": "USDC", "amount_in": "1500000000000000000"}'
 

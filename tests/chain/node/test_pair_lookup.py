@@ -333,7 +333,9 @@ WITH_PAIR_LOOKUP = {
     *(ContractKind.UNISWAP_V3, ContractKind.SOLIDLY_V3, ContractKind.RAMSES_V3),
     *(ContractKind.ALGEBRA, ContractKind.UNISWAP_V4),
 }
-WITHOUT_PAIR_LOOKUP = tuple(kind for kind in KINDS if kind not in WITH_PAIR_LOOKUP)
+ON_STARKNET = (ContractKind.EKUBO, ContractKind.JEDISWAP_CL)
+"""Kinds with pair lookup that `tests.starknet` covers."""
+WITHOUT_PAIR_LOOKUP = tuple(kind for kind in KINDS if kind not in (*WITH_PAIR_LOOKUP, *ON_STARKNET))
 
 
 @pytest.mark.parametrize("kind", WITHOUT_PAIR_LOOKUP)

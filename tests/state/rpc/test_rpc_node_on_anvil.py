@@ -35,6 +35,7 @@ from tests.chain.node import (
     test_solidly_forks,
 )
 from tests.chain.node.evm_node import deploy_multicall, sources
+from tests.chain.sync import test_forks
 from tests.chain.trader import Trader
 from tests.support.chain import connected
 
@@ -74,6 +75,7 @@ READ_ELSEWHERE = {
     ContractKind.VAULT: test_fixed_rate_readers,
     ContractKind.BRIDGE: test_fixed_rate_readers,
     ContractKind.SAMPLED: test_sampled_pools,
+    ContractKind.RAMSES_V3: test_forks,
 }
 """The tests of the readers of those kinds that have no pool on the test chain."""
 
