@@ -1,0 +1,106 @@
+"""Without a node in the settings, quotes are those of the public nodes, whatever the others of them do."""
+
+from __future__ import annotations
+
+import json
+import time
+from collections.abc import Iterator
+from pathlib import Path
+
+import pytest
+
+from swapcli import Market
+from swapcli.store import create_store
+from tests.chain.anvil import running_anvil
+from tests.chain.market_reader import read_market
+from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.settings import describe_network, url_of
+from tests.chain.trader import Trader
+from tests.store.build import only
+from tests.support.chain import restored
+from tests.support.command import CommandResult, run_swapcli
+
+NOBODY_LISTENS = "http://127.0.0.1:9"
+PAIR = ("WETH", "USDC", "1.5")
+
+
+class User:
+    """A user with a store, and without a node in the settings: only `public` nodes of the network are known."""
+
+    def __init__(self, trader: Trader, folder: Path) -> None:
+        network = trader.world.network
+        self.name, self.folder, self.url = network.name, folder, url_of(trader.chain)
+        self._network = describe_network(network)
+        file = folder / "stores" / f"{self.name}.sqlite"
+        file.parent.mkdir()
+        with create_store(str(file), network, only(network)) as store:
+            store.write_market(read_market(trader.world))
+
+    def run(self, *words: str, public: list[str], **env: str) -> CommandResult:
+        settings = self.folder / "config.yaml"
+        network = self._network | {"public_rpc_urls": public, "block_time_s": 60}
+        settings.write_text(json.dumps({"store_dir": str(self.folder / "stores"), "networks": {self.name: network}}))
+        own = {"SWAPCLI_CONFIG": str(settings), "SWAPCLI_LIVE": "auto", "XDG_DATA_HOME": str(self.folder / "data")}
+        return run_swapcli(words[0], self.name, *words[1:], env=own | env)
+
+
+@pytest.fixture(scope="module")
+def user(shared_trader: Trader, tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
+    with restored(shared_trader) as trader:
+        trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
+        trader.chain.node.ask("evm_setNextBlockTimestamp", hex(int(time.time())))  # a public node's block must be recent
+        trader.chain.node.ask("evm_mine")
+        yield User(trader, tmp_path_factory.mktemp("live"))
+
+
+@pytest.mark.parametrize("place", [0, 1])
+def test_a_quote_is_that_of_the_node_that_answers(user: User, place: int) -> None:
+    public = [NOBODY_LISTENS]
+    public.insert(place, user.url)
+    named = user.run("route", *PAIR, "--rpc-url", user.url, "--json", public=public)
+    ran = user.run("route", *PAIR, "--json", public=public)
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.json["outputAmount"] == named.json["outputAmount"]
+    assert ran.json["market"]["block"] == named.json["market"]["block"]
+    assert ran.json["state"]["kind"] == "live"
+    assert "LIVE_UNAVAILABLE" not in [each["code"] for each in ran.json["warnings"]]
+
+
+def test_a_node_of_another_chain_is_passed_over(user: User) -> None:
+    with running_anvil(1) as other:
+        ran = user.run("route", *PAIR, "--json", public=[url_of(other), user.url])
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.json["state"]["kind"] == "live"
+
+
+def test_the_host_is_named_once_a_day(user: User, tmp_path: Path) -> None:
+    first, second = (user.run("route", *PAIR, public=[user.url], XDG_DATA_HOME=str(tmp_path)) for _ in range(2))
+    assert "127.0.0.1" in first.stderr
+    assert "sees tokens and amounts" in first.stderr
+    assert "sees tokens and amounts" not in second.stderr
+
+
+def test_a_node_in_the_environment_is_used_for_its_chain_alone(user: User) -> None:
+    ran = user.run("route", *PAIR, "--json", public=[NOBODY_LISTENS], ETH_RPC_URL=user.url)
+    assert ran.json["state"]["kind"] == "live"
+    assert "ETH_RPC_URL" in ran.stderr
+    with running_anvil(1) as other:
+        ran = user.run("route", *PAIR, "--json", public=[user.url], ETH_RPC_URL=url_of(other))
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.json["state"]["kind"] == "live"
+
+
+def test_a_payload_is_built_on_live_prices(user: User) -> None:
+    wallet = ("--destination", "0x" + "11" * 20)
+    ran = user.run("calldata", *PAIR, *wallet, "--json", public=[user.url])
+    assert ran.exit_code == 0, ran.stderr
+    assert ran.json["calldata"].startswith("0x")
+
+
+def test_the_library_reads_public_nodes(user: User, monkeypatch: pytest.MonkeyPatch) -> None:
+    quoted = user.run("route", *PAIR, "--json", public=[user.url]).json
+    monkeypatch.setenv("SWAPCLI_CONFIG", str(user.folder / "config.yaml"))
+    monkeypatch.setenv("SWAPCLI_LIVE", "auto")
+    monkeypatch.setenv("XDG_DATA_HOME", str(user.folder / "data"))
+    with Market.open(user.name) as market:
+        assert str(market.quote(*PAIR).amount_out) == quoted["outputAmount"]
