@@ -7,7 +7,14 @@ from collections.abc import Iterator
 from swapcli.encoding.text import printable
 from swapcli.pictures.flow_graph import SINK, SOURCE, Detail, build_flow_graph
 from swapcli.pictures.route_flow import WHOLE_ORDER, RouteFlow
-from swapcli.pictures.route_words import band_name, format_exact_amount, format_flow, format_symbol, route_title
+from swapcli.pictures.route_words import (
+    band_name,
+    format_exact_amount,
+    format_flow,
+    format_symbol,
+    route_title,
+    state_note,
+)
 
 DETAIL = Detail(max_hops=16, max_tokens=16, max_bands=48)
 """More bands than this make a flowchart that no viewer lays out well."""
@@ -26,7 +33,7 @@ def _lines(flow: RouteFlow) -> Iterator[str]:
     ids = {node.key: f"t{number}" for number, node in enumerate(graph.nodes)}
     ends = {
         SOURCE: format_exact_amount(flow.amount_in, flow.token_in),
-        SINK: format_exact_amount(flow.amount_out, flow.token_out),
+        SINK: f"{format_exact_amount(flow.amount_out, flow.token_out)}{state_note(flow)}",
     }
     yield "flowchart LR"
     yield f"  accTitle: {_encode('Route of ' + route_title(flow))}"

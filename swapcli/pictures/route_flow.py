@@ -70,7 +70,10 @@ class RoutePath(NamedTuple):
 
 
 class RouteFlow(NamedTuple):
-    """The paths of a route, with the tokens and amounts at its ends. The shares of the paths sum to the whole."""
+    """The paths of a route, with the tokens and amounts at its ends. The shares of the paths sum to the whole.
+
+    `state` says what its prices are where they are not live, as "modelled"; else it is empty.
+    """
 
     network: str
     token_in: Token
@@ -78,6 +81,7 @@ class RouteFlow(NamedTuple):
     token_out: Token
     amount_out: int
     paths: tuple[RoutePath, ...]
+    state: str = ""
 
     @property
     def uses(self) -> Iterator[PoolSwap]:
@@ -103,9 +107,15 @@ def build_route_flow(answer: QuoteResult) -> RouteFlow:
         )
         for segment in answer.result.segments
     )
-    order, result = answer.order, answer.result
+    order, result, origin = answer.order, answer.result, answer.state_source
     return RouteFlow(
-        answer.network.name, order.token_in, result.input_amount, order.token_out, result.output_amount, paths
+        answer.network.name,
+        order.token_in,
+        result.input_amount,
+        order.token_out,
+        result.output_amount,
+        paths,
+        "" if origin.is_live or origin.provenance is None else origin.provenance.value,
     )
 
 

@@ -50,4 +50,9 @@ def route_title(flow: RouteFlow) -> str:
     """Return the title of a route: amounts, tokens and network."""
     amount_in = format_exact_amount(flow.amount_in, flow.token_in)
     amount_out = format_exact_amount(flow.amount_out, flow.token_out)
-    return f"{amount_in} to {amount_out} on {flow.network}"
+    return f"{amount_in} to {amount_out} on {flow.network}{state_note(flow)}"
+
+
+def state_note(flow: RouteFlow) -> str:
+    """Return what follows a title where prices are not live; else nothing."""
+    return f", {flow.state} prices" if flow.state else ""

@@ -11,7 +11,7 @@ from swapcli.encoding.text import printable
 from swapcli.pictures.flow_graph import SINK, SOURCE, Band
 from swapcli.pictures.picture_width import DEFAULT_WIDTH
 from swapcli.pictures.route_flow import PoolSwap, RouteFlow
-from swapcli.pictures.route_words import band_name, count, format_flow, format_symbol, route_title
+from swapcli.pictures.route_words import band_name, count, format_flow, format_symbol, route_title, state_note
 from swapcli.pictures.sankey_layout import (
     LINE,
     MARGIN,
@@ -165,7 +165,8 @@ def _row_label(row: BandRow) -> Iterator[str]:
 
 
 def _footer(flow: RouteFlow, layout: RouteLayout) -> str:
-    text = f"{count(len(flow.pool_keys), 'pool')} on {flow.network}. Widths and bold figures: share of the order."
+    pools = f"{count(len(flow.pool_keys), 'pool')} on {flow.network}{state_note(flow)}"
+    text = f"{pools}. Widths and bold figures: share of the order."
     shown = fit_text(text, layout.width - 2 * MARGIN, NOTE_SIZE)
     return f'<text class="note" x="{px(MARGIN)}" y="{px(layout.height - 8)}">{escape_text(shown)}</text>'
 

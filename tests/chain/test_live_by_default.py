@@ -20,7 +20,7 @@ from tests.store.build import only
 from tests.support.chain import restored
 from tests.support.command import CommandResult, run_swapcli
 
-NOBODY_LISTENS = "http://127.0.0.1:9"
+NO_NODE = "http://127.0.0.1:9"
 PAIR = ("WETH", "USDC", "1.5")
 
 
@@ -48,14 +48,15 @@ class User:
 def user(shared_trader: Trader, tmp_path_factory: pytest.TempPathFactory) -> Iterator[User]:
     with restored(shared_trader) as trader:
         trader.world.network = trader.world.network._replace(multicall=deploy_multicall(trader.chain))
-        trader.chain.node.ask("evm_setNextBlockTimestamp", hex(int(time.time())))  # a public node's block must be recent
+        # The newest block of a public node must be recent.
+        trader.chain.node.ask("evm_setNextBlockTimestamp", hex(int(time.time())))
         trader.chain.node.ask("evm_mine")
         yield User(trader, tmp_path_factory.mktemp("live"))
 
 
 @pytest.mark.parametrize("place", [0, 1])
 def test_a_quote_is_that_of_the_node_that_answers(user: User, place: int) -> None:
-    public = [NOBODY_LISTENS]
+    public = [NO_NODE]
     public.insert(place, user.url)
     named = user.run("route", *PAIR, "--rpc-url", user.url, "--json", public=public)
     ran = user.run("route", *PAIR, "--json", public=public)
@@ -81,7 +82,7 @@ def test_the_host_is_named_once_a_day(user: User, tmp_path: Path) -> None:
 
 
 def test_a_node_in_the_environment_is_used_for_its_chain_alone(user: User) -> None:
-    ran = user.run("route", *PAIR, "--json", public=[NOBODY_LISTENS], ETH_RPC_URL=user.url)
+    ran = user.run("route", *PAIR, "--json", public=[NO_NODE], ETH_RPC_URL=user.url)
     assert ran.json["state"]["kind"] == "live"
     assert "ETH_RPC_URL" in ran.stderr
     with running_anvil(1) as other:

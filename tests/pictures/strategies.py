@@ -63,4 +63,5 @@ def route_flows(draw: st.DrawFn, max_paths: int = 12, max_hops: int = 5) -> Rout
         hops = tuple(hop(share, source, target) for source, target in pairwise(way))
         paths.append(RoutePath(share, hops))
     amounts = st.integers(1, 2**256 - 1)
-    return RouteFlow("base", token_in, draw(amounts), token_out, draw(amounts), tuple(paths))
+    state = draw(st.sampled_from(["", "modelled"]))
+    return RouteFlow("base", token_in, draw(amounts), token_out, draw(amounts), tuple(paths), state)

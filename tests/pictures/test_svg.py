@@ -57,7 +57,7 @@ def test_a_picture_has_the_requested_width_and_a_description() -> None:
     assert root.attrib["width"] == "720"
     assert root.attrib["viewBox"] == f"0 0 720 {root.attrib['height']}"
     assert root.attrib["role"] == "img"
-    assert re.fullmatch(r"Route of 50 ETH to [0-9,.]+ USDC on base", root.attrib["aria-label"])
+    assert re.fullmatch(r"Route of 50 ETH to [0-9,.]+ USDC on base, modelled prices", root.attrib["aria-label"])
     assert root.attrib["aria-label"] == root[0].text
     assert [child.tag.removeprefix(NAMESPACE) for child in root[:2]] == ["title", "desc"]
 
