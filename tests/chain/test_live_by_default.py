@@ -1,4 +1,4 @@
-"""Without a node in the settings, quotes are those of the public nodes, whatever the others of them do."""
+"""Without a node in the settings, quotes are those of a public node that answers."""
 
 from __future__ import annotations
 

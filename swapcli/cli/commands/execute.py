@@ -64,7 +64,8 @@ def execute(
 
     \b
     Example:
-      swapcli route base ETH USDC 1.5 --offline --json | swapcli execute - --offline \\
+      swapcli route base ETH USDC 1.5 --offline --json | \\
+        swapcli execute - --offline \\
         --destination 0x1111111111111111111111111111111111111111
 
     The route is replayed on the present state, and every amount is taken from there. If the output is below that of the
