@@ -567,6 +567,14 @@ class ExportDocumentJson(TypedDict):
     bytes: int
 
 
+class RemovedStoreJson(TypedDict):
+    """A store that was removed; `pools` is null if it was damaged."""
+
+    network: str
+    pools: int | None
+    store: str
+
+
 class DeploymentJson(TypedDict):
     """The transaction that deploys a router; `to` is null, since it creates a contract."""
 
@@ -760,6 +768,7 @@ DOCUMENTS: Final[Mapping[str, tuple[object, ...]]] = MappingProxyType(
         "market-info": (StoreJson, list[StoreJson]),
         "market-import": (StoreJson,),
         "market-export": (ExportDocumentJson,),
+        "market-remove": (RemovedStoreJson,),
         "sync": (SyncDocumentJson,),
         "sync-watch": (SyncDocumentJson, AdvanceJson),
         "keys-create": (CreatedKeyJson,),

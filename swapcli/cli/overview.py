@@ -20,7 +20,7 @@ PANELS: Mapping[str, Mapping[str, str]] = MappingProxyType(
         },
         "Data": {
             "sync": "Sync a network's pools from a node into the local store.",
-            "market": "Import, export and show stored pools.",
+            "market": "Import, export, show and remove stored pools.",
         },
         "Run": {
             "serve": "Serve routes and transactions over HTTP.",

@@ -9,9 +9,19 @@ Importing this package imports sqlite3, so modules on the start-up path import i
 """
 
 from swapcli.store.block_writer import BlockWriter
+from swapcli.store.database import remove_store
 from swapcli.store.known_pools import SkippedEntry
 from swapcli.store.store import Store, create_store, open_store
 from swapcli.store.stored_block_header import StoredBlock
 from swapcli.store.summary import StoreSummary
 
-__all__ = ["BlockWriter", "SkippedEntry", "Store", "StoreSummary", "StoredBlock", "create_store", "open_store"]
+__all__ = [
+    "BlockWriter",
+    "SkippedEntry",
+    "Store",
+    "StoreSummary",
+    "StoredBlock",
+    "create_store",
+    "open_store",
+    "remove_store",
+]

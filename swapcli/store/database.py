@@ -1,4 +1,4 @@
-"""Opens the file of a store, and its transactions."""
+"""Opens and removes the file of a store, and its transactions."""
 
 from __future__ import annotations
 
@@ -33,6 +33,47 @@ def open_connection(path: str, *, create: bool = False) -> sqlite3.Connection:
             if create or not _is_write_error(error):
                 raise
             return _open_read_only(path, error)
+
+
+def remove_store(path: str) -> None:
+    """Delete the store at `path`, with the files that SQLite keeps beside it; a damaged store too.
+
+    Waits a few seconds for other processes to close it. Raises `ConfigError` if there is no store, a process still has
+    it open, or it cannot be deleted, and `MarketError` if it is not a store.
+    """
+    _check_path(path, create=False)
+    with translate_errors(path):
+        connection = _connect(path, "rw")
+        try:
+            if connection.execute("PRAGMA application_id").fetchone() != (APPLICATION_ID,):
+                raise not_a_store(path)
+            _close_to_others(connection, path)
+            os.remove(path)
+        except OSError as error:
+            raise ConfigError(
+                f"cannot remove the store {path}: {error.strerror}",
+                hint="check the permissions of its folder",
+                details={"store": path},
+            ) from None
+        finally:
+            connection.close()
+
+
+def _close_to_others(connection: sqlite3.Connection, path: str) -> None:
+    """Lock the store, also against readers, and delete the files beside it."""
+    connection.execute("PRAGMA locking_mode = EXCLUSIVE")
+    try:
+        # SQLite leaves WAL mode only if no other connection has the file open, and deletes the files beside it then.
+        connection.execute("PRAGMA journal_mode = DELETE")
+        connection.execute("BEGIN EXCLUSIVE")
+    except sqlite3.OperationalError as error:
+        if error.sqlite_errorcode & 0xFF != sqlite3.SQLITE_BUSY:
+            raise
+        raise ConfigError(
+            f"cannot remove the store {path}: another process has it open",
+            hint="end that process first, such as swapcli sync --watch or swapcli serve",
+            details={"store": path},
+        ) from None
 
 
 @contextmanager

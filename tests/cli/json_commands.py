@@ -32,6 +32,7 @@ JSON_COMMANDS = {
     "market export": ("market", "export", "base", "EXPORTED"),
     "market import": ("market", "import", "MARKET", "--store", "STORE"),
     "market info": ("market", "info", "testnet", "--store", "STORE"),
+    "market remove": ("market", "remove", "testnet", "--yes", "--store", "STORE"),
     "networks": ("networks",),
     "pools": ("pools", "base", "ETH", "USDC"),
     "price": ("price", "base", "cbBTC"),

@@ -81,6 +81,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
         Row(("testnet", "--store", "{stores}", "--table")),
         Row(("--store", EMPTY, "--table")),
     ),
+    "market remove": (Row(("nosuch", "--store", "{stores}"), exit_code=2),),
     "serve": (Row(("--networks", "nosuch"), exit_code=2),),
     "health": (Row(("--table",)), Row(("base", "nosuch"), exit_code=2)),
     "keys create": (Row(("A name of an integrator", "--keys-file", "{folder}/keys.json")),),

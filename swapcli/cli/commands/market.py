@@ -1,4 +1,4 @@
-"""`swapcli market`: import, export and show the pools in stores."""
+"""`swapcli market`: import, export, show and remove the pools in stores."""
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
@@ -6,22 +6,30 @@ from typing import Annotated
 
 from swapcli.cli import exit_codes, options
 from swapcli.cli.command_app import CommandApp
+from swapcli.cli.confirmation import confirm
 from swapcli.cli.files import STDIN, write_atomically
 from swapcli.cli.options import OutputOptions, argument, option
 from swapcli.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
-from swapcli.cli.render.store_view import build_export_details, build_store_details, build_store_list, store_document
+from swapcli.cli.render.store_view import (
+    build_export_details,
+    build_removal_details,
+    build_store_details,
+    build_store_list,
+    store_document,
+)
 from swapcli.cli.session import Session, open_session
 from swapcli.config import networks_from
 from swapcli.config.source_readers import flag
+from swapcli.encoding.text import printable
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.open_market import open_market
 from swapcli.engine.route_document import state_fields
-from swapcli.errors import InvalidInput, InvalidOption, SwapcliError
+from swapcli.errors import InvalidInput, InvalidOption, MarketError, SwapcliError
 from swapcli.model.market import MarketState
 from swapcli.model.state_source import StateSource
-from swapcli.store import StoreSummary, open_store
+from swapcli.store import StoreSummary, open_store, remove_store
 
-app = CommandApp("Import, export and show stored pools.")
+app = CommandApp("Import, export, show and remove stored pools.")
 
 
 @app.command("import")
@@ -107,6 +115,41 @@ def info(
         summary = stored.read_summary()
     _print_summary(session, summary.network, summary)
     return exit_codes.OK
+
+
+@app.command()
+def remove(
+    network: options.NetworkName,
+    *,
+    yes: Annotated[bool, option("--yes", "Do not ask for confirmation.", options.SETTINGS)] = False,
+    store: options.StoreDir = None,
+    output: OutputOptions,
+) -> None:
+    """Remove the store of a network. Quotes use its embedded market from then on.
+
+    \b
+    Example: swapcli market export base | swapcli market import - && swapcli market remove base --yes
+
+    A store that another process has open, such as swapcli sync or serve, is not removed.
+    """
+    session = open_session(output, {"store_dir": flag("--store", store)})
+    name, path, pools = _find_removable(session, network)
+    content = "the damaged store" if pools is None else f"{pools:,} stored pools"
+    confirm(f"remove {content} of {printable(name)} ({printable(path)})?", yes)
+    remove_store(path)
+    if session.output.format is OutputFormat.JSON:
+        session.output.print_document({"network": name, "pools": pools, "store": path})
+    else:
+        session.output.print_details(build_removal_details(name, path, pools))
+
+
+def _find_removable(session: Session, network: str) -> tuple[str, str, int | None]:
+    """Return the name, the path and the number of pools of the store of a network, None if it is damaged."""
+    try:
+        with session.open_store(network) as stored:
+            return stored.network.name, stored.path, stored.read_summary().pools
+    except MarketError:
+        return session.network(network).name, str(session.store_file(network)), None
 
 
 def _read(session: Session, network: str | None, skip_bad_pools: bool) -> MarketState:

@@ -81,6 +81,15 @@ def build_export_details(market: MarketState, state_source: StateSource, file: s
     )
 
 
+def build_removal_details(network: str, path: str, pools: int | None) -> DetailView:
+    """Build the details of a store that was removed; `pools` is None if it was damaged."""
+    return DetailView(
+        title=f"{printable(network)}, removed",
+        facts=(Fact("Pools", "unknown, since the store was damaged" if pools is None else f"{pools:,}"),),
+        copyable=(("Store", printable(path)),),
+    )
+
+
 def _facts(summary: StoreSummary, now_s: float) -> Iterator[Fact]:
     state_source = _origin(summary, now_s)
     yield Fact("Network", printable(summary.network), f"chain {summary.chain_id}")

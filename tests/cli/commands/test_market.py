@@ -4,6 +4,10 @@ from __future__ import annotations
 
 import json
 import os
+import pty
+import sqlite3
+import subprocess
+import sys
 import threading
 from pathlib import Path
 from typing import Any
@@ -13,7 +17,7 @@ import pytest
 from swapcli.markets.embedded import embedded_names
 from swapcli.networks.catalogue import find_network
 from swapcli.store import create_store, open_store
-from tests.support.command import CommandResult, run_swapcli
+from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.testnet import build_market_document, raise_unknown_network, write_market_file
 
 
@@ -307,3 +311,88 @@ def test_export_ignores_the_market_file_of_the_settings(folder: Path, file: str)
     assert market(folder, "export", "testnet", env=env).stdout == market(folder, "export", "testnet").stdout
     assert market(folder, "import", file, "--replace", env=env).exit_code == 0
     assert market(folder, "info", env=env).exit_code == 0
+
+
+def test_a_removed_store_leaves_no_file_and_the_embedded_market_answers(folder: Path) -> None:
+    order = ("route", "base", "ETH", "USDC", "1", "--get", "market.provenance", "--store", str(folder))
+    document = json.loads(run_swapcli("market", "export", "base").stdout) | {"provenance": "synthetic"}
+    assert market(folder, "import", "-", stdin=json.dumps(document).encode()).exit_code == 0
+    stored(folder)
+    assert run_swapcli(*order).stdout == "synthetic\n"
+    pools = market(folder, "info", "base", "--json").json["pools"]
+    removed = market(folder, "remove", "base", "--yes", "--json")
+    assert removed.json == {"network": "base", "pools": pools, "store": str(folder / "base.sqlite")}
+    assert [each.name for each in folder.iterdir()] == ["testnet.sqlite"]
+    assert run_swapcli(*order).stdout == "modelled\n"
+    again = market(folder, "remove", "base", "--yes", "--json")
+    assert (again.exit_code, again.error["code"]) == (2, "CONFIG_ERROR")
+    assert "there is no store" in again.error["message"]
+    unknown = market(folder, "remove", "bse", "--yes", "--json")
+    assert (unknown.exit_code, unknown.error["code"]) == (2, "UNKNOWN_NETWORK")
+
+
+def test_files_that_a_killed_process_left_beside_a_store_are_removed_too(folder: Path) -> None:
+    stored(folder)
+    file = folder / "testnet.sqlite"
+    killed = (
+        "import os, sqlite3, sys; c = sqlite3.connect(sys.argv[1], isolation_level=None);"
+        "c.execute('UPDATE meta SET source = 1'); os._exit(0)"
+    )
+    subprocess.run([sys.executable, "-c", killed, str(file)], check=True)
+    assert len(list(folder.iterdir())) == 3
+    assert market(folder, "remove", "testnet", "--yes").exit_code == 0
+    assert not list(folder.iterdir())
+
+
+@pytest.mark.parametrize("statement", ["SELECT * FROM meta", "BEGIN IMMEDIATE"])
+def test_a_store_that_is_open_elsewhere_is_not_removed(
+    folder: Path, statement: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.setattr("swapcli.store.database.BUSY_TIMEOUT_MS", 50)
+    stored(folder)
+    other = sqlite3.connect(folder / "testnet.sqlite", isolation_level=None)
+    other.execute(statement).fetchall()
+    refused = market(folder, "remove", "testnet", "--yes", "--json")
+    assert (refused.exit_code, refused.error["code"]) == (2, "CONFIG_ERROR")
+    assert "another process has it open" in refused.error["message"]
+    other.close()
+    assert market(folder, "info", "testnet", "--json").json["pools"] == 5
+
+
+def test_only_a_store_is_removed_even_a_damaged_one(folder: Path) -> None:
+    stored(folder)
+    file = folder / "testnet.sqlite"
+    foreign = folder / "base.sqlite"
+    foreign.write_text("no store at all")
+    assert market(folder, "remove", "base", "--yes").exit_code == 2
+    assert foreign.read_text() == "no store at all"
+    content = file.read_bytes()
+    foreign.write_bytes(content[:4096] + b"\xff" * (len(content) - 4096))
+    removed = market(folder, "remove", "base", "--yes", "--json")
+    assert removed.json == {"network": "base", "pools": None, "store": str(foreign)}
+    assert not foreign.exists()
+    file.rename(foreign)
+    assert market(folder, "remove", "base", "--yes", "--json").error["details"]["store_network"] == "testnet"
+    assert foreign.exists()
+
+
+def test_a_removal_needs_yes_without_a_terminal(folder: Path) -> None:
+    stored(folder)
+    refused = market(folder, "remove", "testnet", "--json", stdin=b"y\n")
+    assert (refused.exit_code, refused.error["code"], "--yes" in refused.error["hint"]) == (2, "INVALID_OPTION", True)
+    assert (folder / "testnet.sqlite").exists()
+
+
+@pytest.mark.parametrize(("answer", "exit_code"), [("y", 0), ("Yes", 0), ("", 2), ("n", 2), ("yess", 2)])
+def test_a_removal_asks_on_a_terminal(folder: Path, answer: str, exit_code: int) -> None:
+    stored(folder)
+    terminal, end = pty.openpty()
+    os.write(terminal, f"{answer}\n".encode())
+    command = [sys.executable, "-m", "swapcli", "market", "remove", "testnet", "--store", str(folder)]
+    ran = subprocess.run(command, stdin=end, stdout=subprocess.PIPE, stderr=end, env=clean_environment(), check=False)
+    shown = os.read(terminal, 65_536).decode()
+    os.close(end)
+    os.close(terminal)
+    assert (ran.returncode, (folder / "testnet.sqlite").exists()) == (exit_code, exit_code != 0)
+    assert "remove 5 stored pools of testnet" in shown
+    assert ("nothing was changed" in shown) == (exit_code != 0)
