@@ -128,7 +128,9 @@ def remove(
     """Remove the store of a network. Quotes use its embedded market from then on.
 
     \b
-    Example: swapcli market export base | swapcli market import - && swapcli market remove base --yes
+    Example:
+      swapcli market export base | swapcli market import - --store old \\
+        && swapcli market remove base --store old --yes
 
     A store that another process has open, such as swapcli sync or serve, is not removed.
     """

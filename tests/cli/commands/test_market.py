@@ -313,7 +313,7 @@ def test_export_ignores_the_market_file_of_the_settings(folder: Path, file: str)
     assert market(folder, "info", env=env).exit_code == 0
 
 
-def test_a_removed_store_leaves_no_file_and_the_embedded_market_answers(folder: Path) -> None:
+def test_a_removed_store_gives_way_to_the_embedded_market(folder: Path) -> None:
     order = ("route", "base", "ETH", "USDC", "1", "--get", "market.provenance", "--store", str(folder))
     document = json.loads(run_swapcli("market", "export", "base").stdout) | {"provenance": "synthetic"}
     assert market(folder, "import", "-", stdin=json.dumps(document).encode()).exit_code == 0
@@ -331,7 +331,7 @@ def test_a_removed_store_leaves_no_file_and_the_embedded_market_answers(folder: 
     assert (unknown.exit_code, unknown.error["code"]) == (2, "UNKNOWN_NETWORK")
 
 
-def test_files_that_a_killed_process_left_beside_a_store_are_removed_too(folder: Path) -> None:
+def test_files_that_a_killed_process_left_are_removed_too(folder: Path) -> None:
     stored(folder)
     file = folder / "testnet.sqlite"
     killed = (
