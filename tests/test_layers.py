@@ -36,6 +36,7 @@ LAYERS: tuple[frozenset[str], ...] = (
     frozenset({"selection", "api", "evm", "starknet", "markets"}),
     frozenset({"state"}),
     frozenset({"chain", "store", "remote", "config"}),
+    frozenset({"payload"}),
     frozenset({"engine"}),
     frozenset({"pictures"}),
     frozenset({"library"}),

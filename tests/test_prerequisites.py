@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import subprocess
@@ -17,7 +18,9 @@ SHELL = shutil.which("sh") or "/bin/sh"
 
 def needs() -> dict[str, str]:
     """The packages of Debian by command."""
-    ran = subprocess.run([SHELL, SCRIPT, "--list"], capture_output=True, text=True, check=True)
+    # Without PYTHON, which `make test PYTHON=...` hands down.
+    env = {"PATH": os.environ["PATH"]}
+    ran = subprocess.run([SHELL, SCRIPT, "--list"], capture_output=True, text=True, check=True, env=env)
     rows = [line.split("\t") for line in ran.stdout.splitlines()]
     return {command: packages for command, packages, _ in rows}
 

@@ -10,6 +10,7 @@ from typing import Any
 import pytest
 
 from swapcli.chain.node_checks import NodeReport, check_node
+from swapcli.model.network import Network
 from swapcli.networks.catalogue import find_network
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.rpc.starknet_node import StarknetNode
@@ -17,7 +18,7 @@ from tests.chain import proxy as failures
 from tests.chain.anvil import CHAIN_ID
 from tests.chain.node.server import SHOWN, Failure, Handler, Pauses, Refused, hangs_up, says, serving
 from tests.chain.proxy import Proxy, open_proxy, rewrites
-from tests.chain.settings import write_settings
+from tests.chain.settings import describe_network, write_settings
 from tests.chain.small_chain import SmallTestChain
 from tests.support.chain import restored
 from tests.support.command import run_swapcli
@@ -135,19 +136,31 @@ def test_health_prints_what_a_node_lacks(checked_chain: CheckedChain) -> None:
     assert "the node lacks: " in ran.stderr
 
 
+def write_public_nodes(folder: Path, network: Network, *urls: str) -> Path:
+    described = describe_network(network) | {"public_rpc_urls": list(urls)}
+    return write_settings(folder, network, None, networks={network.name: described})
+
+
 def test_probe_checks_each_public_node(checked_chain: CheckedChain, tmp_path: Path) -> None:
     checked_chain.proxy.always = None
     network = checked_chain.network
-    settings = write_settings(tmp_path, network, checked_chain.proxy.url)
+    settings = write_public_nodes(tmp_path, network, checked_chain.proxy.url)
     ran = run_swapcli("networks", network.name, "--probe", "--json", env={"SWAPCLI_CONFIG": str(settings)})
     assert ran.exit_code == 0, ran.stderr
     (node,) = ran.json
     assert (node["healthy"], node["maxBatchRequests"]) == (True, 20)
-    settings = write_settings(tmp_path, network, "http://127.0.0.1:1")
+    settings = write_public_nodes(tmp_path, network, "http://127.0.0.1:1")
     ran = run_swapcli("networks", network.name, "--probe", env={"SWAPCLI_CONFIG": str(settings)})
     assert ran.exit_code == 8
     assert "chain (" in ran.stdout
     assert run_swapcli("networks", network.name, env=checked_chain.env).exit_code == 2
+
+
+def test_a_network_without_public_nodes_says_so(checked_chain: CheckedChain) -> None:
+    ran = run_swapcli("networks", checked_chain.network.name, "--probe", env=checked_chain.env)
+    assert ran.exit_code == 8
+    assert "anvil has no public nodes" in ran.stderr
+    assert "networks.anvil.public_rpc_urls" in ran.stderr
 
 
 def test_a_node_of_starknet_gets_the_checks_that_apply() -> None:

@@ -63,6 +63,12 @@ def _probe(session: Session, name: str | None) -> int:
     network = session.network(session.network_name(name))
     reports = session.check_public_nodes(network)
     session.output.print_list(build_node_list(network.name, reports))
+    if not reports:
+        raise UnhealthyError(
+            f"{network.name} has no public nodes",
+            details={"networks": [network.name]},
+            hint=f"name some in networks.{network.name}.public_rpc_urls",
+        )
     if not any(report.can_quote for report in reports):
         raise UnhealthyError(
             f"no public node of {network.name} serves what a quote needs", details={"networks": [network.name]}

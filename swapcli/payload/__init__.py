@@ -1,0 +1,1 @@
+"""What is signed: reading payloads, checking them, and the verdict on them."""
