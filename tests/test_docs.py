@@ -25,6 +25,7 @@ from swapcli.config.display import example_config
 from swapcli.engine.open_market import open_market
 from swapcli.model.warning import WarningCode
 from swapcli.networks.catalogue import find_network
+from swapcli.payload.dangers import DANGEROUS_CODES
 from tests.chain.anvil import running_anvil
 from tests.chain.settings import url_of
 from tests.support.command import run_swapcli
@@ -260,6 +261,11 @@ def test_the_exit_codes_topic_lists_every_status() -> None:
 def test_the_warnings_topic_lists_every_code() -> None:
     rows = re.findall(r"^  ([A-Z_]+) {2,}\S", topic_text("warnings"), re.MULTILINE)
     assert rows == [code.value for code in WarningCode]
+
+
+def test_the_warnings_topic_lists_the_dangerous_codes_together() -> None:
+    dangerous = topic_text("warnings").split("dangerous to sign:")[1].split("These are to be known")[0]
+    assert set(re.findall(r"^  ([A-Z_]+) {2,}\S", dangerous, re.MULTILINE)) == {code.value for code in DANGEROUS_CODES}
 
 
 @pytest.mark.parametrize("page", [README, *map(topic_text, ORDER)], ids=["readme", *ORDER])

@@ -451,7 +451,8 @@ class DecodedApprovalJson(TypedDict):
 class DecodedDocumentJson(TypedDict):
     """What a payload says, and what a fresh quote of the same order says; null where unknown or absent.
 
-    `minimumBelowFresh` is in percent of the fresh quote.
+    `minimumBelowFresh` is in percent of the fresh quote. `dangers` are the codes of the warnings that make the payload
+    dangerous to sign.
     """
 
     network: str | None
@@ -470,6 +471,7 @@ class DecodedDocumentJson(TypedDict):
     minimumBelowFresh: float | None
     state: StateJson | None
     warnings: list[WarningJson]
+    dangers: list[str]
 
 
 class KeyJson(TypedDict):

@@ -10,6 +10,7 @@ OK = 0
 INTERNAL = 1
 USAGE = 2
 NO_ROUTE = 3
+UNSAFE = 7
 IO_ERROR = 74
 """`EX_IOERR` of sysexits.h."""
 INTERRUPTED = 130
@@ -21,8 +22,8 @@ STATUS: dict[type[errors.SwapcliError], int] = {
     errors.IntegratorError: 4,
     errors.UpstreamError: 5,
     errors.StaleError: 6,
-    errors.SimulationError: 7,
-    errors.UnsafeSwap: 7,
+    errors.SimulationError: UNSAFE,
+    errors.UnsafeSwap: UNSAFE,
     errors.UnhealthyError: 8,
     errors.InputOutputError: IO_ERROR,
     errors.RateLimited: 75,
@@ -38,7 +39,7 @@ MEANING: dict[int, str] = {
     4: "missing or invalid API key, or a broken integrator rule",
     5: "a node or a service failed, or gave no real prices to build a transaction on",
     6: "a route or its state is too old",
-    7: "simulation or balance check failed, or price impact too high",
+    UNSAFE: "failed simulation or balance check, high price impact, or a dangerous payload",
     8: "not healthy",
     IO_ERROR: "input/output error, such as a full disk",
     75: "rate limited: try again later",

@@ -27,6 +27,7 @@ from swapcli.model.token import Token, in_tokens, whole_tokens
 from swapcli.model.units import PPM
 from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.networks.address import display_address
+from swapcli.payload.dangers import dangers_of
 from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -75,6 +76,11 @@ class PayloadReview(NamedTuple):
     fresh_amount_out: int | None
     state: StateSource | None
     warnings: tuple[QuoteWarning, ...]
+
+    @property
+    def dangers(self) -> tuple[str, ...]:
+        """The codes of the warnings that make the payload dangerous to sign, each once."""
+        return tuple(dict.fromkeys(warning.code for warning in dangers_of(self.warnings)))
 
     @property
     def minimum_gap(self) -> float | None:

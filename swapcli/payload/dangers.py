@@ -8,6 +8,7 @@ from swapcli.model.warning import QuoteWarning, WarningCode
 
 DANGEROUS_CODES = frozenset(
     {
+        WarningCode.NETWORK_UNKNOWN,
         WarningCode.FUNCTION_UNKNOWN,
         WarningCode.ROUTER_UNKNOWN,
         WarningCode.SPENDER_UNKNOWN,

@@ -15,8 +15,9 @@ from tests.support.testnet import write_market_file
 WALLET = "0x1111111111111111111111111111111111111111"
 ORDER = ("base", "ETH", "USDC", "1")
 
-APPROVAL = f"0x095ea7b3{WALLET[2:]:0>64}{1:064x}"
-"""The approval of one base unit."""
+ROUTER = "0x274602a953847d807231d2370072F5f4E4594B44"
+APPROVAL = f"0x095ea7b3{ROUTER[2:]:0>64}{1:064x}"
+"""The approval of one base unit for the public router of base."""
 
 JSON_COMMANDS = {
     "calldata": ("calldata", *ORDER, "--destination", WALLET),

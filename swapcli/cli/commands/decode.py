@@ -5,6 +5,7 @@
 from contextlib import suppress
 from typing import TYPE_CHECKING, Annotated
 
+from swapcli.cli import exit_codes
 from swapcli.cli.account_options import RECIPIENT, SENDER, parse_account_option
 from swapcli.cli.command_app import CommandApp, UsageError
 from swapcli.cli.files import STDIN, is_stdin_terminal, read_bounded_file
@@ -51,7 +52,7 @@ def decode(
     ] = None,
     source: SourceOptions,
     output: OutputOptions,
-) -> None:
+) -> int:
     """Say what a payload does before you sign it.
 
     \b
@@ -61,7 +62,8 @@ def decode(
         | swapcli decode -
 
     It reads calls of all router dialects, approvals and permits, and compares them with a fresh quote of the same
-    order: recipient, minimum, deadline, value, router, tokens and pools. Each difference is a warning.
+    order: recipient, minimum, deadline, value, router, tokens and pools. Each difference is a warning. The exit status
+    is 7 if one of them makes the payload dangerous to sign: what cannot be named, and what sends tokens elsewhere.
     """
     session = open_session(output, source.flags, rpc_url=source.rpc_url, offline=source.offline)
     if calldata == STDIN:
@@ -98,11 +100,15 @@ def decode(
         from swapcli.cli.render.decode_json import review_document
 
         session.output.print_document(review_document(review))
-        return
+        return exit_codes.UNSAFE if review.dangers else exit_codes.OK
     from swapcli.cli.render.decode_view import build_decode_view
 
     session.output.warn(review.warnings)
     session.output.print_details(build_decode_view(review, SYSTEM_CLOCK.now_s()))
+    if not review.dangers:
+        return exit_codes.OK
+    session.output.note(f"do not sign this as it is: {', '.join(review.dangers)}")
+    return exit_codes.UNSAFE
 
 
 def _for_dialect(session: Session, market: "Market", call: DecodedCall, *, skip_bad_pools: bool) -> "Market":

@@ -60,6 +60,7 @@ class _Renderer:
             "minimumBelowFresh": None if gap is None else round(gap * 100, 4),
             "state": None if review.state is None else render_state_source(review.state),
             "warnings": render_warning_list(review.warnings),
+            "dangers": list(review.dangers),
         }
 
     def _order(self) -> DecodedOrderJson | None:

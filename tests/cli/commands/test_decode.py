@@ -9,6 +9,8 @@ from typing import Any, NamedTuple
 
 import pytest
 
+from swapcli.cli import exit_codes
+from swapcli.payload.dangers import DANGEROUS_CODES
 from tests.examples import examples
 from tests.support.command import CommandResult, run_swapcli
 
@@ -60,8 +62,10 @@ def decode(built: Built, *more: str, **changes: str) -> CommandResult:
 
 
 def codes(ran: CommandResult) -> list[str]:
-    assert ran.exit_code == 0, ran.stderr
-    return [warning["code"] for warning in ran.json["warnings"]]
+    found = [warning["code"] for warning in ran.json["warnings"]]
+    assert ran.json["dangers"] == [code for code in dict.fromkeys(found) if code in DANGEROUS_CODES]
+    assert ran.exit_code == (exit_codes.UNSAFE if ran.json["dangers"] else exit_codes.OK), ran.stderr
+    return found
 
 
 @pytest.mark.parametrize("dialect", DIALECTS)
@@ -180,6 +184,17 @@ def test_the_network_is_guessed_from_tokens_pools_and_routers(config: str) -> No
     assert codes(unknown) == ["NETWORK_UNKNOWN"]
 
 
+def test_a_dangerous_payload_ends_with_status_7_and_says_why(config: str) -> None:
+    (built,) = random_payloads("fibrous", config, 1)
+    words = ("decode", "-", "--network", "base", "--to", ROUTER)
+    ran = run_swapcli(*words, stdin=built.calldata.encode())
+    assert ran.exit_code == 7
+    assert "At least" in ran.stdout
+    assert "do not sign this as it is: ROUTER_UNKNOWN" in ran.stderr
+    only = run_swapcli(*words, "--get", "order.minReceived", stdin=built.calldata.encode())
+    assert (only.exit_code, only.stdout) == (7, f"{built.document['minReceived']}\n")
+
+
 @pytest.mark.parametrize(
     "arguments",
     [
@@ -202,4 +217,4 @@ def test_random_text_never_crashes() -> None:
     for _ in range(examples(60, full=2_000)):
         text = "".join(rng.choices(alphabet, k=rng.randrange(1, 80)))
         ran = run_swapcli("decode", "-", "--offline", stdin=text.encode())
-        assert ran.exit_code in (0, 2)
+        assert ran.exit_code in (0, 2, 7)
