@@ -17,7 +17,8 @@ SwapcliError
 │   └── MarketError         a market file violates its format
 │       └── InvalidPoolState  one of its pools does
 ├── NoRoute                 no path of pools joins the two tokens
-│   └── FeeOnTransfer       a token of the order takes a fee on transfers, so no amount can be guaranteed
+│   ├── FeeOnTransfer       a token of the order takes a fee on transfers, so no amount can be guaranteed
+│   └── TokenBlocked        the settings block a token of the order or the route
 ├── PoolError               a pool cannot execute a swap
 │   ├── InsufficientLiquidity   the pool runs out before the input is spent
 │   └── SwapReverts         the contract would revert
@@ -211,6 +212,12 @@ class FeeOnTransfer(NoRoute):
     """A token of the order takes a fee on transfers, or transfers other amounts than requested."""
 
     code = "FEE_ON_TRANSFER"
+
+
+class TokenBlocked(NoRoute):
+    """A token that the settings block."""
+
+    code = "TOKEN_BLOCKED"
 
 
 class PoolError(SwapcliError):

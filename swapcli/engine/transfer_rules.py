@@ -3,7 +3,7 @@
 A fee-on-transfer token pays less than a route is quoted; how much depends on its contract, with its own rounding and
 exemptions. Routes leave such tokens out. A token that stores balances as shares loses a unit or two with each transfer,
 which the router tolerates in pools that do not require exact payment. A token that rejected a trial transfer may only
-be the first or the last token of a route.
+be the first or the last token of a route. A token that the settings block (`networks.X.blocked_tokens`) is in no route.
 """
 
 from __future__ import annotations
@@ -12,8 +12,9 @@ from collections.abc import Callable, Iterable, Iterator, Mapping, Set
 
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.quote_results import LocalQuote
-from swapcli.errors import FeeOnTransfer, InvalidRoute
+from swapcli.errors import FeeOnTransfer, InvalidRoute, TokenBlocked
 from swapcli.model.market import MarketState, Provenance
+from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
 from swapcli.model.token import Token
@@ -47,6 +48,8 @@ def unroutable_reason(market: MarketState) -> Callable[[Pool], str]:
         if address is None:
             address = next(token for token in pool.tokens if token in shares)
         token, behaviour = market.tokens.get(address), market.transfers_of(address)
+        if address in market.network.blocked_tokens:
+            return f"{token.symbol if token else address} is blocked in the settings"
         reason = f"{token.symbol if token else address} {behaviour.described()}"
         if behaviour.kind is TransferKind.REFUSED:
             return f"{reason}: only routes from or to it use the pool"
@@ -58,7 +61,8 @@ def unroutable_reason(market: MarketState) -> Callable[[Pool], str]:
 def _limiting_tokens(market: MarketState, end_tokens: Set[str]) -> tuple[set[str], set[str]]:
     """Return the tokens that routes may not use, and those that keep shares."""
     behaviours = {**market.transfers, **market.network.transfers}
-    unroutable = {
+    unroutable = set(market.network.blocked_tokens)
+    unroutable |= {
         address
         for address, each in behaviours.items()
         if not (each.is_passable or (each.is_routable and address in end_tokens))
@@ -72,8 +76,20 @@ def _is_routable(pool: Pool, unroutable: set[str], shares: set[str]) -> bool:
     return not pool.requires_exact_payment or shares.isdisjoint(pool.tokens)
 
 
+def check_not_blocked(tokens: Iterable[Token], network: Network) -> None:
+    """Raise `TokenBlocked` for a token that the settings block; the native token is blocked with its wrapped form."""
+    for token in tokens:
+        if network.to_wrapped(token.address) in network.blocked_tokens:
+            raise TokenBlocked(
+                f"{token.symbol} is blocked in the settings",
+                hint=f"take it out of networks.{network.name}.blocked_tokens to trade it",
+                details={"token": token.address},
+            )
+
+
 def check_token(token: Token, market: MarketState) -> None:
-    """Raise `FeeOnTransfer` for a token whose transfers pay another amount than requested."""
+    """Raise `TokenBlocked`, and `FeeOnTransfer` for a token whose transfers pay another amount than requested."""
+    check_not_blocked([token], market.network)
     behaviour = market.transfers_of(token.address)
     if behaviour.is_routable:
         return
@@ -85,9 +101,9 @@ def check_token(token: Token, market: MarketState) -> None:
 
 
 def check_route(result: RouteResult, market: MarketState) -> None:
-    """Raise `InvalidRoute` for a route over a token whose transfers pay another amount than requested."""
-    swaps = (swap for segment in result.segments for hop in segment.hops for swap in hop)
-    for address in dict.fromkeys(token for swap in swaps for token in (swap.token_in, swap.token_out)):
+    """Raise `TokenBlocked`, and `InvalidRoute` for a route over a token whose transfers pay another amount."""
+    check_route_not_blocked(result, market.tokens, market.network)
+    for address in _tokens_of(result):
         behaviour = market.transfers_of(address)
         if not behaviour.is_routable:
             token = market.tokens.get(address)
@@ -96,6 +112,17 @@ def check_route(result: RouteResult, market: MarketState) -> None:
                 hint="fetch a fresh route",
                 details={"token": address},
             )
+
+
+def check_route_not_blocked(result: RouteResult, tokens: Mapping[str, Token], network: Network) -> None:
+    """Raise `TokenBlocked` for a route that trades a blocked token. `tokens` name those of the route."""
+    for address in _tokens_of(result):
+        check_not_blocked([tokens.get(address, Token(address, address, address, 0))], network)
+
+
+def _tokens_of(result: RouteResult) -> list[str]:
+    swaps = (swap for segment in result.segments for hop in segment.hops for swap in hop)
+    return list(dict.fromkeys(token for swap in swaps for token in (swap.token_in, swap.token_out)))
 
 
 def transfers_of_steps(steps: Iterable[Step], market: MarketState) -> Mapping[str, TransferBehaviour]:

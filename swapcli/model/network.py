@@ -114,19 +114,18 @@ class PublicNode(NamedTuple):
 
 class Network(NamedTuple):
     """`native` is the gas token with the zero address; `wrapped_native` its ERC-20, None where the network has none.
-
     `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default if neither a node nor the
     market has a gas price. `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an OP-stack
     network), None if there is no such fee. `transfers` are the tokens, by address, whose transfers the user's settings
-    describe; settings override probes. `head_is_proposed` says that nodes call a block the newest before the network
-    has agreed on it. `block_gas_limit` is the most gas that a transaction can use, None if routes never come near it.
-    `gas_units_per_evm_gas` are the units that the network charges for what costs one unit in an EVM. `router` is the
-    address of the router that payloads are built for, of the dialect `router_dialect`; `routers` has what is known of
-    each dialect's router. `router_reading` is how payloads for the public router are written, where the interface
-    leaves it open; simulations have shown it while the router's code had the hash `router_code_hash`, None if they have
-    not. `rpc_urls` are all known nodes, the user's first; `public_nodes` are those that need no key. `unconfirmed`
-    names facts that should be checked before use. `quoters` describe the quote functions of protocols;
-    `networks.quoter_definitions` parses them for live quotes.
+    describe; settings override probes. `blocked_tokens` are the addresses of tokens that no route trades.
+    `head_is_proposed` says that nodes call a block the newest before the network has agreed on it. `block_gas_limit` is
+    the most gas that a transaction can use, None if routes never come near it. `gas_units_per_evm_gas` are the units
+    that the network charges for what costs one unit in an EVM. `router` is the address of the router that payloads are
+    built for, of the dialect `router_dialect`; `routers` has what is known of each dialect's router. `router_reading`
+    is how payloads for the public router are written, where the interface leaves it open; simulations have shown it
+    while the router's code had the hash `router_code_hash`, None if they have not. `rpc_urls` are all known nodes, the
+    user's first; `public_nodes` are those that need no key. `unconfirmed` names facts that should be checked before
+    use. `quoters` describe the quote functions of protocols; `networks.quoter_definitions` parses them for live quotes.
     """
 
     name: str
@@ -158,6 +157,7 @@ class Network(NamedTuple):
     unconfirmed: tuple[str, ...] = ()
     quoters: tuple[object, ...] = ()
     public_nodes: tuple[PublicNode, ...] = ()
+    blocked_tokens: frozenset[str] = frozenset()
 
     def protocol(self, amm_name: str) -> ProtocolInfo | None:
         """The protocol called `amm_name`, if the network has it."""

@@ -80,3 +80,9 @@ def test_the_settings_may_mark_a_token_that_keeps_shares(tmp_path: Path) -> None
     (warning,) = (each for each in reported.json["warnings"] if each["code"] == "SHARE_TOKEN")
     assert warning["message"].startswith("USDC keeps shares: each transfer can lose up to 2 units")
     assert int(reported.json["outputAmount"]) > 0
+
+
+def test_the_settings_may_block_a_token(tmp_path: Path) -> None:
+    refused = settled(tmp_path, f"blocked_tokens: [{USDC}]")
+    assert (refused.exit_code, refused.error["code"]) == (3, "TOKEN_BLOCKED")
+    assert refused.error["message"] == "USDC is blocked in the settings"

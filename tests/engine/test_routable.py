@@ -10,12 +10,13 @@ from hypothesis import strategies as st
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.transfer_rules import is_rounded, routable_market, transfer_warnings
-from swapcli.errors import FeeOnTransfer, NoRoute
+from swapcli.engine.transfer_rules import is_rounded, routable_market, transfer_warnings, unroutable_reason
+from swapcli.errors import FeeOnTransfer, NoRoute, TokenBlocked
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transfer_behaviour import (
     IRREGULAR,
     ORDINARY,
@@ -74,6 +75,44 @@ def test_tokens_without_marks_are_routed_normally() -> None:
 def test_no_route_passes_through_an_irregular_token(mark: TransferBehaviour) -> None:
     assert quoted(small(d=mark)) == ({A, B, C}, [])
     assert quoted(small(d=mark, c=mark)) == ({A, B}, [])
+
+
+def blocking(*addresses: str) -> MarketState:
+    market = small()
+    return market._replace(network=market.network._replace(blocked_tokens=frozenset(addresses)))
+
+
+def test_no_route_passes_through_a_blocked_token() -> None:
+    assert quoted(blocking(D)) == ({A, B, C}, [])
+    assert quoted(blocking(C, D)) == ({A, B}, [])
+    reasons = {unroutable_reason(blocking(D))(pool) for pool in blocking(D).pools.values() if D in pool.tokens}
+    assert reasons == {"T3 is blocked in the settings"}
+
+
+@pytest.mark.parametrize("ends", [(3, 1), (0, 3)])
+def test_an_order_for_a_blocked_token_fails(ends: tuple[int, int]) -> None:
+    with pytest.raises(TokenBlocked, match="T3 is blocked in the settings") as caught:
+        InMemorySource(blocking(D), SYSTEM_CLOCK).quote(
+            QuoteRequest(Order(T[ends[0]], T[ends[1]], 100 * UNIT), ApiVersion.V2)
+        )
+    assert (caught.value.code, caught.value.details) == ("TOKEN_BLOCKED", {"token": D})
+
+
+def test_a_posted_route_over_a_blocked_token_is_refused() -> None:
+    route = InMemorySource(small(), SYSTEM_CLOCK).quote(QuoteRequest(Order(T[0], T[1], 100 * UNIT), ApiVersion.V2))
+    with pytest.raises(TokenBlocked, match="T3 is blocked"):
+        InMemorySource(blocking(D), SYSTEM_CLOCK).build(route.result, SwapTerms(5_000, A))
+
+
+def test_wrapping_of_a_blocked_native_token_fails() -> None:
+    market = small()
+    native, wrapped = market.network.native, market.network.wrapped_native
+    assert wrapped is not None
+    network = market.network._replace(blocked_tokens=frozenset({wrapped.address}))
+    with pytest.raises(TokenBlocked):
+        InMemorySource(market._replace(network=network), SYSTEM_CLOCK).quote(
+            QuoteRequest(Order(native, wrapped, UNIT), ApiVersion.V2)
+        )
 
 
 @pytest.mark.parametrize("mark", [TAXED, IRREGULAR])

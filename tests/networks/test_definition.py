@@ -181,6 +181,7 @@ MALFORMED = [
     (_with("transfer_fees_ppm", {"0x12": 1}), "net.transfer_fees_ppm.0x12: "),
     (_with("transfer_fees_ppm", {A: 1_000_001}), f"net.transfer_fees_ppm.{A}: expected an integer from 0 to"),
     (_with("share_tokens", A), "net.share_tokens: expected a list"),
+    (_with("blocked_tokens", ["USDC"]), "net.blocked_tokens[0]: "),
     (_with("sources", {"router": 1}), "net.sources.router: expected a non-empty text, not 1"),
     (_with("chainid", 1), 'net: unknown key "chainid"'),
 ]
@@ -304,3 +305,9 @@ def test_tokens_are_marked_by_the_way_they_transfer() -> None:
     known = parse_network({**small(), "share_tokens": [A, B]}, "net")
     assert extend_network(known, marks, "net").transfers == {**expected}
     assert extend_network(known, {}, "net").transfers == {A: SHARES, B: SHARES}
+
+
+def test_blocked_tokens_are_added_to_those_of_the_network() -> None:
+    known = parse_network({**small(), "blocked_tokens": ["0x" + A[2:].upper()]}, "net")
+    assert known.blocked_tokens == {A}
+    assert extend_network(known, {"blocked_tokens": [B]}, "net").blocked_tokens == {A, B}

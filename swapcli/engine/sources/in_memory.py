@@ -21,7 +21,13 @@ from swapcli.engine.payloads import (
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import require_different_tokens
-from swapcli.engine.transfer_rules import check_route, check_token, routable_market, transfers_of_steps
+from swapcli.engine.transfer_rules import (
+    check_not_blocked,
+    check_route,
+    check_token,
+    routable_market,
+    transfers_of_steps,
+)
 from swapcli.engine.wrap import (
     UNWRAP_GAS_UNITS,
     WRAP_GAS_UNITS,
@@ -382,6 +388,7 @@ class InMemorySource:
         order, gas_price_wei = request.order, request.gas_price_wei
         if outcome is None:
             check_wrapper_allowed(order, self.network)
+            check_not_blocked([order.token_in, order.token_out], self.network)
             gas_price_wei = self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
             return wrap_quote(order, gas_price_wei, self._native_price_usd(), certify=request.certify)
         wrapped_order = self._to_pool_tokens(order)

@@ -18,6 +18,7 @@ from swapcli.engine.impact_measures import highest_impact
 from swapcli.engine.quote_results import QuoteResult, RemoteQuote
 from swapcli.engine.resolve import find_token
 from swapcli.engine.sources.quote_source import require_different_tokens
+from swapcli.engine.transfer_rules import check_not_blocked, check_route_not_blocked
 from swapcli.errors import InvalidOption, UnknownToken, UpstreamError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Network
@@ -156,6 +157,7 @@ class RemoteSource:
     def build(self, result: RouteResult, terms: SwapTerms) -> UnsignedTransaction:
         """As `QuoteSource.build`."""
         self._check_api_version(result.api_version)
+        check_route_not_blocked(result, self._tokens, self._network)
         if terms.permit is not None:
             raise InvalidOption("a service builds no payloads with permits", hint="leave out --service or --signature")
         expected = self._expected_payload(terms, with_route=False)
@@ -216,11 +218,13 @@ class RemoteSource:
             agreed = validated_result(
                 result, ExpectedRoute(request.order, request.api_version, request.integrator, self._network)
             )
+        tokens = self._tokens_of(request.order, agreed)
+        check_route_not_blocked(agreed, tokens, self._network)
         return RemoteQuote(
             order=request.order,
             result=agreed,
             network=self._network,
-            tokens=self._tokens_of(request.order, agreed),
+            tokens=tokens,
             state_source=self.state_source,
             timestamp_ms=agreed.timestamp_ms or int(self._clock.now_s() * 1000),
         )
@@ -260,6 +264,7 @@ class RemoteSource:
         """Raise `InvalidOption` if the API has no parameter for a part of the request, rather than leave it out."""
         order = request.order
         require_different_tokens(order)
+        check_not_blocked([order.token_in, order.token_out], self._network)
         self._check_api_version(request.api_version)
         if request.certify:
             raise _unsaid("proofs that a route is the best")
