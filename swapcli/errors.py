@@ -43,7 +43,8 @@ SwapcliError
 │   ├── InsufficientBalance     the sender holds less than the swap takes
 │   └── SwapDiffers         a mined swap paid another amount than its quote
 ├── UnsafeSwap              the swap would lose more than is allowed
-│   └── PriceImpactTooHigh
+│   ├── PriceImpactTooHigh
+│   └── SlippageTooHigh
 ├── UnhealthyError
 ├── InputOutputError        a file cannot be written: the disk is full or fails
 ├── RateLimited             too many requests
@@ -388,6 +389,12 @@ class PriceImpactTooHigh(UnsafeSwap):
     """The price impact is above the allowed maximum."""
 
     code = "PRICE_IMPACT_TOO_HIGH"
+
+
+class SlippageTooHigh(UnsafeSwap):
+    """The slippage is above the allowed maximum."""
+
+    code = "SLIPPAGE_TOO_HIGH"
 
 
 class UnhealthyError(SwapcliError):

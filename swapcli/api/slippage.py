@@ -10,7 +10,8 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.swap_terms import PPM_PER_PERCENT
 from swapcli.records import NamedTuple
 
-_PERCENT = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,4})0*)?|\.([0-9]{1,4})0*")
+_PERCENT = re.compile(r"([0-9]{1,9})(?:\.([0-9]{1,40}))?|\.([0-9]{1,40})")
+_DECIMALS = 4
 
 
 class SlippageRange(NamedTuple):
@@ -39,18 +40,19 @@ SLIPPAGE_RANGE: dict[ApiVersion, SlippageRange] = {ApiVersion.V1: V1_SLIPPAGE, A
 
 
 def parse_slippage_ppm(text: str) -> int:
-    """Parse a percentage with at most four decimals ("0.5") into parts per million (5,000), exactly.
+    """Parse a percentage ("0.5") into parts per million (5,000), rounded down: 0.30000000000000004, the 0.1 + 0.2 of
+    JavaScript, is 0.3.
 
     Raises `InvalidSlippage` for anything else. `SlippageRange` checks the range.
     """
     match = _PERCENT.fullmatch(text)
     if match is None:
         raise InvalidSlippage(
-            f'slippage "{truncate(text, 40)}" is not a percentage with at most four decimals',
+            f'slippage "{truncate(text, 40)}" is not a percentage',
             hint="write half a percent as 0.5",
         )
     whole, decimals = match[1] or "0", match[2] or match[3] or ""
-    return int(whole) * PPM_PER_PERCENT + int(decimals.ljust(4, "0"))
+    return int(whole) * PPM_PER_PERCENT + int(decimals[:_DECIMALS].ljust(_DECIMALS, "0"))
 
 
 def format_percent(ppm: int) -> str:

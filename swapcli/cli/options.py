@@ -19,6 +19,7 @@ from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
 from swapcli.records import NamedTuple
 
 MAX_IMPACT = "--max-impact"
+MAX_SLIPPAGE = "--max-slippage"
 ROUTING, ANSWER, INTEGRATOR = "Routing", "Answer", "Integrator (v2 only, needs an API key)"
 SOURCE, OUTPUT, SETTINGS = "Source", "Output", "Settings"
 
@@ -257,12 +258,16 @@ class PayloadOptions(NamedTuple):
         str | None,
         option(MAX_IMPACT, "Maximum price impact.  [default: 15]", ANSWER, "PERCENT"),
     ] = None
+    max_slippage: Annotated[
+        str | None,
+        option(MAX_SLIPPAGE, "Maximum slippage.  [default: 20]", ANSWER, "PERCENT"),
+    ] = None
     full: Annotated[bool, option("--full", "Do not shorten calldata on a terminal.", OUTPUT)] = False
 
     @property
     def flags(self) -> dict[str, object]:
         """Return the options that are also settings, by key."""
-        return {"max_impact": self.max_impact}
+        return {"max_impact": self.max_impact, "max_slippage": self.max_slippage}
 
 
 class OutputOptions(NamedTuple):

@@ -72,6 +72,8 @@ def open_service_sources(session: Session, names: Iterable[str], *, skip_bad_poo
         gas_price_wei=settings.gas_price_wei,
         solve_time_s=settings.service.solve_time_s,
         impact_warning_ppm=settings.impact_warning_ppm,
+        slippage_warning_ppm=settings.slippage_warning_ppm,
+        max_slippage_ppm=settings.max_slippage_ppm,
         reuse_searches=settings.service.reuse_searches,
     )
     is_file = settings.market is not None

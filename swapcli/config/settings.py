@@ -22,8 +22,10 @@ from swapcli.model.quote_request import SharePrecision
 from swapcli.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
     DEFAULT_MAX_IMPACT_PPM,
+    DEFAULT_MAX_SLIPPAGE_PPM,
     DEFAULT_ROUTE_TTL_S,
     DEFAULT_SLIPPAGE_PPM,
+    DEFAULT_SLIPPAGE_WARNING_PPM,
     MAX_FEE_BPS,
     MAX_SURPLUS_BPS,
 )
@@ -256,6 +258,18 @@ class Settings:
         value_types.PERCENTAGE,
         "Price impact in percent above which no transaction is built.",
         key="max_impact",
+    )
+    slippage_warning_ppm: int = setting(
+        DEFAULT_SLIPPAGE_WARNING_PPM,
+        value_types.PERCENTAGE,
+        "Slippage in percent above which a quote warns.",
+        key="slippage_warning",
+    )
+    max_slippage_ppm: int = setting(
+        DEFAULT_MAX_SLIPPAGE_PPM,
+        value_types.PERCENTAGE,
+        "Slippage in percent above which no transaction is built.",
+        key="max_slippage",
     )
     max_hops: int = setting(DEFAULT_MAX_HOPS, value_types.whole_number(1, _MAX_HOPS), "Most pools in a row.")
     shares: SharePrecision | None = setting(

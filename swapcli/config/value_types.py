@@ -113,16 +113,16 @@ def _parse_path(value: object) -> Path:
 
 
 def _parse_percentage(value: object) -> int:
-    """Parse percent ("0.5", "0.5%") or basis points ("50bps") into parts per million."""
+    """Parse percent ("0.5", "0.5%") or basis points ("50bps") into parts per million, rounded down."""
     number = _number_text(value).lower()
     try:
         if number.endswith("bps"):
-            ppm, remainder = divmod(parse_slippage_ppm(number.removesuffix("bps").rstrip()), _BPS_PER_PERCENT)
+            ppm = parse_slippage_ppm(number.removesuffix("bps").rstrip()) // _BPS_PER_PERCENT
         else:
-            ppm, remainder = parse_slippage_ppm(number.removesuffix("%").rstrip()), 0
+            ppm = parse_slippage_ppm(number.removesuffix("%").rstrip())
     except InvalidOption:
         raise ValueError from None
-    if remainder or ppm > 100 * PPM_PER_PERCENT:
+    if ppm > 100 * PPM_PER_PERCENT:
         raise ValueError
     return ppm
 
@@ -245,7 +245,7 @@ ADDRESS_RANGES: ValueType[tuple[str, ...]] = ValueType(
 FLAG: ValueType[bool] = ValueType("true or false", _parse_flag, lambda flag: str(flag).lower())
 PATH: ValueType[Path] = ValueType("a file name", _parse_path)
 PERCENTAGE: ValueType[int] = ValueType(
-    "a percentage from 0 to 100 with at most four decimals, as in 0.5", _parse_percentage, _format_percentage
+    "a percentage from 0 to 100, as in 0.5 or 50bps", _parse_percentage, _format_percentage
 )
 GAS_PRICE: ValueType[int] = ValueType("a whole number of wei, as in 10000000 or 0.01gwei", _parse_gas_price)
 ADDRESS: ValueType[str] = ValueType("an address: 0x and hexadecimal digits", _parse_address)

@@ -42,7 +42,7 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
         quoted_at_s=answer.timestamp_ms // 1000,
         expires_at_s=_expiry(answer.timestamp_ms // 1000, answer.state_source, terms),
         state=answer.state_source,
-        warnings=answer_warnings(answer, impact, ttl_s=terms.ttl_s, impact_warning_ppm=terms.impact_warning_ppm),
+        warnings=answer_warnings(answer, impact, terms),
         certificate=quote.certificate if quote else None,
         is_search_complete=quote.is_search_complete if quote else True,
         placeholder_pools=_placeholders(answer),
@@ -82,7 +82,7 @@ def compute_payload_figures(
         quoted_at_s=built_at_s,
         expires_at_s=_expiry(built_at_s, state, terms),
         state=state,
-        warnings=quote_warnings(impact, state, ttl_s=terms.ttl_s, impact_warning_ppm=terms.impact_warning_ppm),
+        warnings=quote_warnings(impact, state, terms),
     )
 
 

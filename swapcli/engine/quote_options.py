@@ -81,6 +81,7 @@ def resolve_options(
             integrator=_resolve_integrator(settings, network, api_version, read_api_key),
             ttl_s=settings.route_ttl_s,
             impact_warning_ppm=settings.impact_warning_ppm,
+            slippage_warning_ppm=settings.slippage_warning_ppm,
         ),
         excluded_protocols=find_protocols(settings.exclude_protocols, network),
         max_hops=settings.max_hops,

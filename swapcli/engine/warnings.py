@@ -6,10 +6,11 @@ from collections.abc import Iterable, Iterator
 from datetime import UTC, datetime
 from typing import TYPE_CHECKING
 
+from swapcli.api.slippage import format_percent
 from swapcli.engine.dialects import router_dialect
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.transfer_rules import transfer_warnings
-from swapcli.errors import PriceImpactTooHigh
+from swapcli.errors import PriceImpactTooHigh, SlippageTooHigh
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
@@ -36,17 +37,9 @@ _STATE_CODES = {
 _UNSAFE_STATES = frozenset({WarningCode.STATE_MODELLED, WarningCode.STATE_SYNTHETIC, WarningCode.STATE_OLD})
 
 
-def answer_warnings(
-    answer: QuoteResult, impact: PriceImpact | None, *, ttl_s: int, impact_warning_ppm: int
-) -> tuple[QuoteWarning, ...]:
-    """Return the warnings of an answer with its price impact, each code once."""
-    of_quote = quote_warnings(
-        impact,
-        answer.state_source,
-        ttl_s=ttl_s,
-        impact_warning_ppm=impact_warning_ppm,
-        placeholder_note=placeholder_note(answer),
-    )
+def answer_warnings(answer: QuoteResult, impact: PriceImpact | None, terms: SwapTerms) -> tuple[QuoteWarning, ...]:
+    """Return the warnings of an answer with its price impact, on the terms of its swap, each code once."""
+    of_quote = quote_warnings(impact, answer.state_source, terms, placeholder_note(answer))
     return (
         *of_quote,
         *_search_warnings(answer),
@@ -55,14 +48,15 @@ def answer_warnings(
 
 
 def quote_warnings(
-    impact: PriceImpact | None, origin: StateSource, *, ttl_s: int, impact_warning_ppm: int, placeholder_note: str = ""
+    impact: PriceImpact | None, origin: StateSource, terms: SwapTerms, placeholder_note: str = ""
 ) -> tuple[QuoteWarning, ...]:
-    """Return the warnings of a quote, each code once. State older than `ttl_s` is old; `placeholder_note` follows the
-    warning about the state."""
+    """Return the warnings of a quote on the terms of its swap, each code once. `placeholder_note` follows the warning
+    about the state."""
     own = (
         *live_warnings(origin),
-        *_impact_warnings(impact, origin, impact_warning_ppm),
-        *_state_warnings(origin, ttl_s, placeholder_note),
+        *_impact_warnings(impact, origin, terms.impact_warning_ppm),
+        *_slippage_warnings(terms),
+        *_state_warnings(origin, terms.ttl_s, placeholder_note),
     )
     codes = {each.code for each in own}
     others = [code for code in origin.reported.codes if code not in codes]
@@ -178,6 +172,15 @@ def _impact_warnings(impact: PriceImpact | None, origin: StateSource, warning_pp
         yield QuoteWarning(WarningCode.PRICE_IMPACT_HIGH, _impact_sentence(impact, origin))
 
 
+def _slippage_warnings(terms: SwapTerms) -> Iterator[QuoteWarning]:
+    if terms.slippage_ppm > terms.slippage_warning_ppm:
+        yield QuoteWarning(WarningCode.SLIPPAGE_HIGH, _slippage_sentence(terms.slippage_ppm))
+
+
+def _slippage_sentence(slippage_ppm: int) -> str:
+    return f"a slippage of {format_percent(slippage_ppm)}% lets the swap pay that much less than the quote"
+
+
 def _state_warnings(origin: StateSource, ttl_s: int, placeholder_note: str) -> Iterator[QuoteWarning]:
     """Yield a warning where the state of the pools is not live, older than `ttl_s`, or unknown."""
     if origin.provenance is None:
@@ -207,6 +210,21 @@ def check_impact(
             "basis": impact.basis.value,
             "sold_usd": impact.sold_usd,
             "bought_usd": impact.bought_usd,
+        },
+    )
+
+
+def check_slippage(slippage_ppm: int, max_slippage_ppm: int, option: str = "max_slippage") -> None:
+    """Raise `SlippageTooHigh` where the slippage is above `max_slippage_ppm`."""
+    if slippage_ppm <= max_slippage_ppm:
+        return
+    percent, allowed = format_percent(slippage_ppm), format_percent(max_slippage_ppm)
+    raise SlippageTooHigh(
+        f"{_slippage_sentence(slippage_ppm)}; {allowed}% is allowed",
+        hint=f"{percent} is {percent} percent: write {percent}bps for basis points, or allow it with {option}",
+        details={
+            "slippage_percent": slippage_ppm / PPM_PER_PERCENT,
+            "max_slippage_percent": max_slippage_ppm / PPM_PER_PERCENT,
         },
     )
 

@@ -287,8 +287,9 @@ class Market:
         `from`, `nonce`, `gas` and fees in wei. On Starknet each is a call of an account: `to`, `entrypoint`, `calldata`
         and `value`. The approvals are those that the sender lacks, or all without a sender.
 
-        Raises `InvalidAddress`, `PriceImpactTooHigh`, `ConfigError` if the router is unknown, `InvalidOption` without a
-        node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError` and `UpstreamError`.
+        Raises `InvalidAddress`, `PriceImpactTooHigh`, `SlippageTooHigh`, `ConfigError` if the router is unknown,
+        `InvalidOption` without a node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError` and
+        `UpstreamError`.
         """
         return self._prepare(quote, **terms).transactions
 
@@ -308,6 +309,7 @@ class Market:
         slippage: Percentage | None = None,
         deadline: int | str | None = None,
         max_impact: Percentage | None = None,
+        max_slippage: Percentage | None = None,
         sender: str | None = None,
         simulate: bool = False,
     ) -> PreparedSwap:
@@ -318,15 +320,18 @@ class Market:
         from swapcli.engine.quote_options import parse_address_option, require_swap_terms
         from swapcli.engine.swap_warnings import swap_warnings
         from swapcli.engine.transaction_requests import render_transactions
-        from swapcli.engine.warnings import check_impact, deadline_warnings
+        from swapcli.engine.warnings import check_impact, check_slippage, deadline_warnings
         from swapcli.library.prepared_swap import PreparedSwap
 
         network = quote.network
-        overrides = {"slippage": slippage, "max_impact": max_impact}
+        overrides = {"slippage": slippage, "max_impact": max_impact, "max_slippage": max_slippage}
         settings = override_settings(self.settings, {k: None if v is None else str(v) for k, v in overrides.items()})
         slippage_ppm = quote.terms.slippage_ppm if slippage is None else settings.slippage_ppm
         SLIPPAGE_RANGE[quote.route.api_version].check(slippage_ppm)
+        check_slippage(slippage_ppm, settings.max_slippage_ppm)
         terms = require_swap_terms(parse_address_option(destination, network, "destination"), slippage_ppm, network)
+        if slippage_ppm != quote.terms.slippage_ppm:
+            quote = self.bind(quote.answer, quote.terms._replace(slippage_ppm=slippage_ppm))
         if deadline is not None:
             terms = terms._replace(deadline_s=parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline"))
         if not (self._names_state or simulate):  # a simulation shows what is really paid

@@ -35,13 +35,14 @@ class TransactionKeywords(TypedDict, total=False):
 
     `destination` receives the output. `slippage` in percent is that of the quote by default. `deadline` is Unix seconds
     or a duration such as "20m", for routers that enforce one. `max_impact` in percent is the price impact above which
-    no transaction is built. With `sender`, a node fills in nonce, gas and fees, and checks balance and allowance; with
-    `simulate`, it also executes the swap, which must pay what the quote says.
+    no transaction is built, `max_slippage` the slippage. With `sender`, a node fills in nonce, gas and fees, and checks
+    balance and allowance; with `simulate`, it also executes the swap, which must pay what the quote says.
     """
 
     destination: Required[str]
     slippage: Percentage
     deadline: int | str
     max_impact: Percentage
+    max_slippage: Percentage
     sender: str
     simulate: bool

@@ -22,6 +22,10 @@ DEFAULT_IMPACT_WARNING_PPM = 5 * PPM_PER_PERCENT
 """Price impact from which interfaces of exchanges usually warn."""
 DEFAULT_MAX_IMPACT_PPM = 15 * PPM_PER_PERCENT
 """Price impact from which they usually ask for an explicit confirmation."""
+DEFAULT_SLIPPAGE_WARNING_PPM = 3 * PPM_PER_PERCENT
+"""Slippage above which interfaces of exchanges usually warn: traders who order others' swaps can take most of it."""
+DEFAULT_MAX_SLIPPAGE_PPM = 20 * PPM_PER_PERCENT
+"""Slippage above which a number is more likely to be basis points without their unit than percent."""
 
 BOTH_FEE_AND_SURPLUS = "Integrator fee and integrator surplus percentage cannot be provided together"
 
@@ -50,8 +54,9 @@ class SwapTerms(NamedTuple):
     """The terms of a swap beside its route.
 
     `recipient` is the address that receives the output; a quote needs none, a transaction does. Routes older than
-    `ttl_s` have expired; a price impact above `impact_warning_ppm` gives a warning. `deadline_s` (Unix) is
-    enforced by routers whose calls have a deadline. `permit` stands in for an approval until the deadline.
+    `ttl_s` have expired; a price impact above `impact_warning_ppm`, and a slippage above `slippage_warning_ppm`, give
+    a warning. `deadline_s` (Unix) is enforced by routers whose calls have a deadline. `permit` stands in for an
+    approval until the deadline.
     """
 
     slippage_ppm: int
@@ -61,6 +66,7 @@ class SwapTerms(NamedTuple):
     impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM
     deadline_s: int | None = None
     permit: SignedPermit | None = None
+    slippage_warning_ppm: int = DEFAULT_SLIPPAGE_WARNING_PPM
 
     @property
     def required_recipient(self) -> str:

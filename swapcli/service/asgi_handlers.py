@@ -164,13 +164,16 @@ class PageHandler:
 class QuoteFormHandler:
     """The form for quotes, for browsers only: a client that does not accept HTML finds nothing at `/`."""
 
+    def __init__(self, max_slippage_ppm: int) -> None:
+        self._max_slippage_ppm = max_slippage_ppm
+
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the page, or the response of a path that does not exist."""
         if _method(scope) != "GET" or not accepts_html(get_header(scope, b"accept")):
             return await send_json(send, NO_PATH)
         await read_body(scope, receive)
         get_context(scope).pattern = QUOTE_FORM
-        page = render_html(quote_page())
+        page = render_html(quote_page(self._max_slippage_ppm))
         headers = (*page.headers, ("Vary", "Accept"))
         return await send_body(send, page.status, page.content_type.encode(), page.body, headers)
 

@@ -62,7 +62,7 @@ def route(order_parameters: OrderParameters, registry: MarketRegistry, request: 
     order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
     answer = _quote(registry, request, order, order_parameters.api_version)
     document = {**render_result(answer.result, request.network), **_details(registry, order, answer)}
-    return EndpointResponse(document, quote_headers(registry, answer))
+    return EndpointResponse(document, quote_headers(registry, _terms(order), answer))
 
 
 def route_picture(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -71,7 +71,7 @@ def route_picture(registry: MarketRegistry, request: EndpointRequest) -> Endpoin
     order = requests.parse_order(query, request.network, requests.ROUTE_V1)
     width = parse_width("width", RequestParameters.from_query(query, request.network.kind).text("width"))
     answer = _quote(registry, request, order, ApiVersion.V1)
-    headers = (_PICTURE_POLICY, *quote_headers(registry, answer))
+    headers = (_PICTURE_POLICY, *quote_headers(registry, _terms(order), answer))
     return EndpointResponse(render_svg(build_route_flow(answer), width), headers)
 
 
@@ -107,7 +107,7 @@ def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
     if isinstance(body, OrderRequest):
         answer, payload = _quote_and_build(registry, request, body, ApiVersion.V1)
         document = render_calldata_v1(answer.result, payload, request.network)
-        return EndpointResponse(document, quote_headers(registry, answer))
+        return EndpointResponse(document, quote_headers(registry, _terms(body), answer))
     payload, headers = _build(registry, request, *body)
     return EndpointResponse(_render_posted_calldata(payload, request), headers)
 
@@ -151,7 +151,9 @@ def network_calldata(
     """Handle GET /hyperevm/calldata and GET /starknet/calldata."""
     order, answer, payload = _parse_and_build(order_parameters, registry, request)
     document = render_network_calldata(answer.result, payload, request.network)
-    return EndpointResponse(_with_details(document, registry, order, answer), quote_headers(registry, answer))
+    return EndpointResponse(
+        _with_details(document, registry, order, answer), quote_headers(registry, _terms(order), answer)
+    )
 
 
 def signer_calldata(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -166,7 +168,7 @@ def route_and_calldata(
 ) -> EndpointResponse:
     """Handle GET /{network}/routeAndCalldata and GET /{network}/v2/routeAndCalldata."""
     order, answer, payload = _parse_and_build(order_parameters, registry, request)
-    result, network, headers = answer.result, request.network, quote_headers(registry, answer)
+    result, network, headers = answer.result, request.network, quote_headers(registry, _terms(order), answer)
     if isinstance(payload.call, EncodedCall):
         calldata = _dialect_calldata(payload, request)
         document = render_dialect_route_and_calldata(result, calldata, network, answer.timestamp_ms)
@@ -186,7 +188,7 @@ def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
     for answer in answers:
         _record_issued(registry, answer)
     document = render_batch_routes([answer.result for answer in answers], request.network)
-    return EndpointResponse(document, quote_headers(registry, *answers))
+    return EndpointResponse(document, quote_headers(registry, _terms(orders[0]), *answers))
 
 
 def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -199,7 +201,7 @@ def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> Endpoin
     source = _order_source(registry, request, quote_requests)
     built = source.quote_and_build_batch(quote_requests, terms, request.is_cancelled)
     document = render_batch_felts([payload for _, payload in built])
-    return EndpointResponse(document, quote_headers(registry, *(answer for answer, _ in built)))
+    return EndpointResponse(document, quote_headers(registry, terms, *(answer for answer, _ in built)))
 
 
 def tokens(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -251,12 +253,7 @@ def _details(registry: MarketRegistry, order: OrderRequest, answer: LocalQuote) 
     """Return the figures of a quote if the order requests them, else nothing."""
     if not order.details:
         return {}
-    terms = SwapTerms(
-        order.slippage_ppm,
-        integrator=answer.result.integrator,
-        ttl_s=registry.route_ttl_s,
-        impact_warning_ppm=registry.impact_warning_ppm,
-    )
+    terms = registry.with_limits(SwapTerms(order.slippage_ppm, integrator=answer.result.integrator))
     return render_quote_fields(compute_figures(answer, terms), answer.network)
 
 
@@ -356,7 +353,7 @@ def _build(
     issued_ms = registry.issued_routes.issue_time_ms(request.network.name, result)
     source = _source(registry, request, keys=result.pool_keys)
     payload = source.build(result, terms, issued_ms=issued_ms)
-    return payload, payload_headers(registry, source, result, payload)
+    return payload, payload_headers(registry, source, result, terms, payload)
 
 
 def _check_dialect(network: Network, expected: str | None, *, is_payload: bool) -> None:

@@ -12,6 +12,8 @@ from functools import cache
 from hashlib import sha256
 from pathlib import Path
 
+from swapcli.api.slippage import format_percent
+from swapcli.model.swap_terms import DEFAULT_MAX_SLIPPAGE_PPM
 from swapcli.records import NamedTuple
 
 CONTENT_TYPE = "text/html; charset=utf-8"
@@ -27,9 +29,12 @@ class HtmlPage(NamedTuple):
 
 
 @cache
-def quote_page() -> HtmlPage:
-    """Return the form for quotes."""
-    return _build("quote")
+def quote_page(max_slippage_ppm: int = DEFAULT_MAX_SLIPPAGE_PPM) -> HtmlPage:
+    """Return the form for quotes, which asks for consent to a slippage above `max_slippage_ppm`."""
+    page = _build("quote")
+    field = 'data-max-slippage="{}"'
+    percent = format_percent(max_slippage_ppm)
+    return page._replace(body=page.body.replace(field.format("").encode(), field.format(percent).encode(), 1))
 
 
 @cache

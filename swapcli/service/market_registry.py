@@ -15,7 +15,13 @@ from swapcli.errors import MarketUnavailable, SwapcliError
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.network import Network
 from swapcli.model.order import DEFAULT_MAX_HOPS
-from swapcli.model.swap_terms import DEFAULT_IMPACT_WARNING_PPM, DEFAULT_ROUTE_TTL_S
+from swapcli.model.swap_terms import (
+    DEFAULT_IMPACT_WARNING_PPM,
+    DEFAULT_MAX_SLIPPAGE_PPM,
+    DEFAULT_ROUTE_TTL_S,
+    DEFAULT_SLIPPAGE_WARNING_PPM,
+    SwapTerms,
+)
 from swapcli.routing.search_memory import SearchMemory
 from swapcli.service.issued_routes import IssuedRoutes
 
@@ -30,7 +36,8 @@ class MarketRegistry:
     `networks` have paths; `openers` load the markets of networks that can be quoted; another thread sets the sources of
     the networks named in `followed`. State older than `max_age_s` is not quoted; if that is None, state read from a
     node expires after `route_ttl_s`. `gas_price_wei` None uses each market's own. Responses warn about a price impact
-    above `impact_warning_ppm`. With `reuse_searches`, searches start from those of similar orders before.
+    above `impact_warning_ppm` and a slippage above `slippage_warning_ppm`; the page asks for consent to one above
+    `max_slippage_ppm`. With `reuse_searches`, searches start from those of similar orders before.
     """
 
     def __init__(
@@ -46,6 +53,8 @@ class MarketRegistry:
         gas_price_wei: int | None = None,
         solve_time_s: float | None = None,
         impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM,
+        slippage_warning_ppm: int = DEFAULT_SLIPPAGE_WARNING_PPM,
+        max_slippage_ppm: int = DEFAULT_MAX_SLIPPAGE_PPM,
         reuse_searches: bool = True,
     ) -> None:
         self.networks = {network.name: network for network in networks}
@@ -55,6 +64,8 @@ class MarketRegistry:
         self.gas_price_wei = gas_price_wei
         self.solve_time_s = solve_time_s
         self.impact_warning_ppm = impact_warning_ppm
+        self.slippage_warning_ppm = slippage_warning_ppm
+        self.max_slippage_ppm = max_slippage_ppm
         self.issued_routes = IssuedRoutes()
         self._reuse_searches = reuse_searches
         self._memories: dict[str, SearchMemory] = {}
@@ -64,6 +75,14 @@ class MarketRegistry:
         self._sources: dict[str, InMemorySource] = {}
         self._extenders: dict[str, Extender] = {}
         self._tried: set[str] = set()
+
+    def with_limits(self, terms: SwapTerms) -> SwapTerms:
+        """Return the terms of a request with the limits above which responses warn."""
+        return terms._replace(
+            ttl_s=self.route_ttl_s,
+            impact_warning_ppm=self.impact_warning_ppm,
+            slippage_warning_ppm=self.slippage_warning_ppm,
+        )
 
     @property
     def served_networks(self) -> tuple[Network, ...]:

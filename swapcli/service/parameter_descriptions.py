@@ -112,7 +112,7 @@ def _terms(accepted: OrderParameters, network: Network) -> tuple[Parameter, ...]
 
 def _slippage(accepted: SlippageRange, *, is_required: bool) -> Parameter:
     default = {} if is_required else {"default": _DEFAULT_SLIPPAGE}
-    text = "Maximum slippage below the quote, in percent with at most four decimals."
+    text = "Maximum slippage below the quote, in percent, rounded down to four decimals."
     return Parameter("slippage", {**slippage_schema(accepted), **default}, text, is_required=is_required)
 
 

@@ -15,20 +15,21 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.warnings import answer_warnings, quote_warnings
 from swapcli.model.price_impact import PriceImpact
 from swapcli.model.state_source import StateSource
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.service.error_responses import Headers
 from swapcli.service.market_registry import MarketRegistry
 
 
-def quote_headers(registry: MarketRegistry, *answers: QuoteResult) -> Headers:
-    """Return the headers of one or more quotes on the same state."""
-    limits = {"ttl_s": registry.route_ttl_s, "impact_warning_ppm": registry.impact_warning_ppm}
+def quote_headers(registry: MarketRegistry, terms: SwapTerms, *answers: QuoteResult) -> Headers:
+    """Return the headers of one or more quotes on the same state, for swaps on these terms."""
+    limits = registry.with_limits(terms)
     impacts = [impact_of(answer) for answer in answers]
     warnings = [
         warning
         for answer, impact in zip(answers, impacts, strict=True)
-        for warning in answer_warnings(answer, impact, **limits)
+        for warning in answer_warnings(answer, impact, limits)
     ]
     known = [impact for impact in impacts if impact is not None]
     highest = max(known, default=None, key=lambda each: each.fraction)
@@ -36,11 +37,15 @@ def quote_headers(registry: MarketRegistry, *answers: QuoteResult) -> Headers:
 
 
 def payload_headers(
-    registry: MarketRegistry, source: InMemorySource, result: RouteResult, payload: UnsignedTransaction
+    registry: MarketRegistry,
+    source: InMemorySource,
+    result: RouteResult,
+    terms: SwapTerms,
+    payload: UnsignedTransaction,
 ) -> Headers:
-    """Return the headers of a transaction that `source` has just built from `result`."""
+    """Return the headers of a transaction that `source` has just built from `result` on these terms."""
     state, impact = source.state_source, source.impact_of(result, payload)
-    warnings = quote_warnings(impact, state, ttl_s=registry.route_ttl_s, impact_warning_ppm=registry.impact_warning_ppm)
+    warnings = quote_warnings(impact, state, registry.with_limits(terms))
     return _headers(state, warnings, impact)
 
 

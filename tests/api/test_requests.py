@@ -256,7 +256,7 @@ SLIPPAGE_FORM = "slippage must be a number conforming to the specified constrain
         ("tokenOutAddress", [WRAPPED.address], SameToken, "Token in and token out cannot be the same"),
         ("slippage", [], InvalidSlippage, SLIPPAGE_FORM),
         *[("slippage", [text], InvalidSlippage, SLIPPAGE_FORM)
-          for text in ("", "NaN", "inf", "-1", "1e1", "0.12345", "0,5", "5%", "0x1")],
+          for text in ("", "NaN", "inf", "-1", "1e1", "0,5", "5%", "0x1")],
         ("slippage", ["0.0999"], InvalidSlippage, "slippage must be between 0.1 and 100 percent, not 0.0999"),
         ("slippage", ["100.0001"], InvalidSlippage, "slippage must be between 0.1 and 100 percent, not 100.0001"),
         ("destination", [], InvalidAddress, "destination must be an Ethereum address"),
@@ -311,7 +311,7 @@ def test_bodies_have_the_same_ranges(form: BodyParameters, low: float, high: flo
             read(beyond)
 
 
-@pytest.mark.parametrize("slippage", [None, True, [], {}, "", float("nan"), float("inf"), 1e-5, 1e300, 10**60, "1e0"])
+@pytest.mark.parametrize("slippage", [None, True, [], {}, "", float("nan"), float("inf"), 1e300, 10**60, "1e0"])
 def test_a_slippage_that_is_no_number_is_refused(slippage: object) -> None:
     document = {**render_execute_body(RESULT, SWAP_TERMS, EVM), "slippage": slippage}
     with pytest.raises(InvalidSlippage) as caught:
@@ -320,7 +320,7 @@ def test_a_slippage_that_is_no_number_is_refused(slippage: object) -> None:
 
 
 @pytest.mark.parametrize(("written", "ppm"), [("0.5", 5_000), ("0.50", 5_000), ("1", 10_000), ("1e0", None),
-                                              ("5E-1", None), ("0.30000000000000004", None)])  # fmt: skip
+                                              ("5E-1", None), ("0.30000000000000004", 3_000)])  # fmt: skip
 def test_a_number_counts_as_it_is_written(written: str, ppm: int | None) -> None:
     document = json.dumps({**render_execute_body(RESULT, SwapTerms(123_456, RECIPIENT), EVM)})
     body = document.replace("12.3456", written).encode()

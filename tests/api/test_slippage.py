@@ -18,9 +18,7 @@ def test_a_slippage_survives_being_written_and_read(slippage_ppm: int) -> None:
     assert parse_slippage_ppm(format_percent(slippage_ppm)) == slippage_ppm
 
 
-@pytest.mark.parametrize(
-    "text", ["", ".", "-1", "+1", "1e2", "0.12345", "1,5", "1_0", "NaN", "٣", "0.5%", " 1", "1" * 10]
-)
+@pytest.mark.parametrize("text", ["", ".", "-1", "+1", "1e2", "1,5", "1_0", "NaN", "٣", "0.5%", " 1", "1" * 10])
 def test_what_is_not_a_percentage_is_refused(text: str) -> None:
     with pytest.raises(InvalidSlippage, match="not a percentage"):
         parse_slippage_ppm(text)
@@ -30,6 +28,13 @@ def test_what_is_not_a_percentage_is_refused(text: str) -> None:
     ("text", "ppm"), [("0.5", 5_000), (".5", 5_000), ("0.0001", 1), ("0.50000", 5_000), ("49", 490_000)]
 )
 def test_a_percentage_is_read_exactly(text: str, ppm: int) -> None:
+    assert parse_slippage_ppm(text) == ppm
+
+
+@pytest.mark.parametrize(
+    ("text", "ppm"), [("0.30000000000000004", 3_000), ("0.12345", 1_234), ("0.29999999999999998", 2_999)]
+)
+def test_more_than_four_decimals_are_rounded_down(text: str, ppm: int) -> None:
     assert parse_slippage_ppm(text) == ppm
 
 

@@ -116,6 +116,36 @@ def test_what_loses_nothing_may_have_no_impact_at_all() -> None:
     assert calldata("base", "ETH", "WETH", "5", "--max-impact", "0").exit_code == 0
 
 
+# Slippage.
+
+
+@pytest.mark.parametrize(("slippage", "status"), [("20", 0), ("30bps", 0), ("20.0001", 7), ("30", 7), ("49%", 7)])
+def test_no_payload_is_built_above_the_highest_slippage(slippage: str, status: int) -> None:
+    route = run_swapcli("route", *LITTLE, "--json")
+    for ran in (calldata(*LITTLE, "--slippage", slippage), execute(route, "--slippage", slippage)):
+        assert ran.exit_code == status
+        assert ("SLIPPAGE" in ran.stderr or "slippage of" in ran.stderr) == (slippage != "30bps")
+
+
+def test_the_hint_says_how_basis_points_are_written() -> None:
+    ran = calldata(*LITTLE, "--slippage", "30", "--json")
+    assert (ran.exit_code, ran.error["code"]) == (7, "SLIPPAGE_TOO_HIGH")
+    assert "30 is 30 percent: write 30bps" in ran.error["hint"]
+    assert ran.error["details"] == {"slippage_percent": 30.0, "max_slippage_percent": 20.0}
+
+
+def test_a_higher_slippage_can_be_allowed_and_is_warned_of() -> None:
+    for ran in (
+        calldata(*LITTLE, "--slippage", "30", "--max-slippage", "30", "--json"),
+        calldata(*LITTLE, "--slippage", "30", "--json", env={"SWAPCLI_MAX_SLIPPAGE": "30"}),
+        run_swapcli("route", *LITTLE, "--slippage", "30", "--json"),
+    ):
+        assert "SLIPPAGE_HIGH" in codes(ran.json)
+        assert any(line.startswith("a slippage of 30%") for line in lines(ran)) == ("calldata" in ran.json)
+    quiet = run_swapcli("route", *LITTLE, "--slippage", "30", "--json", env={"SWAPCLI_SLIPPAGE_WARNING": "30"})
+    assert "SLIPPAGE_HIGH" not in codes(quiet.json)
+
+
 @pytest.mark.parametrize("text", ["-1", "101", "all", "", "NaN"])
 def test_an_impact_that_is_no_percentage_is_refused(text: str) -> None:
     assert calldata(*LITTLE, f"--max-impact={text}").exit_code == 2

@@ -24,6 +24,8 @@ VALUES: dict[str, dict[str, object]] = {
     "slippage": {"0.5": 5_000, "3": 30_000, "0.0001": 1},
     "impact_warning": {"5": 50_000, "2.5": 25_000, "0": 0},
     "max_impact": {"15": 150_000, "100": 1_000_000, "7.5%": 75_000},
+    "slippage_warning": {"3": 30_000, "30bps": 3_000, "0": 0},
+    "max_slippage": {"20": 200_000, "100": 1_000_000, "30%": 300_000},
     "max_hops": {"1": 1, "16": 16},
     "shares": {"fine": SharePrecision.FINE, "whole": SharePrecision.WHOLE},
     "router_dialect": {"own": "own", "universal-router": "universal-router"},
@@ -90,6 +92,8 @@ def value_of(settings: Settings, key: str) -> Any:
         "slippage": "slippage_ppm",
         "impact_warning": "impact_warning_ppm",
         "max_impact": "max_impact_ppm",
+        "slippage_warning": "slippage_warning_ppm",
+        "max_slippage": "max_slippage_ppm",
         "gas_price": "gas_price_wei",
     }
     value: Any = settings

@@ -15,9 +15,11 @@ from tests.config.in_memory import DEFAULT_FILE, load, refused
 WRONG: dict[str, list[object]] = {
     "network": [True, 5.5, ["base"], {}, " ", "a\x1bb"],
     "api_version": ["v3", "V1", 1, True, []],
-    "slippage": ["much", -0.1, 100.0001, 0.00001, "1e-3", True, [0.5], "0.5 %%", "12.345bps", "5,0", "٣"],
+    "slippage": ["much", -0.1, 100.0001, "1e-3", True, [0.5], "0.5 %%", "5,0", "٣"],
     "impact_warning": ["much", -1, 101, True],
     "max_impact": ["all", -1, 100.1, []],
+    "slippage_warning": ["much", -1, 101, True],
+    "max_slippage": ["all", -1, 100.1, []],
     "max_hops": [0, 17, 1.5, "six", True, [6], "-1", "1" * 100],
     "shares": ["coarse", "FINE", 1, True, []],
     "router_dialect": ["public", "OWN", 1, True, []],

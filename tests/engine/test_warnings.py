@@ -6,8 +6,8 @@ import pytest
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.warnings import answer_warnings, check_impact, quote_warnings
-from swapcli.errors import PriceImpactTooHigh
+from swapcli.engine.warnings import answer_warnings, check_impact, check_slippage, quote_warnings
+from swapcli.errors import PriceImpactTooHigh, SlippageTooHigh
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import Provenance
 from swapcli.model.order import Order
@@ -15,6 +15,7 @@ from swapcli.model.pool import Pool
 from swapcli.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import ReportedWarnings, StateSource
+from swapcli.model.swap_terms import SwapTerms
 from tests.support.pools import UNIT, build_concentrated, build_market, build_token
 
 POOL_ID = "0x" + "ab" * 32
@@ -24,7 +25,7 @@ LIVE = StateSource(Provenance.LIVE, "a node", 5, 1_000, 3)
 
 
 def codes(origin: StateSource, impact: PriceImpact | None = NO_IMPACT) -> list[str]:
-    return [each.code for each in quote_warnings(impact, origin, ttl_s=60, impact_warning_ppm=50_000)]
+    return [each.code for each in quote_warnings(impact, origin, SwapTerms(0, ttl_s=60, impact_warning_ppm=50_000))]
 
 
 def of_service(provenance: Provenance | None, age_s: int | None = None, *reported: str) -> StateSource:
@@ -79,7 +80,9 @@ def test_an_unknown_impact_is_a_warning_and_no_error() -> None:
 def test_every_message_is_one_plain_sentence() -> None:
     impacts = (None, *(PriceImpact(0.5, basis, 2.0, 1.0) for basis in ImpactBasis))
     for impact in impacts:
-        for warning in quote_warnings(impact, of_service(None, None, "A"), ttl_s=60, impact_warning_ppm=0):
+        for warning in quote_warnings(
+            impact, of_service(None, None, "A"), SwapTerms(0, ttl_s=60, impact_warning_ppm=0)
+        ):
             assert warning.message.isprintable()
             assert not warning.message.endswith(".")
 
@@ -95,7 +98,7 @@ def test_a_hook_that_may_move_later_prices_is_named() -> None:
         other = plain if into_hooked else build_concentrated(3, first, via, 10**8 * UNIT, 1.0, 6_000)
         source = InMemorySource(build_market([hooked, other], [first, via, last]), SYSTEM_CLOCK)
         answer = source.quote(QuoteRequest(Order(first, last, UNIT), ApiVersion.V2))
-        warnings = answer_warnings(answer, NO_IMPACT, ttl_s=60, impact_warning_ppm=50_000)
+        warnings = answer_warnings(answer, NO_IMPACT, SwapTerms(0, ttl_s=60, impact_warning_ppm=50_000))
         return [message for code, message in warnings if code == "HOOK_MAY_TRADE"]
 
     (message,) = warned(into_hooked=True, permissions=0x1040)
@@ -107,3 +110,17 @@ def test_a_hook_that_may_move_later_prices_is_named() -> None:
 def with_hook(pool: Pool, permissions: int) -> Pool:
     hooks = f"0x{0x5AFE << 140 | permissions:040x}"
     return type(pool).from_state(pool.identity, {**pool.state(), "pool_id": POOL_ID, "hooks": hooks})
+
+
+@pytest.mark.parametrize(("slippage_ppm", "warned"), [(30_000, False), (30_001, True), (1_000_000, True)])
+def test_slippage_above_three_percent_is_warned_of(slippage_ppm: int, warned: bool) -> None:
+    of_quote = quote_warnings(NO_IMPACT, LIVE, SwapTerms(slippage_ppm))
+    assert [each.code for each in of_quote] == (["SLIPPAGE_HIGH"] if warned else [])
+
+
+def test_slippage_above_the_maximum_is_refused() -> None:
+    check_slippage(200_000, 200_000)
+    with pytest.raises(SlippageTooHigh) as caught:
+        check_slippage(300_000, 200_000, "--max-slippage")
+    assert "30 is 30 percent: write 30bps" in (caught.value.hint or "")
+    assert caught.value.details == {"slippage_percent": 30.0, "max_slippage_percent": 20.0}

@@ -19,6 +19,7 @@ from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.order import Order
 from swapcli.model.quote_request import QuoteRequest
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.warning import WarningCode
 from swapcli.pools.constant_product import ConstantProduct, ConstantProductCurve
 from swapcli.routing.router import Router
@@ -115,7 +116,7 @@ def test_a_pool_that_breaks_a_computation_is_left_out_and_named() -> None:
     assert answer.quote.broken_pools == (bad.key,)
     (warning,) = [
         each
-        for each in answer_warnings(answer, None, ttl_s=60, impact_warning_ppm=10**6)
+        for each in answer_warnings(answer, None, SwapTerms(0, ttl_s=60, impact_warning_ppm=10**6))
         if each.code == WarningCode.POOL_LEFT_OUT
     ]
     assert bad.key in warning.message

@@ -140,6 +140,22 @@ check("an order is quoted, drawn and built", async () => {
   assert.equal(page.url().includes(RECIPIENT), false);
 });
 
+check("a high slippage needs a tick, and basis points are read", async () => {
+  await openQuote(url + ORDER.replace("slippage=0.5", "slippage=30"));
+  assert.match(await page.getByRole("list", {name: "Warnings"}).innerText(), /slippage of 30%/);
+  await page.locator("#recipient").fill(RECIPIENT);
+  await page.getByRole("button", {name: "Build transaction"}).click();
+  await page.getByText("write 30bps").waitFor();
+  assert.equal(await page.locator("#payload-calldata").count(), 0);
+  await page.getByLabel("The swap may pay 30% less than the quote").check();
+  await page.getByRole("button", {name: "Build transaction"}).click();
+  await page.locator("#payload-calldata").waitFor();
+  await page.locator("#slippage").fill("30bps");
+  await page.locator("#ask").click();
+  await page.locator("#quote dl").filter({hasText: "with 0.3% slippage"}).waitFor();
+  assert.equal(await page.locator("#consent").count(), 0);
+});
+
 check("every network has a quote and a transaction", async () => {
   for (const network of ["citrea", "hyperevm", "monad", "starknet"]) {
     await page.goto(`${url}/?network=${network}`);

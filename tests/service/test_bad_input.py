@@ -108,7 +108,6 @@ def test_percentages_that_do_not_sum_or_are_none(
         "1e1",
         "NaN",
         "Infinity",
-        "0.12345",
         "",
         " ",
         "1,5",

@@ -148,6 +148,17 @@ def test_invalid_amounts_are_refused_with_a_sentence() -> None:
     assert [each for each in answers if not re.fullmatch(r"[A-Z][^.]+[^.]*.*\.", each)] == []
 
 
+def test_slippage_is_percent_or_basis_points_rounded_down() -> None:
+    texts = ["0.5", "30", "30%", "30bps", "30 BPS", "0.30000000000000004", "0.00001", "1000"]
+    expected = ["0.5", "30", "30", "0.3", "0.3", "0.3", "0", "1000"]
+    assert run_shared_script("input.map(parseSlippage)", texts) == expected
+
+
+def test_the_page_asks_for_consent_above_the_setting() -> None:
+    assert b'data-max-slippage="20"' in quote_page().body
+    assert b'data-max-slippage="7.5"' in quote_page(75_000).body
+
+
 def test_characters_that_reorder_or_hide_text_are_replaced() -> None:
     texts = ["\u202eCDSU", "U\u200bSDC", "a\nb\u0007", "\u2028", "\ue000", "שקל", "Téther 💵"]
     assert run_shared_script("input.map(printable)", texts) == ["?CDSU", "U?SDC", "a?b?", "?", "?", "שקל", "Téther 💵"]

@@ -132,6 +132,31 @@ def test_the_description_has_the_headers_where_they_are_sent(service: InProcessS
     assert len(described) >= 12
 
 
+def test_a_high_slippage_is_answered_with_a_warning(service: InProcessService) -> None:
+    """The interface accepts up to 100 percent, or 49: the service warns, and the client decides."""
+    route = service.get("/base/v2/route", build_order_query("base"))
+    terms = {"destination": "0x" + "81" * 20}
+    order = build_order_query("base") | terms
+    for slippage, warned in ((3, False), (30, True), ("0.30000000000000004", False)):
+        answers = (
+            service.get("/base/route", order | {"slippage": str(slippage)}),
+            service.get("/base/v2/routeAndCalldata", order | {"slippage": str(slippage)}),
+            service.post("/base/v2/calldata", {"route": route.json(), "slippage": slippage, **terms}),
+        )
+        for answer in answers:
+            assert answer.status_code == 200
+            assert ("SLIPPAGE_HIGH" in stated(answer)[1]) == warned
+    detailed = service.get("/base/route", order | {"slippage": "30", "details": "true"}).json()
+    assert "SLIPPAGE_HIGH" in [each["code"] for each in detailed["warnings"]]
+
+
+def test_a_slippage_of_javascript_is_rounded_down(service: InProcessService) -> None:
+    query = build_order_query("base") | {"details": "true"}
+    shown = service.get("/base/route", query | {"slippage": "0.30000000000000004"}).json()
+    expected = service.get("/base/route", query | {"slippage": "0.3"}).json()
+    assert (shown["slippage"], shown["minReceived"]) == (0.3, expected["minReceived"])
+
+
 def test_the_thresholds_of_the_service_are_its_own() -> None:
     with in_process_service("testnet") as served:
         served.registry.impact_warning_ppm = 1

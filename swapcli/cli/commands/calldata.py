@@ -8,6 +8,7 @@ from swapcli.cli import exit_codes, options
 from swapcli.cli.command_app import CommandApp
 from swapcli.cli.options import (
     MAX_IMPACT,
+    MAX_SLIPPAGE,
     OrderOptions,
     OutputOptions,
     PayloadOptions,
@@ -22,7 +23,7 @@ from swapcli.cli.session import open_session
 from swapcli.engine.quote_options import require_swap_terms
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.transaction_requests import RenderedTransaction
-from swapcli.engine.warnings import check_impact, deadline_warnings
+from swapcli.engine.warnings import check_impact, check_slippage, deadline_warnings
 from swapcli.model.quote_figures import QuoteFigures
 
 app = CommandApp()
@@ -50,7 +51,7 @@ def calldata(
         --destination 0x1111111111111111111111111111111111111111
 
     Sign `to`, `calldata` and `value` of the JSON as they are. Its `route` has the route and the parameters of the call.
-    If the price impact exceeds --max-impact, the command exits with status 7.
+    If the price impact exceeds --max-impact or the slippage --max-slippage, the command exits with status 7.
     """
     flags = order.flags | payload.flags | source.flags
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=TRANSACTION_FORMATS)
@@ -58,6 +59,7 @@ def calldata(
     words = require_order(words)
     context = open_quote_context(session, network, order, source)
     quote_terms = context.options.terms
+    check_slippage(quote_terms.slippage_ppm, session.settings.max_slippage_ppm, MAX_SLIPPAGE)
     deadline_s = parse_deadline(payload)
     terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.network)
     terms = terms._replace(deadline_s=deadline_s)

@@ -13,6 +13,7 @@ from swapcli.cli.command_app import CommandApp, UsageError
 from swapcli.cli.files import STDIN, is_stdin_terminal, read_file
 from swapcli.cli.options import (
     MAX_IMPACT,
+    MAX_SLIPPAGE,
     OutputOptions,
     PayloadOptions,
     SourceOptions,
@@ -30,7 +31,7 @@ from swapcli.engine.payload_checker import route_payloads
 from swapcli.engine.quote_figures import compute_payload_figures
 from swapcli.engine.quote_options import require_swap_terms
 from swapcli.engine.transaction_requests import RenderedTransaction
-from swapcli.engine.warnings import check_impact, deadline_warnings
+from swapcli.engine.warnings import check_impact, check_slippage, deadline_warnings
 from swapcli.errors import InvalidInput, InvalidOption
 from swapcli.model.network import Network
 from swapcli.model.quote_figures import QuoteFigures
@@ -69,7 +70,8 @@ def execute(
         --destination 0x1111111111111111111111111111111111111111
 
     The route is replayed on the present state, and every amount is taken from there. If the output is below that of the
-    route by more than the slippage, the command exits with status 6; if the price impact exceeds --max-impact, with 7.
+    route by more than the slippage, the command exits with status 6; if the price impact exceeds --max-impact or the
+    slippage --max-slippage, with 7.
     """
     flags = {"slippage": slippage, "router_dialect": router_dialect} | payload.flags | source.flags
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=TRANSACTION_FORMATS)
@@ -95,7 +97,11 @@ def execute(
         print_permit(session, quote_source.network, payload, transaction, deadline_s)
         return exit_codes.OK
     settings, state_source = session.settings, quote_source.state_source
-    terms = terms._replace(ttl_s=settings.route_ttl_s, impact_warning_ppm=settings.impact_warning_ppm)
+    terms = terms._replace(
+        ttl_s=settings.route_ttl_s,
+        impact_warning_ppm=settings.impact_warning_ppm,
+        slippage_warning_ppm=settings.slippage_warning_ppm,
+    )
     impact = quote_source.impact_of(route.result, transaction)
     check_impact(impact, state_source, settings.max_impact_ppm, MAX_IMPACT)
     pools = quote_source.route_pools(route.result)
@@ -126,6 +132,7 @@ def _parse_route(
 ) -> _Route:
     result = parse_result(document, network)
     slippage_ppm = SLIPPAGE_RANGE[result.api_version].check(session.settings.slippage_ppm)
+    check_slippage(slippage_ppm, session.settings.max_slippage_ppm, MAX_SLIPPAGE)
     recipient = None if destination is None else parse_account_option(destination, network, session, RECIPIENT)
     return _Route(result, require_swap_terms(recipient, slippage_ppm, network)._replace(deadline_s=deadline_s))
 

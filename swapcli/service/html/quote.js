@@ -173,11 +173,7 @@ function readOrder() {
   });
   const tokenIn = chosen(payer), tokenOut = chosen(receiver);
   const amount = check(byId("amount"), () => parseAmount(byId("amount").value, tokenIn.decimals));
-  const slippage = check(byId("slippage"), () => {
-    const text = byId("slippage").value.trim().replace(/\s*%$/, "");
-    if (!/^\d+(\.\d{1,4})?$/.test(text)) throw new Error("Write the slippage in percent with at most four decimals, such as 0.5.");
-    return text;
-  });
+  const slippage = check(byId("slippage"), () => parseSlippage(byId("slippage").value));
   return {network, tokenIn, tokenOut, amount, slippage, direct: byId("direct").checked};
 }
 
@@ -266,7 +262,7 @@ function show({order, route}, headers) {
       element("h2", {}, "Route"),
       element("figure", {id: "picture", class: "picture"}),
       element("details", {}, element("summary", {}, `All pools: ${countPools(route.route)}`), listPaths(route.route))),
-    transactionForm());
+    transactionForm(order));
 }
 
 function listWarnings(route, headers) {
@@ -316,24 +312,33 @@ function listPaths(route) {
     element("li", {}, element("strong", {}, `${segment.percent} of the input`), ...segment.swaps.map(hop))));
 }
 
-/** Return the form that asks for a recipient, and shows the transaction. */
-function transactionForm() {
+/** Return the form that asks for a recipient, and for consent to a high slippage, and shows the transaction. */
+function transactionForm({slippage}) {
   const recipient = element("input", {id: "recipient", autocomplete: "off", spellcheck: "false", "aria-describedby": "recipient-note", placeholder: "0x…"});
   const answer = element("div", {class: "stack", "aria-live": "polite"});
-  const submit = event => { event.preventDefault(); build(recipient, answer); };
+  const isHigh = Number(slippage) > Number(form.dataset.maxSlippage);
+  const consent = isHigh ? element("input", {id: "consent", type: "checkbox"}) : null;
+  const submit = event => { event.preventDefault(); build(recipient, consent, answer); };
   return element("section", {class: "card stack", "aria-labelledby": "transaction-label"},
     element("h2", {id: "transaction-label"}, "Transaction"),
     element("form", {onsubmit: submit, novalidate: ""},
       element("div", {},
         element("label", {for: "recipient"}, "Recipient of the output"), recipient,
         element("p", {id: "recipient-note", class: "note"}, "It is not part of the link.")),
+      isHigh ? element("label", {class: "check"}, consent, `The swap may pay ${slippage}% less than the quote`) : null,
       element("div", {}, element("button", {class: "quiet"}, "Build transaction"))),
     answer);
 }
 
 /** Build the transaction of the quote on the page, and show it. */
-async function build(recipient, answer) {
+async function build(recipient, consent, answer) {
   const {order, route} = quoted;
+  if (consent && !consent.checked) {
+    const limit = form.dataset.maxSlippage, words = `${order.slippage} is ${order.slippage} percent, above ${limit}: tick the box to accept it, or write ${order.slippage}bps for basis points.`;
+    answer.replaceChildren(element("p", {class: "bad"}, words));
+    consent.focus();
+    return;
+  }
   const body = JSON.stringify({route, slippage: Number(order.slippage), destination: recipient.value.trim()});
   answer.replaceChildren(element("p", {class: "note"}, "Building …"));
   try {

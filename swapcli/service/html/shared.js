@@ -36,6 +36,14 @@ function parseAmount(text, decimals) {
   return units;
 }
 
+/** Return a slippage in percent as text, rounded down to four decimals; "30bps" is "0.3". */
+function parseSlippage(text) {
+  const match = /^(\d{1,9})(?:\.(\d{1,40}))?\s*(%|bps)?$/i.exec(text.trim());
+  if (!match) throw new Error("Write the slippage in percent, such as 0.5, or in basis points, such as 50bps.");
+  const ppm = BigInt(match[1] + (match[2] ?? "").slice(0, 4).padEnd(4, "0"));
+  return formatAmount(match[3]?.toLowerCase() === "bps" ? ppm / 100n : ppm, 4).replaceAll(",", "");
+}
+
 /** Return an amount in whole tokens, exact: every digit that is not a trailing zero. */
 function formatAmount(units, decimals) {
   const value = BigInt(units), sign = value < 0n ? "-" : "";
