@@ -448,6 +448,17 @@ class DecodedApprovalJson(TypedDict):
     deadline: int | None
 
 
+class DecodedTransactionJson(TypedDict):
+    """One transaction of a decoded document, with the function that it calls; null where unknown or absent."""
+
+    to: str | None
+    value: str | None
+    chainId: int | None
+    function: str | None
+    selector: str | None
+    approval: DecodedApprovalJson | None
+
+
 class DecodedDocumentJson(TypedDict):
     """What a payload says, and what a fresh quote of the same order says; null where unknown or absent.
 
@@ -470,6 +481,7 @@ class DecodedDocumentJson(TypedDict):
     freshAmountOut: str | None
     minimumBelowFresh: float | None
     state: StateJson | None
+    transactions: list[DecodedTransactionJson]
     warnings: list[WarningJson]
     dangers: list[str]
 

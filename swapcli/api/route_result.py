@@ -135,11 +135,12 @@ def _priced(token: Token, price_usd: float | None, wrap_on: Network | None) -> T
 
 
 def _segment(segment: Segment, network: Network, pools: Mapping[str, Pool]) -> ResultSegment:
-    hops = tuple(tuple(_result_swap(swap, network, pools[swap.pool]) for swap in hop) for hop in segment.hops)
+    hops = tuple(tuple(result_swap(swap, network, pools[swap.pool]) for swap in hop) for hop in segment.hops)
     return ResultSegment(segment.share, hops)
 
 
-def _result_swap(swap: Swap, network: Network, pool: Pool) -> ResultSwap:
+def result_swap(swap: Swap, network: Network, pool: Pool) -> ResultSwap:
+    """Return a swap of a route as the interface shows it."""
     protocol = network.protocol(pool.protocol) or WRAPPER_PROTOCOL
     name = protocol.display_name
     return ResultSwap(

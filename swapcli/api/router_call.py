@@ -95,11 +95,12 @@ def parse_call(fields: Fields, network: Network) -> RouterCall:
     """
     swaps = _parse_swap_parameters(fields, network)
     return RouterCall(
-        _parse_call_route(fields.nested("route"), swaps, network), swaps, fields.hex_bytes("integrator_data")
+        parse_call_route(fields.nested("route"), swaps, network), swaps, fields.hex_bytes("integrator_data")
     )
 
 
-def _parse_call_route(fields: Fields, swaps: tuple[RouterSwapParam, ...], network: Network) -> RouterRouteParam:
+def parse_call_route(fields: Fields, swaps: tuple[RouterSwapParam, ...], network: Network) -> RouterRouteParam:
+    """Parse the route of a call. Raises `InvalidInput` with the field."""
     tokens_in, tokens_out = {swap.token_in for swap in swaps}, {swap.token_out for swap in swaps}
     # Wrapping is one swap of a token for itself.
     is_wrapping = tokens_in == tokens_out and len(tokens_in) == 1

@@ -1,9 +1,8 @@
-"""What a user gives to be decoded: calldata in hex, felts, or the JSON of a transaction; and the network it is for."""
+"""Decode what a user gives, and guess the network it is for."""
 
 from __future__ import annotations
 
-import json
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable
 
 from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidInput, SwapcliError
@@ -11,45 +10,26 @@ from swapcli.evm.decoding.decode import decode_calldata
 from swapcli.model.decoded_call import DecodedCall
 from swapcli.model.market import MarketState
 from swapcli.model.network import Kind, Network
-from swapcli.records import NamedTuple
-from swapcli.starknet.decode_felts import decode_felts, parse_felts
-
-MAX_BYTES = 1 << 20
-"""More than any transaction has."""
+from swapcli.payload.documents import PayloadInput
+from swapcli.payload.given_transaction import GivenTransaction
+from swapcli.starknet.decode_felts import FUNCTIONS, decode_felts
 
 _SHOWN_CHARACTERS = 40
-_HINT = "give 0x and hexadecimal digits, felts separated by commas, or the JSON of swapcli calldata"
 
 
-class PayloadInput(NamedTuple):
-    """Calldata in hex, or felts, and what came with it; None for what did not."""
+def decode_payload(given: GivenTransaction, wrapped: str | None) -> DecodedCall:
+    """Decode a transaction; `wrapped` is the wrapped native token of its network.
 
-    calldata: str
-    felts: tuple[int, ...] | None = None
-    network: str | None = None
-    to: str | None = None
-    value: str | None = None
-    sender: str | None = None
-
-
-def parse_payload(text: str) -> PayloadInput:
-    """Parse what a user gives. Raises `InvalidInput`."""
-    stripped = text.strip()
-    if not stripped:
-        raise InvalidInput("no calldata given", hint=_HINT)
-    if len(stripped) > MAX_BYTES * 2:
-        raise InvalidInput("no transaction has so much calldata", hint=_HINT)
-    if stripped.startswith("{"):
-        return _parse_document(stripped)
-    felts = parse_felts(stripped)
-    if felts is not None:
-        return PayloadInput("", felts)
-    return PayloadInput(_parse_hex(stripped))
-
-
-def decode_payload(given: PayloadInput, wrapped: str | None) -> DecodedCall:
-    """Decode a payload; `wrapped` is the wrapped native token of its network. Raises `InvalidInput`."""
-    return decode_calldata(given.calldata, wrapped) if given.felts is None else decode_felts(given.felts)
+    An unknown function, or none, gives a call without a name. Raises `InvalidInput`.
+    """
+    if not given.has_content:
+        return DecodedCall("")
+    if given.felts is None:
+        return decode_calldata(given.calldata, wrapped)
+    call = decode_felts(given.felts) if given.entrypoint in (None, *FUNCTIONS) else None
+    if call is None or given.entrypoint not in (None, call.function):
+        return DecodedCall("", given.entrypoint or "")
+    return call
 
 
 def guess_network(given: PayloadInput, names: Iterable[str], open_market: Callable[[str], MarketState]) -> str | None:
@@ -57,7 +37,7 @@ def guess_network(given: PayloadInput, names: Iterable[str], open_market: Callab
 
     Networks without a market are left out.
     """
-    kind = Kind.STARKNET if given.felts is not None else Kind.EVM
+    kind = Kind.STARKNET if given.payload.felts is not None else Kind.EVM
     scores: dict[str, int] = {}
     for name in names:
         try:
@@ -74,8 +54,9 @@ def guess_network(given: PayloadInput, names: Iterable[str], open_market: Callab
 def _count_known(given: PayloadInput, market: MarketState) -> int:
     from swapcli.engine.payload_review import known_contracts
 
-    call = decode_payload(given, market.network.wrapped_native_address)
-    addresses: set[str | None] = {given.to and given.to.lower(), call.router}
+    payload = given.payload
+    call = decode_payload(payload, market.network.wrapped_native_address)
+    addresses: set[str | None] = {payload.to and payload.to.lower(), call.router}
     if call.order:
         addresses |= {call.order.token_in, call.order.token_out}
     for approval in filter(None, (call.approval, call.permit)):
@@ -83,44 +64,6 @@ def _count_known(given: PayloadInput, market: MarketState) -> int:
     addresses |= {each for swap in call.swaps for each in (swap.token_in, swap.token_out, swap.pool.key)}
     known = market.tokens.keys() | market.pools.keys() | known_contracts(market.network)
     return len(addresses & known)
-
-
-def _parse_hex(text: str) -> str:
-    """Return hex digits with 0x. Raises `InvalidInput`."""
-    digits = text[2:] if text[:2] in ("0x", "0X") else text
-    if not digits or not all(character in "0123456789abcdefABCDEF" for character in digits):
-        raise InvalidInput(f'"{truncate(text, _SHOWN_CHARACTERS)}" is not calldata', hint=_HINT)
-    if len(digits) % 2:
-        raise InvalidInput("the calldata has an odd number of digits", hint="check that all of it was copied")
-    return f"0x{digits}"
-
-
-def _parse_document(text: str) -> PayloadInput:
-    """Parse the JSON of a transaction, or the swap of that of `swapcli calldata`."""
-    try:
-        document = json.loads(text)
-    except (ValueError, RecursionError) as error:
-        raise InvalidInput(f"this is not valid JSON: {error}", hint=_HINT) from None
-    content = next((document[name] for name in ("calldata", "data", "input") if document.get(name)), None)
-    if isinstance(content, list):
-        given = PayloadInput("", parse_felts(json.dumps(content)))
-    elif isinstance(content, str):
-        given = PayloadInput(_parse_hex(content.strip()))
-    else:
-        raise InvalidInput("the JSON has no calldata or data", hint=_HINT)
-    return given._replace(
-        network=_text(document, "network"),
-        to=_text(document, "to"),
-        value=_text(document, "value"),
-        sender=_text(document, "from"),
-    )
-
-
-def _text(document: Mapping[str, object], name: str) -> str | None:
-    value = document.get(name)
-    if isinstance(value, int) and not isinstance(value, bool):
-        return str(value)
-    return value if isinstance(value, str) and value else None
 
 
 def parse_value(text: str) -> int:
@@ -137,4 +80,4 @@ def parse_value(text: str) -> int:
 
 def describes_other(network: Network, given: PayloadInput) -> bool:
     """Return whether a payload cannot be of a network of this kind."""
-    return (network.kind is Kind.STARKNET) != (given.felts is not None)
+    return (network.kind is Kind.STARKNET) != (given.payload.felts is not None)

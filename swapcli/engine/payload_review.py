@@ -28,6 +28,7 @@ from swapcli.model.units import PPM
 from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.networks.address import display_address
 from swapcli.payload.dangers import dangers_of
+from swapcli.payload.given_transaction import GivenTransaction
 from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -61,9 +62,17 @@ class ReviewedSwap(NamedTuple):
     share_ppm: int | None
 
 
+class ReviewedTransaction(NamedTuple):
+    """A transaction of a document, with its address canonical, and its decoded call."""
+
+    given: GivenTransaction
+    call: DecodedCall
+
+
 class PayloadReview(NamedTuple):
     """A call with what is known of it. `tokens` are those that are known, by address; the zero address is native.
 
+    `transactions` are all of the document that the call is of, if it lists them.
     `fresh_amount_out` is what a fresh quote of the order pays after an integrator's fee, on the state of `state`; None
     without one.
     """
@@ -76,6 +85,7 @@ class PayloadReview(NamedTuple):
     fresh_amount_out: int | None
     state: StateSource | None
     warnings: tuple[QuoteWarning, ...]
+    transactions: tuple[ReviewedTransaction, ...] = ()
 
     @property
     def dangers(self) -> tuple[str, ...]:
@@ -228,7 +238,9 @@ class _Reviewer:
         if not call.function:
             yield QuoteWarning(
                 WarningCode.FUNCTION_UNKNOWN,
-                f"the function {call.selector} is unknown: what the call does cannot be said",
+                f"the function {call.selector} is unknown: what the call does cannot be said"
+                if call.selector
+                else "the transaction calls no function: it only sends its value",
             )
         for oddity in call.oddities:
             yield QuoteWarning(WarningCode.CALL_UNUSUAL, oddity)

@@ -19,6 +19,10 @@ DANGEROUS_CODES = frozenset(
         WarningCode.RECIPIENT_DIFFERS,
         WarningCode.MINIMUM_ZERO,
         WarningCode.VALUE_DIFFERS,
+        WarningCode.CHAIN_DIFFERS,
+        WarningCode.TRANSACTIONS_DIFFER,
+        WarningCode.DOCUMENT_DIFFERS,
+        WarningCode.FEES_UNUSUAL,
     }
 )
 """What cannot be named, and what sends tokens elsewhere or takes more of them than the payload seems to say."""

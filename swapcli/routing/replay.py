@@ -100,6 +100,24 @@ def _join_paths(route: Route, execution: Execution) -> tuple[FlatSwap, ...]:
     )
 
 
+def planned_steps(route: Route, amount_in: int, execution: Execution = RATES) -> tuple[Step, ...]:
+    """Return the steps of a route without their amounts: shares alone determine which pool spends which part.
+
+    A router that executes paths has an amount for the start of each path, which is that of its step. Raises
+    `InvalidRoute`.
+    """
+    swaps = flatten(route, execution)
+    token_in, left = swaps[0].token_in, amount_in
+    steps = []
+    for swap in swaps:
+        spent = 0
+        if execution.executes_paths and swap.token_in == token_in:
+            spent = amount_in * swap.input_weight // _ROUTE_WEIGHT if swap.input_weight else left
+            left -= spent
+        steps.append(Step(swap.pool, swap.token_in, swap.token_out, swap.rate, spent, 0))
+    return tuple(steps)
+
+
 _Rates = Callable[[str, Mapping[tuple[str, str], int], int], Sequence[FlatSwap]]
 """Returns the swaps of a token from the weights of its pools and the scale of rates."""
 

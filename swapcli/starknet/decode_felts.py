@@ -13,6 +13,9 @@ from swapcli.model.network import FIBROUS
 from swapcli.starknet.cairo_serde import deserialise_call_with_rest
 from swapcli.starknet.felts import address_of_felt, from_felt_text, join_u256
 
+FUNCTIONS = ("approve", "swap")
+"""The entry points whose felts are decoded."""
+
 _APPROVE_FELTS = 3
 _MAX_FELTS = 100_000
 

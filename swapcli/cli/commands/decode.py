@@ -8,26 +8,21 @@ from typing import TYPE_CHECKING, Annotated
 from swapcli.cli import exit_codes
 from swapcli.cli.account_options import RECIPIENT, SENDER, parse_account_option
 from swapcli.cli.command_app import CommandApp, UsageError
-from swapcli.cli.files import STDIN, is_stdin_terminal, read_bounded_file
+from swapcli.cli.files import STDIN, is_regular, is_stdin_terminal, read_bounded_file
 from swapcli.cli.options import ROUTING, OutputOptions, SourceOptions, argument, option
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.session import Session, open_session
 from swapcli.config import network_names_from, override_settings
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.payload_input import (
-    MAX_BYTES,
-    PayloadInput,
-    decode_payload,
-    describes_other,
-    guess_network,
-    parse_payload,
-    parse_value,
-)
+from swapcli.engine.document_review import review_document
+from swapcli.engine.payload_input import decode_payload, describes_other, guess_network, parse_value
 from swapcli.engine.payload_review import Signing, review_payload
 from swapcli.engine.quote_options import parse_address_option
-from swapcli.errors import InvalidInput, InvalidOption
+from swapcli.errors import InvalidInput, InvalidOption, UnknownNetwork
 from swapcli.model.decoded_call import DecodedCall
 from swapcli.model.network import INTERFACE_DIALECTS, Network
+from swapcli.payload.documents import PayloadInput, parse_payload
+from swapcli.payload.given_transaction import MAX_BYTES
 
 if TYPE_CHECKING:
     from swapcli.library.market import Market
@@ -38,7 +33,8 @@ app = CommandApp()
 @app.command()
 def decode(
     calldata: Annotated[
-        str, argument("[CALLDATA]", "Calldata in hex, felts, or the JSON of a transaction; - or none is stdin.")
+        str,
+        argument("[CALLDATA]", "Calldata, felts or transactions, or a file of them; - or none is stdin."),
     ] = STDIN,
     *,
     network: Annotated[
@@ -72,34 +68,36 @@ def decode(
         if str(session.settings.market) == STDIN:
             raise InvalidOption("calldata and --market cannot both be read from stdin")
         calldata = read_bounded_file(STDIN, 4 * MAX_BYTES).decode(errors="replace")
+    elif is_regular(calldata):
+        calldata = read_bounded_file(calldata, 4 * MAX_BYTES).decode(errors="replace")
     given = parse_payload(calldata)
-    wei = value if value is not None else given.value
-    value_wei = None if wei is None else parse_value(wei)
-    given = given._replace(to=to or given.to, sender=sender or given.sender)
+    payload = given.payload
+    value_wei = payload.value if value is None else parse_value(value)
+    given = given._replace(
+        payload=payload._replace(to=to or payload.to, sender=sender or payload.sender, value=value_wei)
+    )
     name = _choose_network(session, given, network)
     market = None if name is None else session.open_market(name, skip_bad_pools=source.skip_bad_pools)
     found = market.network if market else None
     if found is not None and describes_other(found, given):
         raise InvalidInput(f"this is no payload of {found.name}", hint="name its own network with --network")
-    call = decode_payload(given, found.wrapped_native_address if found else None)
+    call = decode_payload(given.payload, found.wrapped_native_address if found else None)
     if market is not None:
         market = _for_dialect(session, market, call, skip_bad_pools=source.skip_bad_pools)
         found = market.network
     signing = Signing(value=value_wei)
     if found is not None:
         signing = _parse_signing(session, given, destination, found)._replace(value=value_wei)
+    fresh_source = market.source if market else None
+    now_s, max_gap_ppm = SYSTEM_CLOCK.now_s(), session.settings.impact_warning_ppm
     review = review_payload(
-        call,
-        market.source if market else None,
-        signing,
-        SYSTEM_CLOCK.now_s(),
-        session.settings.impact_warning_ppm,
-        is_modelled_meant=session.node_rules.excludes_nodes,
+        call, fresh_source, signing, now_s, max_gap_ppm, is_modelled_meant=session.node_rules.excludes_nodes
     )
+    review = review_document(review, given, fresh_source, now_s, max_gap_ppm)
     if session.output.format is OutputFormat.JSON:
-        from swapcli.cli.render.decode_json import review_document
+        from swapcli.cli.render.decode_json import render_review
 
-        session.output.print_document(review_document(review))
+        session.output.print_document(render_review(review))
         return exit_codes.UNSAFE if review.dangers else exit_codes.OK
     from swapcli.cli.render.decode_view import build_decode_view
 
@@ -131,7 +129,7 @@ def _choose_network(session: Session, given: PayloadInput, option: str | None) -
     if session.settings.market is not None and option is None:
         market = session.file_market()
         return market.network.name if market else None
-    name = option or given.network or session.settings.network
+    name = option or given.network or _named_by_chain(session, given) or session.settings.network
     if name is not None:
         return name
     guessed = guess_network(given, network_names_from(session.settings), session.market)
@@ -140,9 +138,18 @@ def _choose_network(session: Session, given: PayloadInput, option: str | None) -
     return guessed
 
 
+def _named_by_chain(session: Session, given: PayloadInput) -> str | None:
+    """Return the network with the first chain id of the transactions; None if no network has it."""
+    for chain_id in given.chain_ids[:1]:
+        with suppress(UnknownNetwork):
+            return session.network(str(chain_id)).name
+    return None
+
+
 def _parse_signing(session: Session, given: PayloadInput, destination: str | None, network: Network) -> Signing:
     """Parse the addresses of a transaction. Raises `InvalidAddress`."""
-    to = None if given.to is None else parse_address_option(given.to, network, "--to")
-    sender = None if given.sender is None else parse_account_option(given.sender, network, session, SENDER)
+    payload = given.payload
+    to = None if payload.to is None else parse_address_option(payload.to, network, "--to")
+    sender = None if payload.sender is None else parse_account_option(payload.sender, network, session, SENDER)
     recipient = None if destination is None else parse_account_option(destination, network, session, RECIPIENT)
     return Signing(to, None, sender, recipient)

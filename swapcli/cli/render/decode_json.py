@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from swapcli.api.quote_fields import render_state_source, render_warning_list
-from swapcli.engine.payload_review import PayloadReview, ReviewedSwap
+from swapcli.engine.payload_review import PayloadReview, ReviewedSwap, ReviewedTransaction
 from swapcli.model.decoded_call import DecodedApproval
 from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS
@@ -20,10 +20,11 @@ if TYPE_CHECKING:
         DecodedOrderJson,
         DecodedSwapJson,
         DecodedTokenJson,
+        DecodedTransactionJson,
     )
 
 
-def review_document(review: PayloadReview) -> DecodedDocumentJson:
+def render_review(review: PayloadReview) -> DecodedDocumentJson:
     """Render a review. Amounts are text, in base units; what is unknown or does not apply is null."""
     return _Renderer(review).document()
 
@@ -53,12 +54,13 @@ class _Renderer:
                 "feeBps": fee.fee_bps,
                 "surplusBps": fee.surplus_bps,
             },
-            "permit": self._approval(call.permit),
-            "approval": self._approval(call.approval),
+            "permit": self._approval(call.permit, review.signing.to),
+            "approval": self._approval(call.approval, review.signing.to),
             "trailingBytes": max(call.trailing_bytes, 0),
             "freshAmountOut": None if review.fresh_amount_out is None else str(review.fresh_amount_out),
             "minimumBelowFresh": None if gap is None else round(gap * 100, 4),
             "state": None if review.state is None else render_state_source(review.state),
+            "transactions": [self._transaction(each) for each in review.transactions],
             "warnings": render_warning_list(review.warnings),
             "dangers": list(review.dangers),
         }
@@ -90,16 +92,27 @@ class _Renderer:
             "amountIn": None if swap.amount_in is None else str(swap.amount_in),
         }
 
-    def _approval(self, approval: DecodedApproval | None) -> DecodedApprovalJson | None:
+    def _approval(self, approval: DecodedApproval | None, to: str | None) -> DecodedApprovalJson | None:
         if approval is None:
             return None
-        token = approval.token or self._review.signing.to
+        token = approval.token or to
         return {
             "token": None if token is None else self._token(token),
             "spender": self._address(approval.spender),
             "amount": str(approval.amount),
             "expiration": approval.expiration_s,
             "deadline": approval.deadline_s,
+        }
+
+    def _transaction(self, reviewed: ReviewedTransaction) -> DecodedTransactionJson:
+        given, call = reviewed
+        return {
+            "to": self._address(given.to),
+            "value": None if given.value is None else str(given.value),
+            "chainId": given.chain_id,
+            "function": call.function or None,
+            "selector": call.selector or None,
+            "approval": self._approval(call.approval, given.to),
         }
 
     def _token(self, address: str, *, is_native: bool = False) -> DecodedTokenJson:

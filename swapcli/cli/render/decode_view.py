@@ -9,7 +9,7 @@ from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.quote_facts import Fact, symbol
 from swapcli.cli.render.state_wording import describe_block, describe_origin
 from swapcli.encoding.text import printable
-from swapcli.engine.payload_review import PayloadReview, ReviewedSwap
+from swapcli.engine.payload_review import PayloadReview, ReviewedSwap, ReviewedTransaction
 from swapcli.model.decoded_call import SENDER, DecodedApproval
 from swapcli.model.network import Kind
 from swapcli.model.number_format import format_percentage, format_time
@@ -55,6 +55,9 @@ class _Words:
         if signing.value is not None:
             native = self._network.native if self._network else None
             yield Fact("Value", self._amount(signing.value, native), f"{signing.value} wei" if native else "")
+        if len(self._review.transactions) > 1:
+            for number, reviewed in enumerate(self._review.transactions, start=1):
+                yield self._transaction(number, reviewed)
         state = self._review.state
         if state is not None:
             yield Fact("State", describe_origin(state), describe_block(state))
@@ -110,6 +113,20 @@ class _Words:
             yield Fact("Spender", self._address(approval.spender))
         if approval.expiration_s is not None:
             yield Fact("Expires", *_time(approval.expiration_s, now_s))
+
+    def _transaction(self, number: int, reviewed: ReviewedTransaction) -> Fact:
+        given, call = reviewed
+        to = "no contract" if given.to is None else self._address(given.to)
+        name = call.function or (f"an unknown function, {call.selector}" if call.selector else "no function")
+        if call.approval is None:
+            return Fact(f"Transaction {number}", name, f"of {to}")
+        address = call.approval.token or given.to or ""
+        token = self._token(address)
+        amount = self._amount(call.approval.amount, token, address)
+        if call.approval.is_unlimited:
+            amount = f"all {symbol(token) if token else 'tokens'}"
+        spender = self._address(call.approval.spender) if call.approval.spender else "nobody"
+        return Fact(f"Transaction {number}", f"{name} {amount}", f"for {spender}")
 
     def _swap(self, reviewed: ReviewedSwap) -> tuple[str, ...]:
         token_out = ABSENT if reviewed.token_out is None else self._name(reviewed.token_out)

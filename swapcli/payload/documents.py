@@ -1,0 +1,287 @@
+"""What a user gives to be decoded: calldata, felts, transactions in the forms of wallets and nodes, our own documents.
+
+A document that carries several transactions is read whole: the last call of a router among them is the payload, and the
+others are compared with what that payload needs.
+"""
+
+from __future__ import annotations
+
+import json
+import re
+from collections.abc import Iterator, Mapping, Sequence
+from types import MappingProxyType
+from typing import Final
+
+from swapcli.encoding.strict_json import parse_json
+from swapcli.errors import InvalidInput
+from swapcli.evm.decoding.decode import DECODERS
+from swapcli.payload.given_transaction import HINT, MAX_BYTES, GivenTransaction, parse_calldata
+from swapcli.payload.quantities import parse_chain_id, parse_quantity
+from swapcli.records import NamedTuple
+from swapcli.starknet.decode_felts import parse_felts
+from swapcli.validation.values import describe
+
+_MAX_TRANSACTIONS: Final = 256
+_SELECTOR_CHARACTERS: Final = 10
+_WORD_CHARACTERS: Final = 66
+"""Of a word or a felt in hex with 0x."""
+_HEX: Final = re.compile(r"[0-9a-fA-F]+")
+_SENDING_METHODS: Final = ("eth_sendTransaction", "eth_signTransaction", "wallet_sendTransaction", "wallet_sendCalls")
+_DELEGATE_CALL: Final = 1
+"""The `operation` of a Safe's transaction that runs foreign code as the Safe itself."""
+
+
+class PayloadInput(NamedTuple):
+    """A payload, and what came with it.
+
+    `payload` is the transaction to decode, `network` the name or chain id of its network. `listed` are all transactions
+    of a document that lists them, in order, and `position` is that of the payload among them. `document` is the JSON
+    object that has the payload itself, `chain_ids` are all that it names.
+    """
+
+    payload: GivenTransaction
+    network: str | None = None
+    listed: tuple[GivenTransaction, ...] = ()
+    position: int | None = None
+    document: Mapping[str, object] = MappingProxyType({})
+    chain_ids: tuple[int, ...] = ()
+
+
+def parse_payload(text: str) -> PayloadInput:
+    """Parse what a user gives. Raises `InvalidInput`."""
+    stripped = text.strip()
+    if not stripped:
+        raise InvalidInput("no calldata given", hint=HINT)
+    if len(stripped) > MAX_BYTES * 4:
+        raise InvalidInput("no transaction has so much calldata", hint=HINT)
+    if stripped[0] in "{[":
+        return _parse_json(stripped)
+    from swapcli.payload.shell_forms import is_cast, is_shell, parse_cast, parse_shell
+
+    if is_cast(stripped):
+        sent, network = parse_cast(stripped)
+        return _from_list(sent, network)
+    if is_shell(stripped):
+        assigned, network, document = parse_shell(stripped)
+        return _from_list(assigned, network)._replace(document=document)
+    unwrapped = _join_lines(stripped)
+    if unwrapped is None and (felts := parse_felts(stripped)) is not None:
+        return PayloadInput(GivenTransaction(felts=felts))
+    return PayloadInput(GivenTransaction(parse_calldata(unwrapped or stripped)))
+
+
+def _join_lines(text: str) -> str | None:
+    """Return calldata that was wrapped over lines as one word; None if the text may as well be a list of felts."""
+    lines = text.split()
+    if len(lines) < 2 or "," in text:
+        return None
+    first = lines[0][2:] if lines[0][:2] in ("0x", "0X") else lines[0]
+    if not all(_HEX.fullmatch(line) for line in (first, *lines[1:])):
+        return None
+    digits = first + "".join(lines[1:])
+    begins_with_call = digits[: _SELECTOR_CHARACTERS - 2].lower() in DECODERS
+    # Felts are short, and only a call begins with 0x and goes on without.
+    is_long = lines[0] != first and any(len(line) > _WORD_CHARACTERS for line in lines)
+    return f"0x{digits}" if begins_with_call or is_long else None
+
+
+# --- JSON
+
+
+def _parse_json(text: str) -> PayloadInput:
+    documents = _load(text)
+    if len(documents) > 1:
+        return _from_objects(documents)
+    (document,) = documents
+    if isinstance(document, list):
+        if document and all(isinstance(entry, Mapping) for entry in document):
+            return _from_objects(document)
+        felts = parse_felts(text)
+        if felts is None:
+            raise InvalidInput("this is not a list of felts or transactions", hint=HINT)
+        return PayloadInput(GivenTransaction(felts=felts))
+    return _from_object(_object(document, "the document"))
+
+
+def _load(text: str) -> Sequence[object]:
+    """Return the JSON documents of a text: one, or one a line. Raises `InvalidInput`, also for repeated keys."""
+    lines = [line for line in text.splitlines() if line.strip()]
+    try:
+        if len(lines) > 1 and all(line.strip()[0] == "{" and line.strip()[-1] == "}" for line in lines):
+            return [_load_one(line) for line in lines]
+        return [_load_one(text)]
+    except InvalidInput as error:
+        error.hint = HINT
+        raise
+
+
+def _load_one(text: str) -> object:
+    return parse_json(text.encode(errors="replace"), "the document")
+
+
+def _from_objects(entries: Sequence[object]) -> PayloadInput:
+    """Parse a list of transactions, or of the answers of a node that have one each."""
+    objects = [_object(entry, f"[{number}]") for number, entry in enumerate(entries)]
+    return _from_list([_parse_transaction(_unwrap(each), f"[{k}]") for k, each in enumerate(objects)])
+
+
+def _from_object(document: Mapping[str, object]) -> PayloadInput:
+    document = _unwrap(document)
+    listed = _find_list(document)
+    network = _text_or_number(document, "network")
+    own = _parse_transaction(document, "")
+    if listed is None:
+        if not own.has_content and own.to is None:
+            raise InvalidInput("the JSON has no calldata or data", hint=HINT)
+        return PayloadInput(own, network, document=document, chain_ids=_chain_ids(own))
+    name, entries = listed
+    parsed = [
+        _parse_transaction(_object(entry, f"{name}[{number}]"), f"{name}[{number}].")
+        for number, entry in enumerate(entries)
+    ]
+    found = _from_list(parsed, network)
+    chain_ids = tuple(dict.fromkeys((*_chain_ids(own), *found.chain_ids)))
+    if own.has_content:
+        return found._replace(payload=own, document=document, chain_ids=chain_ids)
+    sender = found.payload.sender or own.sender or _safe_address(document)
+    payload = found.payload._replace(sender=sender)
+    return found._replace(payload=payload, document=document, chain_ids=chain_ids)
+
+
+def _from_list(listed: Sequence[GivenTransaction], network: str | None = None) -> PayloadInput:
+    """Return a list of transactions with its payload: the last call of a router, else the last transaction."""
+    if not listed:
+        raise InvalidInput("the document lists no transactions", hint=HINT)
+    position = max((k for k, each in enumerate(listed) if each.calls_router), default=len(listed) - 1)
+    if len(listed) == 1 and not listed[0].has_content and listed[0].to is None:
+        raise InvalidInput("the transaction has no calldata or data", hint=HINT)
+    chain_ids = tuple(dict.fromkeys(chain_id for each in listed for chain_id in _chain_ids(each)))
+    return PayloadInput(listed[position], network, tuple(listed), position, chain_ids=chain_ids)
+
+
+def _chain_ids(transaction: GivenTransaction) -> tuple[int, ...]:
+    return () if transaction.chain_id is None else (transaction.chain_id,)
+
+
+def _unwrap(document: Mapping[str, object]) -> Mapping[str, object]:
+    """Return the transaction in the answer of a node, or in a request to a wallet. Raises `InvalidInput`."""
+    if document.get("method") in _SENDING_METHODS:
+        params = document.get("params")
+        if not isinstance(params, list) or len(params) != 1:
+            raise InvalidInput("params: expected a list with one transaction", details={"field": "params"})
+        return _object(params[0], "params[0]")
+    if "jsonrpc" not in document and not isinstance(document.get("result"), Mapping):
+        return document
+    if document.get("error") is not None:
+        raise InvalidInput("this is the error of a node, and no transaction", hint=HINT)
+    if document.get("result") is None:
+        raise InvalidInput(
+            "the answer of the node has no transaction", hint="the node does not know it: check its hash and network"
+        )
+    return _object(document["result"], "result")
+
+
+def _find_list(document: Mapping[str, object]) -> tuple[str, Sequence[object]] | None:
+    """Return the list of transactions of a document, with its name. Raises `InvalidInput`."""
+    for name in ("transactions", "calls"):
+        if document.get(name) is None:
+            continue
+        entries = document[name]
+        if not isinstance(entries, list) or not 0 < len(entries) <= _MAX_TRANSACTIONS:
+            raise InvalidInput(
+                f"{name}: expected a list of 1 to {_MAX_TRANSACTIONS} transactions", details={"field": name}
+            )
+        return name, entries
+    return None
+
+
+def _safe_address(document: Mapping[str, object]) -> str | None:
+    """Return the Safe that a file of Safe's Transaction Builder was made for, None if it does not say."""
+    meta = document.get("meta")
+    found = meta.get("createdFromSafeAddress") if isinstance(meta, Mapping) else None
+    return found if isinstance(found, str) and found else None
+
+
+_QUANTITIES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
+    {
+        "value": ("value",),
+        "nonce": ("nonce",),
+        "gas": ("gas", "gasLimit", "gas_limit"),
+        "max_fee_wei": ("maxFeePerGas", "max_fee_per_gas", "gasPrice", "gas_price"),
+        "max_priority_fee_wei": ("maxPriorityFeePerGas", "max_priority_fee_per_gas"),
+    }
+)
+"""The names of each quantity. A node gives the price that was paid as `gasPrice` beside the maximum."""
+_CHAIN_NAMES: Final = ("chainId", "chain_id")
+_CALLDATA_NAMES: Final = ("calldata", "data", "input")
+
+
+def _parse_transaction(entry: Mapping[str, object], path: str) -> GivenTransaction:
+    """Parse a transaction; `path` is that of its fields. Raises `InvalidInput` for what cannot be read."""
+    contents = [_parse_content(entry[name], f"{path}{name}") for name in _CALLDATA_NAMES if entry.get(name) is not None]
+    if any(content != contents[0] for content in contents):
+        raise InvalidInput(f"{path}data: the transaction has two different calldata", details={"field": f"{path}data"})
+    calldata, felts = contents[0] if contents else ("0x", None)
+    method = entry.get("contractMethod")
+    if isinstance(method, Mapping) or (method is not None and calldata == "0x"):
+        raise InvalidInput(
+            f"{path}contractMethod: only calldata is decoded, and this names a method",
+            hint="let the tool that wrote it encode the data, or leave contractMethod null",
+            details={"field": f"{path}contractMethod"},
+        )
+    quantities = {field: _quantity(entry, names, path) for field, names in _QUANTITIES.items()}
+    return GivenTransaction(
+        calldata,
+        felts,
+        to=_text(entry, "to", path),
+        chain_id=next((parse_chain_id(entry[n], f"{path}{n}") for n in _CHAIN_NAMES if entry.get(n) is not None), None),
+        sender=_text(entry, "from", path),
+        entrypoint=_text(entry, "entrypoint", path),
+        oddities=tuple(_oddities(entry, path)),
+        **quantities,
+    )
+
+
+def _parse_content(content: object, path: str) -> tuple[str, tuple[int, ...] | None]:
+    """Parse calldata, or the felts of a call."""
+    if isinstance(content, list):
+        return "0x", parse_felts(json.dumps(content))
+    if not isinstance(content, str):
+        raise InvalidInput(f"{path}: expected calldata, not {describe(content)}", hint=HINT, details={"field": path})
+    joined = "".join(content.split())
+    return ("0x" if joined in ("", "0x", "0X") else parse_calldata(joined)), None
+
+
+def _quantity(entry: Mapping[str, object], names: Sequence[str], path: str) -> int | None:
+    """Return the first quantity of these names; None without one. All of them must be readable."""
+    found = [parse_quantity(entry[name], f"{path}{name}") for name in names if entry.get(name) is not None]
+    return found[0] if found else None
+
+
+def _text(entry: Mapping[str, object], name: str, path: str) -> str | None:
+    value = entry.get(name)
+    if value is None:
+        return None
+    if not isinstance(value, str) or not value.strip():
+        raise InvalidInput(f"{path}{name}: expected a text, not {describe(value)}", details={"field": f"{path}{name}"})
+    return value.strip()
+
+
+def _text_or_number(document: Mapping[str, object], name: str) -> str | None:
+    value = document.get(name)
+    is_number = isinstance(value, int) and not isinstance(value, bool)
+    return str(value) if is_number else _text(document, name, "")
+
+
+def _oddities(entry: Mapping[str, object], path: str) -> Iterator[str]:
+    """Yield what a transaction would do beside its call."""
+    if entry.get("authorizationList"):
+        yield "the transaction also lets contracts act as the sender's account (authorizationList)"
+    if entry.get("operation") is not None and parse_quantity(entry["operation"], f"{path}operation") == _DELEGATE_CALL:
+        yield "the Safe runs the called contract's code as its own (operation 1)"
+
+
+def _object(value: object, path: str) -> Mapping[str, object]:
+    if not isinstance(value, Mapping):
+        raise InvalidInput(f"{path}: expected an object, not {describe(value)}", hint=HINT, details={"field": path})
+    return value

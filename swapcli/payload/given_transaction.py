@@ -1,0 +1,67 @@
+"""One transaction as a user gives it, in whatever form it was written."""
+
+from __future__ import annotations
+
+import re
+from typing import Final
+
+from swapcli.encoding.text import truncate
+from swapcli.errors import InvalidInput
+from swapcli.evm import permit2_allowance, transactions
+from swapcli.evm.decoding.decode import DECODERS
+from swapcli.records import NamedTuple
+
+MAX_BYTES: Final = 1 << 20
+"""More than any transaction has."""
+HINT: Final = "give 0x and hexadecimal digits, felts separated by commas, or the JSON of swapcli calldata"
+
+_SHOWN_CHARACTERS: Final = 40
+_SELECTOR_CHARACTERS: Final = 10
+_HEX: Final = re.compile(r"[0-9a-fA-F]+")
+_APPROVALS: Final = (transactions.APPROVE, permit2_allowance.APPROVE)
+
+
+class GivenTransaction(NamedTuple):
+    """One transaction as it was given; None for what it does not say. Values and fees are in wei.
+
+    `calldata` is hex with 0x; `felts` are those of a call on Starknet, of `entrypoint`. `oddities` are sentences about
+    what no transaction of a swap has.
+    """
+
+    calldata: str = "0x"
+    felts: tuple[int, ...] | None = None
+    to: str | None = None
+    value: int | None = None
+    chain_id: int | None = None
+    sender: str | None = None
+    nonce: int | None = None
+    gas: int | None = None
+    max_fee_wei: int | None = None
+    max_priority_fee_wei: int | None = None
+    entrypoint: str | None = None
+    oddities: tuple[str, ...] = ()
+
+    @property
+    def has_content(self) -> bool:
+        """Whether it calls anything."""
+        return self.felts is not None or self.calldata != "0x"
+
+    @property
+    def calls_router(self) -> bool:
+        """Whether it calls a function of a router that is decoded, or on Starknet one that is no approval."""
+        if self.felts is not None:
+            return self.entrypoint not in (None, "approve")
+        selector = self.calldata[2:_SELECTOR_CHARACTERS].lower()
+        return selector in DECODERS and selector not in _APPROVALS
+
+
+def parse_calldata(text: str) -> str:
+    """Return calldata in lower-case hex with 0x. Raises `InvalidInput`."""
+    digits = text[2:] if text[:2] in ("0x", "0X") else text
+    if not digits or not _HEX.fullmatch(digits):
+        raise InvalidInput(f'"{truncate(text, _SHOWN_CHARACTERS)}" is not calldata', hint=HINT)
+    if len(digits) % 2:
+        raise InvalidInput("the calldata has an odd number of digits", hint="check that all of it was copied")
+    if len(digits) > MAX_BYTES * 2:
+        raise InvalidInput("no transaction has so much calldata", hint=HINT)
+    return f"0x{digits.lower()}"

@@ -1,0 +1,370 @@
+"""`swapcli decode` on whole documents: what is signed must be what the swap needs, in every form that carries it."""
+
+from __future__ import annotations
+
+import json
+import textwrap
+from collections.abc import Callable, Iterator
+from copy import deepcopy
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+from tests.examples import examples
+from tests.support.command import CommandResult, run_swapcli
+
+ME, OTHER = "0x" + "1" * 40, "0x" + "22" * 20
+DIALECTS = ("fibrous", "universal-router", "settler")
+TOKENS = ("ETH", "USDC", "cbBTC", "AERO", "WETH", "cbETH", "DAI")
+HAND_OFFS = ("cast", "safe", "sh", "web3")
+HARMLESS = {"STATE_MODELLED", "DEADLINE_NONE"}
+
+Json = dict[str, Any]
+
+
+@pytest.fixture(scope="module", autouse=True)
+def settler(tmp_path_factory: pytest.TempPathFactory) -> Iterator[None]:
+    """Settings with the address of a Settler, for all commands of this module."""
+    file = tmp_path_factory.mktemp("settings") / "config.yaml"
+    file.write_text(f'networks: {{base: {{router: "0x{"55" * 20}", router_dialect: settler}}}}')
+    with pytest.MonkeyPatch.context() as patch:
+        patch.setattr(_Settings, "file", str(file))
+        yield
+
+
+class _Settings:
+    file = ""
+
+
+def build(*order: str, dialect: str = "fibrous", output_format: str = "json") -> CommandResult:
+    options = ("--config", _Settings.file) if dialect == "settler" else ("--router-dialect", dialect)
+    return run_swapcli(
+        "calldata", "base", *order, "--destination", ME, "--offline", "--format", output_format, *options
+    )
+
+
+def document(*order: str, dialect: str = "fibrous") -> Json:
+    built = build(*order, dialect=dialect)
+    assert built.exit_code == 0, built.stderr
+    return dict(built.json)
+
+
+def decode(text: str | Json | list[Any], *options: str, dialect: str = "fibrous") -> CommandResult:
+    text = text if isinstance(text, str) else json.dumps(text)
+    more = ("--config", _Settings.file) if dialect == "settler" else ()
+    return run_swapcli("decode", "-", "--offline", "--json", *options, *more, stdin=text.encode())
+
+
+def codes(ran: CommandResult) -> set[str]:
+    return {warning["code"] for warning in ran.json["warnings"]} - HARMLESS
+
+
+def messages(ran: CommandResult, code: str) -> list[str]:
+    return [warning["message"] for warning in ran.json["warnings"] if warning["code"] == code]
+
+
+# --- what is honest
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+@pytest.mark.parametrize("order", [("USDC", "ETH", "3000"), ("ETH", "USDC", "1")])
+def test_hand_off_files_are_read_whole(dialect: str, order: tuple[str, ...]) -> None:
+    for output_format in HAND_OFFS:
+        text = build(*order, dialect=dialect, output_format=output_format).stdout
+        ran = decode(text, dialect=dialect)
+        assert codes(ran) == set(), (output_format, ran.stdout)
+        count = 1 if order[0] == "ETH" else 3 if dialect == "universal-router" else 2
+        listed = 0 if (output_format, count) == ("web3", 1) else count  # one object is no list
+        assert len(ran.json["transactions"]) == listed, output_format
+        assert ran.json["order"]["recipient"] == ME
+        assert (ran.json["network"], ran.json["dialect"]) == ("base", dialect)
+
+
+def test_answers_of_nodes_requests_to_wallets_lists_and_wrapped_lines_are_read() -> None:
+    shown = document("ETH", "USDC", "1")
+    plain = {"to": shown["to"], "input": shown["calldata"], "value": hex(10**18), "chainId": "0x2105", "from": ME}
+    mined = {**plain, "hash": "0x" + "ab" * 32, "nonce": "0x5", "gas": "0x5208f", "type": "0x2", "blockNumber": "0x10"}
+    calldata = shown["calldata"]
+    for text in (
+        {"jsonrpc": "2.0", "id": 1, "result": mined},
+        mined,
+        {"jsonrpc": "2.0", "id": 1, "method": "eth_sendTransaction", "params": [plain]},
+        {"version": "2.0.0", "chainId": "0x2105", "from": ME, "calls": [{"to": shown["to"], "data": calldata}]},
+        [mined],
+        "\n".join(textwrap.wrap(calldata, 80)),
+        "\n".join(textwrap.wrap(calldata[2:].upper(), 64)),
+        f"  {calldata}\n",
+    ):
+        ran = decode(text)
+        assert ran.exit_code == 0, (text, ran.stdout, ran.stderr)
+        assert codes(ran) == set()
+        assert ran.json["order"]["amountIn"] == str(10**18)
+
+
+def test_a_file_is_read(tmp_path: Path) -> None:
+    file = tmp_path / "safe.json"
+    file.write_text(build("USDC", "ETH", "5", output_format="safe").stdout)
+    ran = run_swapcli("decode", str(file), "--offline", "--json")
+    assert codes(ran) == set()
+    assert [each["function"] for each in ran.json["transactions"]] == ["approve", "swap"]
+
+
+VALUES: tuple[Callable[[int], Any], ...] = (
+    hex,
+    str,
+    int,
+    lambda value: f"{value}n",
+    lambda value: {"type": "BigNumber", "hex": hex(value)},
+    lambda value: {"_hex": hex(value), "_isBigNumber": True},
+    lambda value: {"_hex": hex(value)},
+    lambda value: {"__type": "bigint", "value": str(value)},
+)
+
+
+@pytest.mark.parametrize("write", VALUES)
+def test_value_and_chain_are_compared_however_they_are_written(write: Callable[[int], Any]) -> None:
+    shown = document("ETH", "USDC", "1")
+    honest = {"to": shown["to"], "data": shown["calldata"], "value": write(10**18), "chainId": write(8453)}
+    assert codes(decode(honest)) == set()
+    assert "VALUE_DIFFERS" in codes(decode({**honest, "value": write(10**18 + 1)}))
+    for text in (
+        {**shown, "chainId": write(1)},
+        {**honest, "chainId": write(1), "network": "base"},
+        {"transactions": [{**honest, "chainId": write(1)}], "network": "base"},
+    ):
+        assert "CHAIN_DIFFERS" in codes(decode(text))
+    assert "CHAIN_DIFFERS" in codes(decode({**honest, "chainId": write(143)}, "--network", "base"))
+
+
+def test_the_chain_id_names_the_network() -> None:
+    ran = decode({"data": document("ETH", "USDC", "1")["calldata"], "chainId": 8453, "value": str(10**18)})
+    assert ran.json["network"] == "base"
+    unknown = decode({"data": "0xdeadbeef", "chainId": 987654})
+    assert "FUNCTION_UNKNOWN" in codes(unknown)
+
+
+# --- what cannot be read
+
+
+@pytest.mark.parametrize(
+    "text",
+    [
+        '{"data": "0xdeadbeef", "data": "0xdeadbee0"}',
+        '{"data": "0xdeadbeef", "input": "0xdeadbee0"}',
+        '{"data": "0xdeadbeef", "value": "1.5"}',
+        '{"data": "0xdeadbeef", "value": -1}',
+        '{"data": "0xdeadbeef", "value": true}',
+        '{"data": "0xdeadbeef", "value": {"hex": "0x1", "unit": "ether"}}',
+        '{"data": "0xdeadbeef", "value": ""}',
+        '{"data": "0xdeadbeef", "chainId": "base"}',
+        '{"data": "0xdeadbeef", "to": 5}',
+        '{"data": "0xdeadbeef", "to": "0x12"}',
+        '{"data": "0xdeadbeef", "gas": "much"}',
+        '{"data": "0xdeadbeef", "nonce": []}',
+        '{"data": {"type": "Buffer", "data": [1]}}',
+        '{"transactions": []}',
+        '{"transactions": {"to": "0x1"}}',
+        '{"transactions": ["0xdeadbeef"]}',
+        '{"transactions": [{"to": null}]}',
+        '{"jsonrpc": "2.0", "id": 1, "result": null}',
+        '{"jsonrpc": "2.0", "id": 1, "error": {"code": -32000, "message": "no"}}',
+        '{"method": "eth_sendTransaction", "params": []}',
+        '{"transactions": [{"to": "0x1", "data": null, "contractMethod": {"name": "approve"}}]}',
+        "cast send --unknown 0x1 0xdeadbeef",
+        "cast send 0x" + "1" * 40 + " 'approve(address,uint256)' 0x1 2",
+        "cast send --value 1ether 0x" + "1" * 40 + " 0xdeadbeef",
+        "SWAP_TO=0x" + "1" * 40,
+        "SWAP_TO=0x1\nSWAP_TO=0x2",
+    ],
+)
+def test_what_cannot_be_read_under_a_known_name_is_an_error(text: str) -> None:
+    ran = decode(text, "--network", "base")
+    assert (ran.exit_code, ran.stdout) == (2, ""), ran.stdout
+    assert ran.error["message"]
+
+
+# --- what is tampered with
+
+
+def approval(token: str, spender: str, amount: int) -> Json:
+    return {"to": token, "data": f"0x095ea7b3{spender[2:].lower():0>64}{amount:064x}", "value": 0, "chainId": 8453}
+
+
+Change = Callable[[list[Json]], object]
+CHANGES: dict[str, Change] = {
+    "an approval of more": lambda sent: sent[0].update(data=sent[0]["data"][:-64] + "f" * 64),
+    "an approval of a unit more": lambda sent: sent[0].update(
+        data=sent[0]["data"][:-64] + f"{int(sent[0]['data'][-64:], 16) + 1:064x}"
+    ),
+    "another spender": lambda sent: sent[0].update(data=sent[0]["data"].replace(sent[0]["data"][34:74], OTHER[2:])),
+    "another token": lambda sent: sent[0].update(to="0x4200000000000000000000000000000000000006"),
+    "a value": lambda sent: sent[0].update(value=1),
+    "an approval of a stranger": lambda sent: sent.insert(0, approval(sent[0]["to"], OTHER, 1)),
+    "a transfer": lambda sent: sent.insert(
+        1, {"to": sent[0]["to"], "data": f"0xa9059cbb{OTHER[2:]:0>64}{1:064x}", "value": 0, "chainId": 8453}
+    ),
+    "native currency to a stranger": lambda sent: sent.insert(0, {"to": OTHER, "value": 1, "chainId": 8453}),
+    "a call after the swap": lambda sent: sent.append({"to": OTHER, "data": "0xdeadbeef", "value": 0}),
+    "the swap twice": lambda sent: sent.append(sent[-1]),
+    "another order": lambda sent: sent.reverse(),
+    "no approval": lambda sent: sent.pop(0),
+    "another router": lambda sent: sent[-1].update(to=OTHER),
+    "no contract": lambda sent: sent[-1].pop("to"),
+    "another chain": lambda sent: sent[0].update(chainId=1),
+    "a value with the swap": lambda sent: sent[-1].update(value=hex(10**18)),
+    "another call": lambda sent: sent[-1].update(data=sent[-1]["data"][:-1] + "1"),
+    "a revocation that stays": lambda sent: sent.append(approval(sent[0]["to"], ME, 0)),
+    "the account of a contract": lambda sent: sent[-1].update(authorizationList=[{"address": OTHER}]),
+    "fees of millions": lambda sent: sent[-1].update(gas=300_000, maxFeePerGas=10**16, maxPriorityFeePerGas=1),
+    "a huge gas limit": lambda sent: sent[-1].update(gas=50_000_000),
+    "a priority fee above the fee": lambda sent: sent[-1].update(maxFeePerGas=1, maxPriorityFeePerGas=2),
+}
+
+
+@pytest.mark.parametrize("dialect", DIALECTS)
+def test_each_change_of_the_transactions_is_dangerous(dialect: str) -> None:
+    shown = document("USDC", "AERO", "3000", dialect=dialect)
+    assert codes(decode(shown, dialect=dialect)) == set()
+    for name, change in CHANGES.items():
+        changed = deepcopy(shown)
+        change(changed["transactions"])
+        ran = decode(changed, dialect=dialect)
+        found = codes(ran)
+        expected = {"TRANSACTIONS_DIFFER", "CHAIN_DIFFERS", "CALL_UNUSUAL", "FEES_UNUSUAL"}
+        assert found & expected, name
+        assert found <= expected, (name, found)
+
+
+def test_an_allowance_may_be_revoked_before_it_is_granted() -> None:
+    for dialect in DIALECTS:
+        shown = document("USDC", "AERO", "3000", dialect=dialect)
+        granted = shown["transactions"][0]
+        spender = "0x" + granted["data"][34:74]
+        shown["transactions"].insert(0, approval(granted["to"], spender, 0))
+        assert codes(decode(shown, dialect=dialect)) == set()
+        del shown["transactions"][1]
+        assert "TRANSACTIONS_DIFFER" in codes(decode(shown, dialect=dialect))
+
+
+def test_sentences_say_who_may_take_what() -> None:
+    shown = document("USDC", "AERO", "3000")
+    CHANGES["another spender"](shown["transactions"])
+    (first, *_) = messages(decode(shown), "TRANSACTIONS_DIFFER")
+    assert first == (
+        "transaction 1 lets 0x2222222222222222222222222222222222222222 take 3,000 USDC: the swap needs no such"
+    )
+
+
+def test_a_batch_without_a_swap_is_judged_call_by_call() -> None:
+    usdc = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913"
+    router = document("ETH", "USDC", "1")["to"]
+    ran = decode([approval(usdc, OTHER, 5), approval(usdc, router, 5)])
+    assert messages(ran, "SPENDER_UNKNOWN")[0].startswith("transaction 1: the spender 0x2222")
+
+
+# --- what contradicts the route
+
+
+def test_the_route_is_that_of_the_calldata_or_dangerous() -> None:
+    shown = document("USDC", "ETH", "3000")
+    changes: dict[str, Callable[[Json], object]] = {
+        "minimum": lambda d: d.update(minReceived=str(int(d["minReceived"]) - 1)),
+        "slippage": lambda d: d.update(slippage=0.6),
+        "output": lambda d: d["route"].update(outputAmount=str(int(d["route"]["outputAmount"]) + 1)),
+        "recipient": lambda d: d["route"].update(destination=OTHER),
+        "router": lambda d: d.update(router_address=OTHER),
+        "rate": lambda d: d["swap_parameters"][0].update(rate=str(int(d["swap_parameters"][0]["rate"]) + 1)),
+        "decimals": lambda d: d["route"]["inputToken"].update(decimals=7),
+        "pool": lambda d: d["route"]["route"][0]["swaps"][0][0].update(poolName="Uniswap V2"),
+        "fee": lambda d: d["route"]["route"][0]["swaps"][0][0]["extraData"].update(fee=101),
+    }
+    for name, change in changes.items():
+        changed = deepcopy(shown)
+        change(changed)
+        assert "DOCUMENT_DIFFERS" in codes(decode(changed)), name
+
+
+UNCHECKED = {
+    "time", "price", "estimatedGasUsed", "estimatedGasUsedInUsd", "bestQuotesByProtocols", "initial", "timestamp",
+    "name", "apiVersion", "what", "success", "errorMessage", "symbol",
+}  # fmt: skip
+"""Fields of a route that neither decide what is signed nor say what it does."""
+
+
+def leaves(found: Any, path: tuple[str | int, ...] = ()) -> Iterator[tuple[str | int, ...]]:
+    if isinstance(found, dict | list):
+        for key, value in found.items() if isinstance(found, dict) else enumerate(found):
+            if key not in UNCHECKED:
+                yield from leaves(value, (*path, key))
+    elif found is not None:
+        yield path
+
+
+def changed_unit(value: Any, rng: Random) -> Any:
+    """Return a value with one unit, digit or character changed."""
+    if isinstance(value, bool):
+        return not value
+    if isinstance(value, int | float):
+        return value + rng.choice((-1, 1)) if value else value + 1
+    text = str(value)
+    if text.endswith("%"):
+        hundredths = round(float(text[:-1]) * 100) + rng.choice((-1, 1))
+        return f"{hundredths // 100}.{hundredths % 100:02d}%"
+    if text.startswith("0x"):
+        text = text.lower()
+        position = rng.randrange(2, len(text))
+        digit = rng.choice([each for each in "0123456789abcdef" if each != text[position]])
+        return text[:position] + digit + text[position + 1 :]
+    return str(int(text) + rng.choice((-1, 1)) if int(text) else 1) if text.isdecimal() else f"{text}x"
+
+
+def at(found: Any, path: tuple[str | int, ...]) -> Any:
+    for key in path:
+        found = found[key]
+    return found
+
+
+def change_one(shown: Json, rng: Random) -> tuple[Json, str]:
+    """Return a document with one unit changed: the calldata everywhere, or one field."""
+    changed = deepcopy(shown)
+    if rng.random() < 0.4:
+        data = changed_unit(shown["calldata"], rng)
+        changed["calldata"] = changed["transactions"][-1]["data"] = data
+        return changed, f"calldata, {data}"
+    names = ("route", "quote", "swap", "swap_parameters", "transactions", "to", "value", "calldata", "minReceived",
+             "router_address", "integrator_data")  # fmt: skip
+    paths = [path for name in names if name in changed for path in leaves(changed[name], (name,))]
+    path = rng.choice(paths)
+    before = at(changed, path)
+    at(changed, path[:-1])[path[-1]] = changed_unit(before, rng)
+    return changed, f"{path}: {before} -> {at(changed, path)}"
+
+
+def random_documents(seed: str, count: int) -> Iterator[tuple[str, Json]]:
+    rng = Random(seed)
+    while count:
+        dialect = rng.choice(DIALECTS)
+        amount = str(10 ** rng.randint(-3, 0) * rng.randint(1, 9))
+        built = build(*rng.sample(TOKENS, 2), amount, dialect=dialect)
+        if built.exit_code == 0 and int(built.json["minReceived"]) > 1000:
+            yield dialect, built.json
+            count -= 1
+
+
+def is_flagged(ran: CommandResult) -> bool:
+    from swapcli.payload.dangers import DANGEROUS_CODES
+
+    return ran.exit_code == 2 or bool(codes(ran) & DANGEROUS_CODES)
+
+
+def test_every_change_of_one_unit_is_found() -> None:
+    count, a_document = examples(60, full=2_000), 10
+    rng = Random("one unit")
+    for dialect, shown in random_documents("documents to change", count // a_document):
+        assert not is_flagged(decode(shown, dialect=dialect))
+        for _ in range(a_document):
+            changed, what = change_one(shown, rng)
+            ran = decode(changed, dialect=dialect)
+            assert is_flagged(ran), (dialect, what)
