@@ -1,6 +1,6 @@
 """Compare the calldata of a document with the route that the document shows.
 
-The shares of a route determine the rates, the paths and the pools of its payload, whatever the state of the pools. So
+The shares of a route determine the rates, the paths and the pools of its payload in any state of the pools. So
 the payload is built again from the route, and must be the same to the last byte; the output and the minimum, which
 depend on the state, must be the same wherever the document has them.
 """

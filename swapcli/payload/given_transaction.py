@@ -1,4 +1,4 @@
-"""One transaction as a user gives it, in whatever form it was written."""
+"""One transaction as a user gives it, in any form."""
 
 from __future__ import annotations
 

@@ -82,7 +82,7 @@ def test_hand_off_files_are_read_whole(dialect: str, order: tuple[str, ...]) -> 
         assert (ran.json["network"], ran.json["dialect"]) == ("base", dialect)
 
 
-def test_answers_of_nodes_requests_to_wallets_lists_and_wrapped_lines_are_read() -> None:
+def test_what_nodes_wallets_and_terminals_write_is_read() -> None:
     shown = document("ETH", "USDC", "1")
     plain = {"to": shown["to"], "input": shown["calldata"], "value": hex(10**18), "chainId": "0x2105", "from": ME}
     mined = {**plain, "hash": "0x" + "ab" * 32, "nonce": "0x5", "gas": "0x5208f", "type": "0x2", "blockNumber": "0x10"}
@@ -179,7 +179,7 @@ def test_the_chain_id_names_the_network() -> None:
         "SWAP_TO=0x1\nSWAP_TO=0x2",
     ],
 )
-def test_what_cannot_be_read_under_a_known_name_is_an_error(text: str) -> None:
+def test_what_cannot_be_read_is_an_error(text: str) -> None:
     ran = decode(text, "--network", "base")
     assert (ran.exit_code, ran.stdout) == (2, ""), ran.stdout
     assert ran.error["message"]
@@ -201,11 +201,11 @@ CHANGES: dict[str, Change] = {
     "another spender": lambda sent: sent[0].update(data=sent[0]["data"].replace(sent[0]["data"][34:74], OTHER[2:])),
     "another token": lambda sent: sent[0].update(to="0x4200000000000000000000000000000000000006"),
     "a value": lambda sent: sent[0].update(value=1),
-    "an approval of a stranger": lambda sent: sent.insert(0, approval(sent[0]["to"], OTHER, 1)),
+    "an approval for another account": lambda sent: sent.insert(0, approval(sent[0]["to"], OTHER, 1)),
     "a transfer": lambda sent: sent.insert(
         1, {"to": sent[0]["to"], "data": f"0xa9059cbb{OTHER[2:]:0>64}{1:064x}", "value": 0, "chainId": 8453}
     ),
-    "native currency to a stranger": lambda sent: sent.insert(0, {"to": OTHER, "value": 1, "chainId": 8453}),
+    "native currency to another account": lambda sent: sent.insert(0, {"to": OTHER, "value": 1, "chainId": 8453}),
     "a call after the swap": lambda sent: sent.append({"to": OTHER, "data": "0xdeadbeef", "value": 0}),
     "the swap twice": lambda sent: sent.append(sent[-1]),
     "another order": lambda sent: sent.reverse(),
@@ -237,7 +237,7 @@ def test_each_change_of_the_transactions_is_dangerous(dialect: str) -> None:
         assert found <= expected, (name, found)
 
 
-def test_an_allowance_may_be_revoked_before_it_is_granted() -> None:
+def test_an_allowance_may_be_revoked_first() -> None:
     for dialect in DIALECTS:
         shown = document("USDC", "AERO", "3000", dialect=dialect)
         granted = shown["transactions"][0]
