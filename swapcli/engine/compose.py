@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
 from swapcli.config import Secret, Settings, network_names_from, networks_from, node_url
+from swapcli.config.loader import ARGUMENT_ORIGIN
 from swapcli.config.source_readers import FLAG_ORIGIN
 from swapcli.encoding.byte_order_mark import to_plain_utf8
 from swapcli.encoding.url import is_http_url
@@ -484,14 +485,17 @@ class QuoteSources:
         return self.stores_folder / f"{stem}.sqlite"
 
     def store_files(self) -> list[Path]:
-        """Return the paths of all stores in alphabetical order."""
+        """Return the paths of all stores in alphabetical order. Raises `ConfigError` as `stored`."""
+        self._check_named_folder()
         return sorted(self.stores_folder.glob("*.sqlite"))
 
     def stored(self, name: str) -> Store | None:
         """Open the store of the network called `name`; return None if there is none, or it has no pools.
 
-        Raises `ConfigError` if it cannot be opened or belongs to another network, `MarketError` if it is damaged.
+        Raises `ConfigError` if it cannot be opened or belongs to another network, or the user has named a folder that
+        does not exist; `MarketError` if it is damaged.
         """
+        self._check_named_folder()
         file = self.store_file(name)
         if not _may_exist(file):
             return None
@@ -502,6 +506,20 @@ class QuoteSources:
             return store
         store.close()
         return None
+
+    def _check_named_folder(self) -> None:
+        """Raise `ConfigError` if the call at hand names a folder of stores that does not exist: it is mistyped.
+
+        A folder of the settings may be one that the first sync makes.
+        """
+        folder = self.settings.store_dir
+        is_named = self.settings.origin("store_dir") in (FLAG_ORIGIN, ARGUMENT_ORIGIN)
+        if folder is not None and is_named and not folder.is_dir():
+            raise ConfigError(
+                f"there is no folder {folder}",
+                hint=f"swapcli sync NETWORK --store {folder} makes it",
+                details={"folder": str(folder)},
+            )
 
     def open_store(self, name: str) -> Store:
         """Open the store of the network called `name`. Raises as `stored`, and `ConfigError` if there is none."""

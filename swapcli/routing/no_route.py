@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from math import ceil, log10
 
 from swapcli.errors import NoRoute
@@ -73,6 +74,17 @@ def tokens_not_connected(order: Order, graph: MarketGraph) -> NoRoute:
     tried = f"{graph.pool_count} pool{'s' if graph.pool_count != 1 else ''} tried"
     hint = ", or ".join(hints) or "no pools of this market join them"
     return NoRoute(f"no route from {_names(order)} {limit}{without}: {tried}", hint=hint, details=_tokens(order))
+
+
+def with_unread_pools(error: NoRoute, reasons: Sequence[str], hint: str) -> NoRoute:
+    """Return the error for the same order that also says that pools could not be read, with `hint` in place of its own.
+
+    `reasons` has one for each of the pools.
+    """
+    count = len(reasons)
+    unread = f"{count} pool{'s' if count != 1 else ''} could not be read: {reasons[0]}"
+    details = error.details | {"unread_pools": count}
+    return NoRoute(f"{error.message}; {unread}", hint=hint, details=details)
 
 
 def _no_route(order: Order, problem: str, hint: str, **details: object) -> NoRoute:

@@ -262,6 +262,20 @@ def test_unreadable_pools_are_left_out_and_counted(trader: Trader, node: RpcNode
     )
 
 
+def test_an_order_whose_pools_could_not_be_read_is_told_why(trader: Trader, node: RpcNode) -> None:
+    stored = trader.market
+    pair = _pair(stored)
+    nowhere = [replace(pair, address="0x" + f"{number:02x}" * 20) for number in (0x11, 0x12)]
+    with pytest.raises(NoRoute) as caught:
+        live(stored._replace(pools={pool.key: pool for pool in nowhere}), node).quote(
+            QuoteRequest(order(trader), ApiVersion.V2)
+        )
+    error = caught.value
+    assert ": 0 pools tried; 2 pools could not be read: " in error.message
+    assert error.hint == f"swapcli sync {stored.network.name} finds the pools that exist"
+    assert error.details["unread_pools"] == 2
+
+
 def _pair(market: MarketState) -> ConstantProduct:
     """A pair of the order's tokens, which a router would want."""
     return next(pool for pool in market.pools.values() if isinstance(pool, ConstantProduct) and not pool.is_solidly)

@@ -19,7 +19,7 @@ from tests.support.testnet import write_market_file
 
 WIDTHS = (50, 80, 120)
 ME = "0x" + "1" * 40
-EMPTY = "{folder}/no-such-folder"
+MISSING = "{folder}/no-such-folder"
 BASE_ORDER = ("base", "ETH", "USDC", "25", "--destination", ME)
 STARKNET_ORDER = ("STRK", "USDC", "5", "--destination", "0x1234")
 CODE = re.compile(
@@ -79,7 +79,7 @@ ROWS: dict[str, tuple[Row, ...]] = {
     "market info": (
         Row(("--store", "{stores}", "--table")),
         Row(("testnet", "--store", "{stores}", "--table")),
-        Row(("--store", EMPTY, "--table")),
+        Row(("--store", MISSING, "--table"), exit_code=2),
     ),
     "market remove": (Row(("nosuch", "--store", "{stores}"), exit_code=2),),
     "serve": (Row(("--networks", "nosuch"), exit_code=2),),

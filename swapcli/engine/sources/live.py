@@ -28,7 +28,9 @@ from swapcli.engine.wrap import is_wrapping
 from swapcli.errors import (
     BlockMismatch,
     ChainReorganized,
+    FeeOnTransfer,
     InvalidUpstreamResponse,
+    NoRoute,
     RequestBudgetSpent,
     SwapcliError,
     UpstreamError,
@@ -49,6 +51,7 @@ from swapcli.model.token import Token
 from swapcli.model.transaction import UnsignedTransaction
 from swapcli.model.transfer_behaviour import UNKNOWN, TransferBehaviour
 from swapcli.networks.address import hash_code
+from swapcli.routing.no_route import with_unread_pools
 from swapcli.state.rpc.node import BudgetedNode, Node
 
 if TYPE_CHECKING:
@@ -244,7 +247,16 @@ class LiveSource:
             return source, source.quote(request)
         requests_left = partial(_requests_left, self._node) if isinstance(self._node, BudgetedNode) else None
         search = LiveSearch(known, request, reader.read, self._clock, self._limits, requests_left=requests_left)
-        found = search.run()
+        try:
+            found = search.run()
+        except FeeOnTransfer:
+            raise
+        except NoRoute as error:
+            unread = reader.unread_reasons()
+            if not unread:
+                raise
+            hint = f"swapcli sync {self.network.name} finds the pools that exist"
+            raise with_unread_pools(error, unread, hint) from error
         source, outcome = SampledAmounts(request, reader.quote_sales).settle(found.source, found.outcome)
         if found.left_bps is not None:
             left = f", others might add up to {found.left_bps:.1f} bps"
@@ -318,9 +330,11 @@ class _PoolReader:
     def __init__(self, source: LiveSource, known: MarketState) -> None:
         self._source, self._known = source, known
         self._snapshot: BlockSnapshot | None = None
+        self._requested: dict[str, None] = {}
 
     def read(self, keys: Collection[str]) -> MarketState:
         """Return the known market with only these pools, at the newest block. Raise `UpstreamError`."""
+        self._requested.update(dict.fromkeys(keys))
         pools = [self._known.pools[key] for key in keys if key in self._known.pools]
         real = [pool for pool in pools if pool.key not in self._known.placeholder_pools]
         attempts = mismatches = 0
@@ -368,6 +382,11 @@ class _PoolReader:
         except RequestBudgetSpent:
             return {}
         return {key: snapshot.pools[key] for key in sales}
+
+    def unread_reasons(self) -> list[str]:
+        """Return why requested pools could not be read, in the order of their requests."""
+        reasons = self._snapshot.reasons if self._snapshot else {}
+        return [reasons[key] for key in self._requested if key in reasons]
 
     def _discard_snapshot(self) -> None:
         """Read from another block next time, here and in the source."""
