@@ -37,7 +37,7 @@ from swapcli.errors import (
     UnknownNetwork,
     UpstreamError,
 )
-from swapcli.model.network import Kind, Network
+from swapcli.model.network import Kind, Network, PublicNode
 from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -733,10 +733,14 @@ class QuoteSources:
     ) -> AnyNode:
         """Return a node of a network of any kind."""
         if network.kind is Kind.EVM:
-            return self._connect(urls, network.chain_id, headers, warn, heads, shares_load=shares_load)
+            return self._connect(
+                urls, network.chain_id, headers, warn, heads, shares_load=shares_load, documented=network.public_nodes
+            )
         from swapcli.state.rpc.starknet_node import StarknetNode
 
-        return StarknetNode(**self._node_arguments(urls, network.chain_id, headers, warn))
+        return StarknetNode(
+            **self._node_arguments(urls, network.chain_id, headers, warn, documented=network.public_nodes)
+        )
 
     def _connect(
         self,
@@ -747,10 +751,13 @@ class QuoteSources:
         heads: SubscribedHeads | None = None,
         *,
         shares_load: bool = False,
+        documented: Sequence[PublicNode] = (),
     ) -> RpcNode:
         from swapcli.state.rpc.rpc_node import RpcNode
 
-        return RpcNode(**self._node_arguments(urls, chain_id, headers, warn, heads, shares_load=shares_load))
+        return RpcNode(
+            **self._node_arguments(urls, chain_id, headers, warn, heads, shares_load=shares_load, documented=documented)
+        )
 
     def _node_arguments(
         self,
@@ -761,8 +768,12 @@ class QuoteSources:
         heads: SubscribedHeads | None = None,
         *,
         shares_load: bool = False,
+        documented: Sequence[PublicNode] = (),
     ) -> dict[str, Any]:
-        """Return the arguments of a node with these URLs: the first, and the others as its spares."""
+        """Return the arguments of a node with these URLs: the first, and the others as its spares.
+
+        `documented` are public nodes, whose limits are kept if they are among these.
+        """
         from swapcli.state.rpc.http_proxy import find_proxy
         from swapcli.state.rpc.node_limits_file import NodeLimitsFile
         from swapcli.state.rpc.rpc_node import RpcEndpoint
@@ -786,6 +797,7 @@ class QuoteSources:
             "proxy": first.proxy,
             "connection": first.connection,
             "spares": spares,
+            "documented": documented,
             "report": warn or self._warn,
             "limits_file": NodeLimitsFile(self.data_dir / _LIMITS_FILE),
             "burst": 0 if shares_load else _QUOTE_REQUESTS,

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from contextlib import closing
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -11,6 +13,12 @@ from swapcli.engine.compose import QuoteSources, choose_service_pools
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.errors import InvalidOption, MarketError, UnknownNetwork
 from swapcli.markets.embedded import embedded_names
+from swapcli.model.network import PublicNode
+from swapcli.model.order import ZERO_ADDRESS
+from swapcli.networks.catalogue import find_network
+from swapcli.state.rpc.json_rpc_client import RpcRequest
+from swapcli.state.rpc.rpc_node import RpcNode
+from tests.chain.node.server import serving
 
 
 def settings_with(folder: Path, **flags: object) -> Settings:
@@ -54,6 +62,22 @@ def test_a_created_store_is_found_once_it_has_pools(tmp_path: Path) -> None:
     assert composed.store_files() == [tmp_path / "base.sqlite"]
     assert composed.stored("base") is None
     assert isinstance(composed.open_embedded("base"), InMemorySource)
+
+
+def test_public_nodes_that_are_used_for_long_keep_to_their_limits(tmp_path: Path) -> None:
+    base = find_network("base")
+
+    def answer(request: dict[str, Any]) -> object:
+        return hex(base.chain_id) if request["method"] == "eth_chainId" else "0x7"
+
+    with serving(answer) as server:
+        public = PublicNode(f"http://127.0.0.1:{server.server_port}", batch_requests=3)
+        lasting = sources(tmp_path).any_lasting_node(base._replace(public_nodes=(public,)))
+        with closing(lasting.node) as node:
+            assert isinstance(node, RpcNode)
+            balance = RpcRequest("eth_getBalance", (ZERO_ADDRESS, "latest"))
+            assert node.send_optional([balance] * 10) == ["0x7"] * 10
+    assert max(server.exchanges) == 3
 
 
 def test_a_service_without_nodes_serves_the_embedded_markets(tmp_path: Path) -> None:
