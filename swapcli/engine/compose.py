@@ -772,7 +772,7 @@ class QuoteSources:
     ) -> dict[str, Any]:
         """Return the arguments of a node with these URLs: the first, and the others as its spares.
 
-        `documented` are public nodes, whose limits are kept if they are among these.
+        Nodes that are `documented` public nodes keep to the limits that they publish.
         """
         from swapcli.state.rpc.http_proxy import find_proxy
         from swapcli.state.rpc.node_limits_file import NodeLimitsFile

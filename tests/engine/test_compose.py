@@ -64,7 +64,7 @@ def test_a_created_store_is_found_once_it_has_pools(tmp_path: Path) -> None:
     assert isinstance(composed.open_embedded("base"), InMemorySource)
 
 
-def test_public_nodes_that_are_used_for_long_keep_to_their_limits(tmp_path: Path) -> None:
+def test_public_nodes_in_long_use_keep_to_their_limits(tmp_path: Path) -> None:
     base = find_network("base")
 
     def answer(request: dict[str, Any]) -> object:

@@ -137,7 +137,7 @@ def test_any_amount_and_slippage_is_carried_to_the_unit(
 ) -> None:
     percent = f"{slippage // 10_000}.{slippage % 10_000:04d}"
     words = ("ETH", "USDC", str(units), "--raw")
-    accepted = ("--slippage", percent, "--max-impact", "100")
+    accepted = ("--slippage", percent, "--max-slippage", "49", "--max-impact", "100")
     document = run_swapcli("calldata", "testnet", *words, *accepted, "--market", market, *TO_WALLET, "--json").json
     check_exact(signed(document), found(*words), slippage)
 
@@ -312,9 +312,10 @@ def test_slippage_has_the_range_of_its_generation(
     build: Run, execute: Run, found: Callable[..., bytes], version: str, slippage: str, fits: bool
 ) -> None:
     route = found("ETH", "USDC", "1", "--api-version", version)
+    terms = (f"--slippage={slippage}", "--max-slippage", "100")
     expected = 0 if fits else 2
-    assert build("ETH", "USDC", "1", "--api-version", version, f"--slippage={slippage}").exit_code == expected
-    assert execute(route, f"--slippage={slippage}").exit_code == expected
+    assert build("ETH", "USDC", "1", "--api-version", version, *terms).exit_code == expected
+    assert execute(route, *terms).exit_code == expected
 
 
 def test_a_network_without_a_router_says_which_setting_names_one(market_file: str) -> None:
