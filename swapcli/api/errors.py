@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Sequence
 from enum import StrEnum
+from http import HTTPStatus
 from typing import TYPE_CHECKING
 
 from swapcli.api.fields import plain
@@ -59,44 +60,44 @@ INSUFFICIENT_LIQUIDITY = "Insufficient liquidity"
 SLIPPAGE_EXCEEDED = "Slippage exceeded"
 INSUFFICIENT_BALANCE = "Insufficient balance"
 
-REASON_PHRASES = {
-    400: "Bad Request",
-    401: "Unauthorized",
-    403: "Forbidden",
-    404: "Not Found",
-    405: "Method Not Allowed",
-    408: "Request Timeout",
-    413: "UnsignedTransaction Too Large",
-    415: "Unsupported Media Type",
-    429: "Too Many Requests",
-    431: "Request Header Fields Too Large",
-    500: "Internal Server Error",
-    502: "Bad Gateway",
-    503: "Service Unavailable",
-    504: "Gateway Timeout",
-}
-"""Reason phrases of the HTTP statuses that occur."""
-
 DEFAULT_RETRY_AFTER_S = 1
 
 
-def render_detailed_error(error: str, details: str) -> DetailedErrorJson:
+def reason_phrase(status: int) -> str:
+    """Return the reason phrase of an HTTP status, as the status line has it; "" if HTTP does not know the status."""
+    try:
+        return HTTPStatus(status).phrase
+    except ValueError:
+        return ""
+
+
+def render_detailed_error(error: str, details: str, hint: str | None = None) -> DetailedErrorJson:
     """Render an error of V2 calldata, hyperevm execute, or hyperevm and citrea calldata."""
-    return {"success": False, "error": error, "details": details}
+    body: DetailedErrorJson = {"success": False, "error": error, "details": details}
+    if hint is not None:
+        body["hint"] = hint
+    return body
 
 
-def render_brief_error(error: str, message: str) -> BriefErrorJson:
+def render_brief_error(error: str, message: str, hint: str | None = None) -> BriefErrorJson:
     """Render an error of V1 execute."""
-    return {"error": error, "message": message}
+    body: BriefErrorJson = {"error": error, "message": message}
+    if hint is not None:
+        body["hint"] = hint
+    return body
 
 
-def render_status_error(status: int, message: str | Sequence[str], *, request_id: str | None = None) -> StatusErrorJson:
+def render_status_error(
+    status: int, message: str | Sequence[str], *, hint: str | None = None, request_id: str | None = None
+) -> StatusErrorJson:
     """Render an error of any other endpoint; `request_id` identifies a defect in the log."""
     body: StatusErrorJson = {
         "statusCode": status,
         "message": message if isinstance(message, str) else list(message),
-        "error": REASON_PHRASES.get(status, "Error"),
+        "error": reason_phrase(status) or "Error",
     }
+    if hint is not None:
+        body["hint"] = hint
     if request_id is not None:
         body["requestId"] = request_id
     return body
@@ -105,9 +106,14 @@ def render_status_error(status: int, message: str | Sequence[str], *, request_id
 def parse_error(status: int, document: object, retry_after_s: int | None = None) -> SwapcliError:
     """Return the error that a response reports, by an error status or by `success: false`.
 
-    `document` is its JSON, None if it has none. The message is printable, on one line and bounded in length.
+    `document` is its JSON, None if it has none. Message and hint are printable, on one line and bounded in length.
     """
-    name, message = _read_texts(status, document)
+    error = _classify(status, *_read_texts(status, document), retry_after_s)
+    error.hint = plain(document.get("hint")) or error.hint if isinstance(document, dict) else error.hint
+    return error
+
+
+def _classify(status: int, name: str, message: str, retry_after_s: int | None) -> SwapcliError:
     if status < 300:
         return NoRoute(message)
     if status in (401, 403):
@@ -152,5 +158,5 @@ def _read_texts(status: int, document: object) -> tuple[str, str]:
     members = document if isinstance(document, dict) else {}
     name = plain(members.get("error"))
     messages = (plain(members.get(key)) for key in ("details", "message", "errorMessage"))
-    reason = f"the service answered with status {status} {REASON_PHRASES.get(status, '')}".rstrip()
+    reason = f"the service answered with status {status} {reason_phrase(status)}".rstrip()
     return name, next(filter(None, messages), name or reason)

@@ -15,6 +15,7 @@ from swapcli.validation.values import (
     MAX_UINT256,
     MISSING,
     InvalidValue,
+    parse_boolean,
     parse_decimal_string,
     parse_hex,
     parse_json_integer,
@@ -71,6 +72,10 @@ class Fields(FieldReader):
         """Read the address of a token: the zero address for every way to write the native token."""
         return ZERO_ADDRESS if is_native(self.text(key), kind) else self.address(key, kind)
 
+    def boolean(self, key: str, default: bool = False) -> bool:
+        """Read a boolean; `default` if it is missing."""
+        return self.read(key, parse_boolean) if self.has(key) else default
+
     def hex_bytes(self, key: str) -> bytes:
         """Read bytes in hex; none if the field is missing."""
         return bytes.fromhex(self.read(key, parse_hex, None, _MAX_HEX)[2:]) if self.has(key) else b""
@@ -78,6 +83,10 @@ class Fields(FieldReader):
     def json_integer(self, key: str, minimum: int, maximum: int) -> int:
         """Read a JSON integer; decimal strings are refused."""
         return self.read(key, parse_json_integer, minimum, maximum)
+
+    def whole_number(self, key: str, minimum: int, maximum: int) -> int:
+        """Read a JSON integer that may be written with decimals, as 18.0: clients whose numbers are floats do that."""
+        return self.read(key, _parse_whole_number, minimum, maximum)
 
     def number(self, key: str) -> float:
         """Read a number that is not negative; a decimal string counts as one."""
@@ -90,6 +99,11 @@ class Fields(FieldReader):
     def decimal_string(self, key: str, minimum: int, maximum: int) -> int:
         """Read a decimal integer string; JSON integers are refused."""
         return self.read(key, parse_decimal_string, minimum, maximum)
+
+
+def _parse_whole_number(value: object, minimum: int, maximum: int) -> int:
+    is_whole = isinstance(value, float) and value.is_integer()
+    return parse_json_integer(int(value) if is_whole else value, minimum, maximum)  # type: ignore[call-overload]
 
 
 def _parse_number(value: object) -> float:
@@ -112,6 +126,17 @@ def require_entries(value: object, path: str, max_entries: int) -> Iterator[tupl
     """Yield path and value of each entry of an array of 1 to `max_entries`."""
     array = Fields.parse(path, value, parse_list, 1, max_entries)
     return ((f"{path}[{i}]", entry) for i, entry in enumerate(array))
+
+
+def require_token_holder(name: str, address: str, kind: Kind) -> str:
+    """Return an address that can hold tokens: not the native token's. Raises `InvalidAddress` with the field `name`."""
+    if is_native(address, kind):
+        raise InvalidAddress(
+            f"{name} must be an Ethereum address that can hold tokens",
+            hint="funds sent to the zero address are lost",
+            details={"field": name},
+        )
+    return address
 
 
 def invalid_field(path: str, problem: str) -> InvalidInput:

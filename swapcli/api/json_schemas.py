@@ -110,6 +110,7 @@ _PUBLISHED_NAMES: Final = {
     "DetailedErrorV2Json": "DetailedFaultV2",
     "BriefErrorJson": "BriefFault",
     "StatusErrorJson": "StatusFault",
+    "StatusErrorV2Json": "StatusFaultV2",
 }
 """Schema names of the published document that differ from the name of the type. Generated clients depend on them."""
 

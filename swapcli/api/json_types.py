@@ -215,22 +215,23 @@ class PostedMetaJson(TypedDict):
 class PostedRouteJson(TypedDict):
     """A complete route response of either generation, posted back; V2 if it has `meta`.
 
-    All fields are checked. Output amounts, gas and prices are recomputed, not taken from the route.
+    All fields are checked. Output amounts, gas and prices are recomputed, not taken from the route, so that time and
+    gas may be missing. Null counts as missing.
     """
 
-    success: NotRequired[bool]
+    success: NotRequired[bool | None]
     routeSwapType: int
     inputToken: PostedTokenJson
     inputAmount: str
     outputToken: PostedTokenJson
     outputAmount: str
     outputAmountAfterFee: NotRequired[str | None]
-    time: float | str
-    estimatedGasUsed: str
-    estimatedGasUsedInUsd: float | str
+    time: NotRequired[float | str | None]
+    estimatedGasUsed: NotRequired[str | None]
+    estimatedGasUsedInUsd: NotRequired[float | str | None]
     route: list[RouteSegmentJson]
     bestQuotesByProtocols: NotRequired[Any]
-    initial: NotRequired[bool]
+    initial: NotRequired[bool | None]
     meta: NotRequired[PostedMetaJson | None]
     integratorAddress: NotRequired[str | None]
     integratorFeePercentageBps: NotRequired[int | None]
@@ -514,11 +515,12 @@ class ListedProtocolJson(TypedDict):
 
 
 class DetailedErrorJson(TypedDict):
-    """An error of hyperevm execute, and of hyperevm and citrea calldata."""
+    """An error of hyperevm execute, and of hyperevm and citrea calldata. `hint` says what to change in the request."""
 
     success: bool
     error: str
     details: str
+    hint: NotRequired[str]
 
 
 class DetailedErrorV2Json(DetailedErrorJson):
@@ -528,16 +530,25 @@ class DetailedErrorV2Json(DetailedErrorJson):
 
 
 class BriefErrorJson(TypedDict):
-    """An error of V1 execute."""
+    """An error of V1 execute. `hint` says what to change in the request."""
 
     error: str
     message: str
+    hint: NotRequired[str]
 
 
 class StatusErrorJson(TypedDict):
-    """An error of any other endpoint; `requestId` identifies a defect in the log."""
+    """An error of any other endpoint. `hint` says what to change in the request; `requestId` identifies a defect in the
+    log."""
 
     statusCode: int
     message: str | list[str]
     error: str
+    hint: NotRequired[str]
     requestId: NotRequired[str]
+
+
+class StatusErrorV2Json(StatusErrorJson):
+    """An error of any other V2 endpoint, with `meta` as in all V2 responses."""
+
+    meta: MetaJson

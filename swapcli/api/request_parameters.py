@@ -9,7 +9,7 @@ import json
 import re
 from collections.abc import Mapping, Sequence
 
-from swapcli.api.fields import MAX_AMOUNT, Fields
+from swapcli.api.fields import MAX_AMOUNT, Fields, require_token_holder
 from swapcli.api.slippage import SlippageRange, parse_slippage_ppm
 from swapcli.encoding.strict_json import WrittenFloat
 from swapcli.errors import InvalidAddress, InvalidAmount, InvalidDeadline, InvalidInput, InvalidOption, InvalidSlippage
@@ -77,14 +77,7 @@ class RequestParameters(NamedTuple):
 
     def recipient(self, name: str) -> str:
         """Return the canonical address of a recipient, not the native token's. Raises `InvalidAddress`."""
-        address = self.address(name)
-        if is_native(address, self.kind):
-            raise InvalidAddress(
-                f"{name} must be an Ethereum address that can hold tokens",
-                hint="funds sent to the zero address are lost",
-                details={"field": name},
-            )
-        return address
+        return require_token_holder(name, self.address(name), self.kind)
 
     def flag(self, name: str) -> bool:
         """Return a boolean (a word in a query, JSON in a body), False if it is missing. Raises `InvalidOption`."""

@@ -9,16 +9,17 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from typing import TYPE_CHECKING, TypeAlias, cast
 
+from swapcli.api.integrators import ADDRESS, FEE, SURPLUS, check_integrator_shares
 from swapcli.api.interface_by_network import network_variant
 from swapcli.api.request_parameters import RequestParameters, parse_address_parameter
 from swapcli.api.route import parse_result, render_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import SIGNER_SLIPPAGE, V1_SLIPPAGE, V2_SLIPPAGE, SlippageRange, format_percent
-from swapcli.errors import IntegratorError, InvalidInput, InvalidOption, InvalidRoute, NoRoute, SameToken
+from swapcli.errors import InvalidInput, InvalidOption, InvalidRoute, NoRoute, SameToken
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import DIALECTS, Network
 from swapcli.model.quote_request import SharePrecision
-from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms, check_shares
+from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms
 from swapcli.networks.address import display_address
 from swapcli.records import NamedTuple
 
@@ -241,14 +242,9 @@ def _read_reverse(parameters: RequestParameters, network: Network, accepted: Ord
 
 
 def _read_integrator(parameters: RequestParameters, order: OrderRequest) -> OrderRequest:
-    fee_bps = parameters.bps("integratorFeePercentageBps")
-    surplus_bps = parameters.bps("integratorSurplusPercentageBps")
-    try:
-        check_shares(fee_bps, surplus_bps)
-    except (IntegratorError, InvalidOption) as error:
-        error.details["field"] = "integratorFeePercentageBps" if fee_bps else "integratorSurplusPercentageBps"
-        raise
-    address = parameters.recipient("integratorAddress") if parameters.values.get("integratorAddress") else None
+    fee_bps, surplus_bps = parameters.bps(FEE), parameters.bps(SURPLUS)
+    check_integrator_shares(fee_bps, surplus_bps)
+    address = parameters.recipient(ADDRESS) if parameters.values.get(ADDRESS) else None
     return order._replace(integrator_address=address, fee_bps=fee_bps, surplus_bps=surplus_bps)
 
 
@@ -268,7 +264,7 @@ def _read_route(parameters: RequestParameters, name: str, network: Network) -> R
     try:
         return parse_result(parameters.values.get(name), network, path=name)
     except InvalidInput as error:
-        raise InvalidRoute(error.message, details={"field": name} | error.details) from None
+        raise InvalidRoute(error.message, hint=error.hint, details={"field": name} | error.details) from None
     except NoRoute:
         raise InvalidRoute(f"{name} must be a route that was found", details={"field": name}) from None
 
@@ -290,6 +286,6 @@ def _render_terms(order: OrderRequest, network: Network) -> list[tuple[str, str]
 
 def _render_integrator(order: OrderRequest, network: Network) -> list[tuple[str, str]]:
     address = order.integrator_address
-    query = [("integratorAddress", display_address(address, network.kind))] if address else []
-    bps = (("integratorFeePercentageBps", order.fee_bps), ("integratorSurplusPercentageBps", order.surplus_bps))
+    query = [(ADDRESS, display_address(address, network.kind))] if address else []
+    bps = ((FEE, order.fee_bps), (SURPLUS, order.surplus_bps))
     return query + [(name, str(number)) for name, number in bps if number]

@@ -10,13 +10,14 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapcli.api.fields import Fields, invalid_field, plain, require_decimal_string
+from swapcli.api.integrators import ADDRESS, FEE, SURPLUS, build_integrator
 from swapcli.api.route_result import RouteResult
 from swapcli.api.segments import addresses_in, parse_segments, render_segments
-from swapcli.api.timestamps import format_iso_utc, parse_iso_utc
+from swapcli.api.timestamps import format_iso_utc, parse_rfc3339
 from swapcli.errors import InvalidInput, NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import Kind, Network
-from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS, Integrator
+from swapcli.model.swap_terms import BPS, Integrator
 from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
 from swapcli.networks.address import display_address, prepare_display
@@ -157,8 +158,9 @@ def _render_integrator(integrator: Integrator | None, network: Network) -> Integ
 def parse_result(document: object, network: Network, path: str = "") -> RouteResult:
     """Parse a result; it is V2 if it has `meta`. `path` is the path of the object in its document, for errors.
 
-    Checks everything that the object alone determines: types and ranges of fields, sums of shares, connected hops. The
-    output after the fee is checked but not stored, since it follows from the fee.
+    Checks everything that the object alone determines: types and ranges of fields, sums of shares, connected hops, and
+    the rules on integrators. Time and gas, from which nothing follows, may be missing. The output after the fee is
+    checked but not stored, since it follows from the fee.
     Raises `InvalidInput` with the field, `NoRoute` for `success: false`.
     """
     fields = Fields(document, path)
@@ -168,6 +170,7 @@ def parse_result(document: object, network: Network, path: str = "") -> RouteRes
         fields.amount("outputAmountAfterFee", minimum=0)
     token_in, token_out = (_parse_token(fields.nested(key), network) for key in ("inputToken", "outputToken"))
     v2 = api_version is ApiVersion.V2
+    gas = fields.amount("estimatedGasUsed", minimum=0) if fields.has("estimatedGasUsed") else None
     return RouteResult(
         api_version=api_version,
         swap_type=_parse_swap_type(fields, api_version, token_in, token_out),
@@ -175,10 +178,10 @@ def parse_result(document: object, network: Network, path: str = "") -> RouteRes
         input_amount=fields.amount("inputAmount"),
         output_token=token_out,
         output_amount=fields.amount("outputAmount"),
-        time_s=fields.number("time"),
-        gas_units=None if v2 else fields.amount("estimatedGasUsed", minimum=0),
-        gas_cost_wei=fields.amount("estimatedGasUsed", minimum=0) if v2 else None,
-        gas_usd=fields.number("estimatedGasUsedInUsd") or None,
+        time_s=_parse_time_s(fields),
+        gas_units=None if v2 else gas,
+        gas_cost_wei=gas if v2 else None,
+        gas_usd=(fields.number("estimatedGasUsedInUsd") or None) if fields.has("estimatedGasUsedInUsd") else None,
         segments=parse_segments(fields, network),
         initial=fields.boolean("initial", default=True),
         timestamp_ms=parse_meta(fields) if v2 else 0,
@@ -203,7 +206,7 @@ def parse_short(fields: Fields, network: Network) -> RouteResult:
         input_amount=fields.amount("inputAmount"),
         output_token=token_out,
         output_amount=fields.amount("outputAmount"),
-        time_s=fields.number("time"),
+        time_s=_parse_time_s(fields),
         gas_units=None,
         gas_cost_wei=None,
         gas_usd=None,
@@ -216,15 +219,20 @@ def _parse_token(fields: Fields, network: Network) -> Token:
         address=fields.token_address("address", network.kind),
         symbol=fields.text_or("symbol", ""),
         name=fields.text("name"),
-        decimals=fields.json_integer("decimals", 0, 255),
+        decimals=fields.whole_number("decimals", 0, 255),
         price_usd=(fields.number("price") or None) if fields.has("price") else None,
     )
 
 
+def _parse_time_s(fields: Fields) -> float:
+    """Parse the time that finding the route took. Nothing depends on it, so it may be missing."""
+    return fields.number("time") if fields.has("time") else 0.0
+
+
 def _parse_swap_type(fields: Fields, api_version: ApiVersion, token_in: Token, token_out: Token) -> SwapType:
-    number = fields.json_integer("routeSwapType", 0, 2)
     if api_version is ApiVersion.V2:
-        return SwapType(number)
+        return SwapType(fields.json_integer("routeSwapType", 0, 2))
+    fields.whole_number("routeSwapType", 0, 2)
     return SwapType.of(token_in.address, token_out.address)
 
 
@@ -232,23 +240,26 @@ def parse_meta(fields: Fields) -> int:
     """Parse the time in `meta`, in Unix milliseconds."""
     meta = fields.nested("meta")
     try:
-        return parse_iso_utc(meta.text("timestamp"))
+        return parse_rfc3339(meta.text("timestamp"))
     except ValueError:
-        raise invalid_field(meta.path_of("timestamp"), "must be an ISO 8601 time in UTC") from None
+        raise invalid_field(
+            meta.path_of("timestamp"), "must be a time in the form of RFC 3339, as 2026-01-24T21:46:40.000Z"
+        ) from None
 
 
 def _parse_integrator(fields: Fields, network: Network) -> Integrator | None:
-    if not fields.has("integratorAddress"):
-        return None
+    """Parse the integrator by the rules of a query."""
 
-    def bps(key: str, most: int) -> int:
-        return fields.json_integer(key, 0, most) if fields.has(key) else 0
+    def bps(key: str) -> int:
+        return fields.json_integer(key, 0, BPS) if fields.has(key) else 0
 
-    return Integrator(
-        address=fields.address("integratorAddress", network.kind),
-        fee_bps=bps("integratorFeePercentageBps", MAX_FEE_BPS),
-        surplus_bps=bps("integratorSurplusPercentageBps", MAX_SURPLUS_BPS),
+    return build_integrator(
+        fields.address(ADDRESS, network.kind) if fields.values.get(ADDRESS) else None,
+        bps(FEE),
+        bps(SURPLUS),
+        network.kind,
         name=fields.text("integratorName") if fields.has("integratorName") else None,
+        path=fields.path_of(""),
     )
 
 

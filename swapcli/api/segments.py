@@ -103,7 +103,7 @@ def _parse_swap(fields: Fields, network: Network) -> ResultSwap:
     if not share:
         raise invalid_field(fields.path_of("percent"), "must be above zero")
     return ResultSwap(
-        protocol_id=fields.json_integer("protocol", 0, MAX_PROTOCOL_ID),
+        protocol_id=fields.whole_number("protocol", 0, MAX_PROTOCOL_ID),
         pool_name=fields.text("poolName"),
         pool_address=fields.address("poolAddress", network.kind),
         token_in=fields.address("fromTokenAddress", network.kind),
@@ -138,6 +138,8 @@ def _parse_extra(fields: Fields) -> dict[str, int | str]:
 def _parse_extra_value(value: object, path: str) -> int | str:
     if isinstance(value, str):
         return require_text(value, path)
+    if isinstance(value, float) and value.is_integer():
+        value = int(value)
     if isinstance(value, bool) or not isinstance(value, int) or abs(value) > MAX_AMOUNT:
         raise invalid_field(path, "must be an integer or a string")
     return value

@@ -1,4 +1,7 @@
-"""Timestamps of the interface: ISO 8601 in UTC with milliseconds, `2026-01-24T21:46:40.000Z`."""
+"""Timestamps of the interface: ISO 8601 in UTC with milliseconds, `2026-01-24T21:46:40.000Z`.
+
+They are read in every form of RFC 3339, since clients write the times that they read in forms of their own.
+"""
 
 from __future__ import annotations
 
@@ -6,7 +9,9 @@ import re
 from datetime import UTC, datetime, timedelta
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
-_FORM = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d(\.\d{1,6})?Z", re.ASCII)
+_FORM = re.compile(
+    r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))", re.ASCII
+)
 
 
 def format_iso_utc(unix_ms: int) -> str:
@@ -15,9 +20,17 @@ def format_iso_utc(unix_ms: int) -> str:
     return time.isoformat(timespec="milliseconds").replace("+00:00", "Z")
 
 
-def parse_iso_utc(text: str) -> int:
-    """Parse an ISO 8601 time that ends in `Z` into Unix milliseconds. Raises `ValueError` for anything else."""
-    if not _FORM.fullmatch(text):
-        raise ValueError(f"not an ISO 8601 time in UTC: {text}")
-    time = datetime.fromisoformat(text)
-    return (time - _EPOCH) // timedelta(milliseconds=1)
+def parse_rfc3339(text: str) -> int:
+    """Parse a time of RFC 3339 into Unix milliseconds; further decimals are cut off. Raises `ValueError`.
+
+    Letters may be lower case, a space may stand for the `T`, and the offset may be any: `2026-01-24 22:46:40+01:00`.
+    A leap second is the second after it.
+    """
+    match = _FORM.fullmatch(text)
+    if not match:
+        raise ValueError(f"not a time in the form of RFC 3339: {text}")
+    date, minute, seconds, decimals, sign, hours, minutes = match.groups()
+    offset_m = (int(hours) * 60 + int(minutes)) * (-1 if sign == "-" else 1) if sign else 0
+    start = datetime.fromisoformat(f"{date}T{minute}").replace(tzinfo=UTC)
+    whole_minutes = (start - _EPOCH) // timedelta(minutes=1) - offset_m
+    return (whole_minutes * 60 + int(seconds)) * 1000 + int((decimals or "")[:3].ljust(3, "0"))

@@ -117,8 +117,10 @@ def _resolve_integrator(
     if api_version is ApiVersion.V1:
         hint = "leave out the API version v1" if network.has_v2 else f"{network.name} has no v2: leave them out there"
         raise IntegratorError("integrator options exist in v2 only", hint=hint)
+    from swapcli.api.integrators import build_integrator
+
     address = parse_address_option(integrator.address, network, "integrator address")
-    return Integrator(address, integrator.fee_bps, integrator.surplus_bps)
+    return build_integrator(address, integrator.fee_bps, integrator.surplus_bps, network.kind)
 
 
 def require_swap_terms(recipient: str | None, slippage_ppm: int, network: Network) -> SwapTerms:

@@ -73,11 +73,13 @@ def find_protocols(names: Iterable[str], network: Network) -> frozenset[str]:
     unknown = [name for name in requested if name.lower() not in known]
     if unknown:
         closest = closest_names(unknown[0], [protocol.amm_name for protocol in network.protocols])
-        raise UnknownProtocol(
+        error = UnknownProtocol(
             f"no protocol {', '.join(unknown)} on {network.name}",
             hint=did_you_mean(closest) or f"swapcli protocols {network.name} lists them",
             details={"unknown": unknown, "network": network.name},
         )
+        error.closest = closest
+        raise error
     return frozenset(known[name.lower()].amm_name for name in requested)
 
 

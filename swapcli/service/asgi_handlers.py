@@ -18,7 +18,7 @@ from swapcli.records import NamedTuple
 from swapcli.service.balance_check import BalanceChecker
 from swapcli.service.endpoint_table import JSON, QUOTE_FORM, Endpoint
 from swapcli.service.endpoint_types import EndpointRequest, EndpointResponse
-from swapcli.service.error_responses import JsonResponse, error_response, status_error, with_v2_meta
+from swapcli.service.error_responses import JsonResponse, error_response, status_error
 from swapcli.service.health_checks import HealthMonitor
 from swapcli.service.html_pages import accepts_html, quote_page
 from swapcli.service.market_registry import MarketRegistry
@@ -65,11 +65,11 @@ class EndpointHandler:
         """Select the endpoint by method and network, and send its response."""
         network = self._service.registry.networks.get(scope["path_params"]["network"])
         if network is None:
-            return await send_json(send, NO_NETWORK)
+            return await send_json(scope, send, NO_NETWORK)
         by_method = {each.method: each for each in self._endpoints if each.exists_on(network)}
         rejection = _check_method(scope, self._path, network, by_method)
         if rejection is not None:
-            return await send_json(send, rejection)
+            return await send_json(scope, send, rejection)
         endpoint = by_method[_method(scope)]
         body = await read_body(scope, receive)
         try:
@@ -81,8 +81,7 @@ class EndpointHandler:
             reply = error_response(error, endpoint.error_format)
             if reply is None:
                 raise
-            reply = with_v2_meta(reply, self._service.registry.now_ms()) if endpoint.is_v2 else reply
-            return await send_json(send, reply)
+            return await send_json(scope, send, reply)
         return await send_body(send, OK, endpoint.content_type.encode(), content, response.headers)
 
     async def _run(
@@ -135,11 +134,11 @@ class HealthHandler:
         """Send the health of the network."""
         network = self._registry.networks.get(scope["path_params"]["network"])
         if network is None:
-            return await send_json(send, NO_NETWORK)
+            return await send_json(scope, send, NO_NETWORK)
         methods = ("GET",) if self._endpoint.exists_on(network) else ()
         rejection = _check_method(scope, self._endpoint.path, network, methods)
         await read_body(scope, receive)
-        return await send_json(send, rejection or await self._monitor.check(network, self._endpoint.api_version))
+        return await send_json(scope, send, rejection or await self._monitor.check(network, self._endpoint.api_version))
 
 
 class PageHandler:
@@ -155,7 +154,7 @@ class PageHandler:
         rejection = _check_method(scope, self._path, None, ("GET",))
         await read_body(scope, receive)
         if rejection is not None:
-            return await send_json(send, rejection)
+            return await send_json(scope, send, rejection)
         (build, is_slow), query = self._builder, scope["query_string"]
         page = await self._worker.run(lambda _: build(query), is_urgent=True) if is_slow else build(query)
         return await send_body(send, page.status, page.content_type.encode(), page.body, page.headers)
@@ -170,7 +169,7 @@ class QuoteFormHandler:
     async def __call__(self, scope: Scope, receive: Receive, send: Send) -> None:
         """Send the page, or the response of a path that does not exist."""
         if _method(scope) != "GET" or not accepts_html(get_header(scope, b"accept")):
-            return await send_json(send, NO_PATH)
+            return await send_json(scope, send, NO_PATH)
         await read_body(scope, receive)
         get_context(scope).pattern = QUOTE_FORM
         page = render_html(quote_page(self._max_slippage_ppm))
@@ -178,9 +177,9 @@ class QuoteFormHandler:
         return await send_body(send, page.status, page.content_type.encode(), page.body, headers)
 
 
-async def not_found(_scope: Scope, _receive: Receive, send: Send) -> None:
+async def not_found(scope: Scope, _receive: Receive, send: Send) -> None:
     """Respond to a path that no endpoint matches."""
-    await send_json(send, NO_PATH)
+    await send_json(scope, send, NO_PATH)
 
 
 def _check_method(scope: Scope, path: str, network: Network | None, methods: Collection[str]) -> JsonResponse | None:

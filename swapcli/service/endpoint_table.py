@@ -10,7 +10,7 @@ from swapcli.api import json_types, requests
 from swapcli.api.errors import ErrorFormat
 from swapcli.api.interface_by_network import NetworkCalldata, network_variant
 from swapcli.api.json_schemas import BOOLEAN, STRINGS, Felts
-from swapcli.model.api_version import ApiVersion
+from swapcli.model.api_version import ApiVersion, version_of_path
 from swapcli.model.network import Kind, Network
 from swapcli.records import NamedTuple
 from swapcli.service import endpoints
@@ -83,12 +83,12 @@ class Endpoint(NamedTuple):
     @property
     def is_v2(self) -> bool:
         """Whether the endpoint belongs to the second generation."""
-        return self.path.startswith(f"{NETWORK_PREFIX}/v2/")
+        return self.api_version is ApiVersion.V2
 
     @property
     def api_version(self) -> ApiVersion:
         """The version of the interface that the endpoint belongs to."""
-        return ApiVersion.V2 if self.is_v2 else ApiVersion.V1
+        return version_of_path(self.path)
 
     @property
     def is_quote(self) -> bool:

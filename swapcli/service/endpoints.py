@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.api import requests
 from swapcli.api.fields import render_felts
+from swapcli.api.integrators import build_integrator
 from swapcli.api.interface_by_network import network_variant
 from swapcli.api.listings import ListedToken, render_protocols, render_token, render_tokens
 from swapcli.api.quote_fields import render_quote_fields
@@ -27,12 +28,13 @@ from swapcli.api.transaction_responses import (
     render_route_and_calldata,
     render_signer_calldata,
 )
+from swapcli.encoding.closest import did_you_mean
 from swapcli.engine.dialects import router_dialect
 from swapcli.engine.quote_figures import compute_figures
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_protocols
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.errors import InvalidInput, InvalidOption, InvalidRoute, Unauthorized, UnknownToken
+from swapcli.errors import InvalidOption, InvalidRoute, Unauthorized, UnknownProtocol, UnknownToken
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import INTERFACE_DIALECTS, Kind, Network
 from swapcli.model.order import Order
@@ -45,7 +47,6 @@ from swapcli.pictures.route_flow import build_route_flow
 from swapcli.pictures.svg import render_svg
 from swapcli.service.endpoint_types import EndpointRequest, EndpointResponse, NodeCheck
 from swapcli.service.error_responses import Headers
-from swapcli.service.key_file import ApiKey
 from swapcli.service.market_registry import MarketRegistry
 from swapcli.service.quote_headers import payload_headers, quote_headers
 
@@ -301,8 +302,10 @@ def _now_s(registry: MarketRegistry) -> int:
 def _quote_request(
     registry: MarketRegistry, request: EndpointRequest, order_request: OrderRequest, api_version: ApiVersion
 ) -> QuoteRequest:
-    integrator = _integrator(order_request, request.api_key)
-    excluded = find_protocols(order_request.excluded, request.network)
+    integrator = _integrator(
+        order_request.integrator_address, order_request.fee_bps, order_request.surplus_bps, request
+    )
+    excluded = _find_excluded(order_request, request.network)
     source = _source(registry, request, (order_request.token_in, order_request.token_out))
     order = Order(
         token_in=source.token(order_request.token_in),
@@ -323,21 +326,31 @@ def _quote_request(
     )
 
 
-def _integrator(order: OrderRequest, key: ApiKey | None) -> Integrator | None:
-    """Return the integrator of an order. Raises `Unauthorized` without an API key."""
-    if not order.has_integrator:
-        return None
-    _check_key(key)
-    if not (order.fee_bps or order.surplus_bps):
-        return None
-    if order.integrator_address is None:
-        raise InvalidInput("integratorAddress should not be null or undefined", details={"field": "integratorAddress"})
-    return Integrator(order.integrator_address, order.fee_bps, order.surplus_bps, key.name if key else None)
+def _find_excluded(order: OrderRequest, network: Network) -> frozenset[str]:
+    """Return the names of the excluded protocols. Raises `UnknownProtocol` with the name of the parameter."""
+    try:
+        return find_protocols(order.excluded, network)
+    except UnknownProtocol as error:
+        error.details["field"] = "excludeProtocols"
+        error.hint = did_you_mean(error.closest) or f"GET /{network.name}/protocols lists them"
+        raise
 
 
-def _check_key(key: ApiKey | None) -> None:
-    if key is None:
+def _integrator(address: str | None, fee_bps: int, surplus_bps: int, request: EndpointRequest) -> Integrator | None:
+    """Return the integrator who earns on an order or a posted route, None without one.
+
+    Raises `Unauthorized` without an API key, `InvalidRoute` if the network's router pays nobody, `InvalidInput`.
+    """
+    if not (address or fee_bps or surplus_bps):
+        return None
+    if request.api_key is None:
         raise Unauthorized("integrator parameters need an API key in the header X-API-Key")
+    integrator = build_integrator(address, fee_bps, surplus_bps, request.network.kind, name=request.api_key.name)
+    if not (fee_bps or surplus_bps):
+        return None
+    if not router_dialect(request.network).pays_integrators:
+        raise InvalidRoute(f"the router on {request.network.name} pays no integrator")
+    return integrator
 
 
 def _build(
@@ -349,7 +362,9 @@ def _build(
 ) -> tuple[UnsignedTransaction, Headers]:
     """Build the transaction of a posted route, and its headers. An integrator in the route needs a key here, too."""
     _check_dialect(request.network, dialect, is_payload=True)
-    result = _check_integrator(posted, request)
+    named = posted.integrator
+    integrator = _integrator(named.address, named.fee_bps, named.surplus_bps, request) if named else None
+    result = posted._replace(integrator=integrator)
     issued_ms = registry.issued_routes.issue_time_ms(request.network.name, result)
     source = _source(registry, request, keys=result.pool_keys)
     payload = source.build(result, terms, issued_ms=issued_ms)
@@ -372,17 +387,6 @@ def _check_dialect(network: Network, expected: str | None, *, is_payload: bool) 
         raise InvalidOption(
             f"transactions on {network.name} are for the router {dialect}, not {expected}", details={"field": "dialect"}
         )
-
-
-def _check_integrator(result: RouteResult, request: EndpointRequest) -> RouteResult:
-    """Return the route without an integrator who earns nothing. Raises `Unauthorized` or `InvalidRoute`."""
-    integrator = result.integrator
-    if integrator is None or not (integrator.fee_bps or integrator.surplus_bps):
-        return result._replace(integrator=None)
-    _check_key(request.api_key)
-    if not router_dialect(request.network).pays_integrators:
-        raise InvalidRoute(f"the router on {request.network.name} pays no integrator")
-    return result
 
 
 def _record_issued(registry: MarketRegistry, answer: LocalQuote) -> None:

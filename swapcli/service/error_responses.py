@@ -93,9 +93,9 @@ def error_response(error: SwapcliError, error_format: ErrorFormat = ErrorFormat.
 
 
 def with_v2_meta(response: JsonResponse, now_ms: int) -> JsonResponse:
-    """Add `meta` to an unsuccessful V2 response. The status format has none."""
+    """Return a response of V2 with `meta`, added if it has none yet."""
     document = response.document
-    if isinstance(document, dict) and document.get("success") is False:
+    if isinstance(document, dict) and "meta" not in document:
         return response._replace(document={**document, "meta": render_meta(now_ms)})
     return response
 
@@ -106,13 +106,22 @@ def status_error(status: int, message: str, headers: Headers = (), *, request_id
 
 
 def _bad_request(error: SwapcliError, error_format: ErrorFormat) -> object:
+    hint = _published_hint(error)
     match error_format:
         case ErrorFormat.STATUS | ErrorFormat.RESOURCE:
-            return api_errors.render_status_error(400, error.message)
+            return api_errors.render_status_error(400, error.message, hint=hint)
         case ErrorFormat.EXECUTE:
-            return api_errors.render_brief_error(_error_name(error, error_format), error.message)
+            return api_errors.render_brief_error(_error_name(error, error_format), error.message, hint)
         case _:
-            return api_errors.render_detailed_error(_error_name(error, error_format), error.message)
+            return api_errors.render_detailed_error(_error_name(error, error_format), error.message, hint)
+
+
+def _published_hint(error: SwapcliError) -> str | None:
+    """Return the hint of an error that a client can act on: a refused value of its request, or a route that is too old.
+
+    Other hints are for the user of the command line.
+    """
+    return error.hint if "field" in error.details or isinstance(error, StaleError) else None
 
 
 def _error_name(error: SwapcliError, error_format: ErrorFormat) -> str:
@@ -120,7 +129,7 @@ def _error_name(error: SwapcliError, error_format: ErrorFormat) -> str:
     if is_recipient and error_format is ErrorFormat.NETWORK_CALLDATA:
         return api_errors.INVALID_SIGNER
     names = (name for error_class, name in ERROR_NAMES[error_format] if isinstance(error, error_class))
-    return next(names, api_errors.REASON_PHRASES[400])
+    return next(names, api_errors.reason_phrase(400))
 
 
 def _retry_after(error: SwapcliError) -> Headers:

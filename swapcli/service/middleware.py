@@ -63,22 +63,23 @@ class AccessLogMiddleware:
             return await self._app(scope, receive, send)
         started_s = self._clock.monotonic_s()
         address = self._policy.rules.proxies.client_address(_peer(scope), scope["headers"])
-        context = begin_request(scope, choose_request_id(get_header(scope, _ID_HEADER)), address)
+        context = begin_request(scope, choose_request_id(get_header(scope, _ID_HEADER)), address, self._clock)
         try:
             await self._app(scope, receive, _record_status(send, context))
         except Exception as error:
-            await self._report_defect(error, context, _record_status(send, context))
+            await self._report_defect(error, scope, _record_status(send, context))
         finally:
             self._log_request(scope, context, self._clock.monotonic_s() - started_s)
         return None
 
-    async def _report_defect(self, error: Exception, context: RequestContext, send: Send) -> None:
+    async def _report_defect(self, error: Exception, scope: Scope, send: Send) -> None:
+        context = get_context(scope)
         self._metrics.record_defect()
         if self._log:
             self._log.log_defect(context.request_id, error, self._clock.now_s())
         if context.status is not None:
             raise error
-        await send_json(send, status_error(500, "internal error", request_id=context.request_id))
+        await send_json(scope, send, status_error(500, "internal error", request_id=context.request_id))
 
     def _log_request(self, scope: Scope, context: RequestContext, duration_s: float) -> None:
         if context.status is not None:
@@ -146,7 +147,7 @@ class AuthMiddleware:
             return await self._app(scope, receive, send)
         malformed = get_rejection(scope)
         if malformed is not None:
-            return await send_json(send, malformed)
+            return await send_json(scope, send, malformed)
         context = get_context(scope)
         context.path = canonical_path(context.path)
         scope["path"] = context.path.lower() if context.path.isascii() else context.path
@@ -166,11 +167,11 @@ class AuthMiddleware:
             await self._check(limit_state, is_known=is_known)
             await self._app(scope, receive, send)
         except BodyTooLarge:
-            await send_json(send, status_error(413, "the body is larger than 1 MiB", _CLOSE))
+            await send_json(scope, send, status_error(413, "the body is larger than 1 MiB", _CLOSE))
         except BodyTooSlow:
-            await send_json(send, status_error(408, "the body did not arrive in time", _CLOSE))
+            await send_json(scope, send, status_error(408, "the body did not arrive in time", _CLOSE))
         except SwapcliError as error:
-            await _send_error(error, send)
+            await _send_error(error, scope, send)
         except ClientDisconnected:
             return None
         return None
@@ -187,14 +188,14 @@ class AuthMiddleware:
             raise Unauthorized("the API key is not known, or was revoked")
 
 
-async def _send_error(error: SwapcliError, send: Send) -> None:
+async def _send_error(error: SwapcliError, scope: Scope, send: Send) -> None:
     """Send an error. A client that disconnected gets nothing."""
     if isinstance(error, Cancelled):
         return
     reply = error_response(error)
     if reply is None:
         raise error
-    await send_json(send, reply)
+    await send_json(scope, send, reply)
 
 
 def _api_key(scope: Scope) -> str | None:

@@ -130,18 +130,23 @@ def _used_types(networks: Sequence[Network]) -> Iterator[object]:
     """Yield the types of all requests, responses and errors."""
     pages = (endpoint for endpoint in ENDPOINTS if endpoint.networks is None and endpoint.tag != SERVICE)
     for endpoint in (*pages, *(each for network in networks for each in endpoints_of(network))):
-        yield from (*endpoint.responses, *endpoint.body, _error_type(endpoint))
+        yield from (*endpoint.responses, *endpoint.body, _error_type(endpoint), _status_error_type(endpoint))
 
 
 def _error_type(endpoint: Endpoint) -> type:
     """Return the type of an error with status 400."""
     match endpoint.error_format:
         case ErrorFormat.STATUS | ErrorFormat.RESOURCE:
-            return json_types.StatusErrorJson
+            return _status_error_type(endpoint)
         case ErrorFormat.EXECUTE:
             return json_types.BriefErrorJson
         case _:
             return json_types.DetailedErrorV2Json if endpoint.is_v2 else json_types.DetailedErrorJson
+
+
+def _status_error_type(endpoint: Endpoint) -> type:
+    """Return the type of an error with any other status."""
+    return json_types.StatusErrorV2Json if endpoint.is_v2 else json_types.StatusErrorJson
 
 
 def _network_paths(networks: Sequence[Network], examples: Mapping[str, RequestExample]) -> dict[str, Any]:
@@ -254,7 +259,7 @@ def _describe_responses(operation: _Operation) -> dict[str, Any]:
         if endpoint.body or status not in (408, 413):
             # An unhealthy network is reported in the format of a healthy one.
             is_report = endpoint.request_class is RequestClass.HEALTH and status == UNHEALTHY
-            types = (*(endpoint.responses if is_report else ()), json_types.StatusErrorJson)
+            types = (*(endpoint.responses if is_report else ()), _status_error_type(endpoint))
             responses[str(status)] = _json_response(text, types)
     return responses
 

@@ -7,7 +7,9 @@ from typing import TYPE_CHECKING
 
 import msgspec
 
-from swapcli.service.error_responses import JsonResponse
+from swapcli.engine.clock import SYSTEM_CLOCK, Clock
+from swapcli.model.api_version import ApiVersion, version_of_path
+from swapcli.service.error_responses import JsonResponse, with_v2_meta
 from swapcli.service.key_file import ApiKey
 from swapcli.service.rate_limits import client_name
 
@@ -38,15 +40,16 @@ class RequestContext:
     """The context of a request, filled in on the way to its endpoint and read by the access log.
 
     `path` is as the client sent it, but for slashes: see `endpoint_table.canonical_path`. `address` is the client's
-    address behind trusted proxies, None if unknown.
+    address behind trusted proxies, None if unknown. `clock` gives the time of V2 responses.
     """
 
-    __slots__ = ("address", "api_key", "network", "path", "pattern", "request_id", "status")
+    __slots__ = ("address", "api_key", "clock", "network", "path", "pattern", "request_id", "status")
 
-    def __init__(self, request_id: str, path: str, address: str | None) -> None:
+    def __init__(self, request_id: str, path: str, address: str | None, clock: Clock = SYSTEM_CLOCK) -> None:
         self.request_id = request_id
         self.path = path
         self.address = address
+        self.clock = clock
         self.pattern: str | None = None
         self.network: str | None = None
         self.status: int | None = None
@@ -58,9 +61,11 @@ class RequestContext:
         return client_name(self.address, self.api_key.id if self.api_key else None)
 
 
-def begin_request(scope: Scope, request_id: str, address: str | None = None) -> RequestContext:
+def begin_request(
+    scope: Scope, request_id: str, address: str | None = None, clock: Clock = SYSTEM_CLOCK
+) -> RequestContext:
     """Return the context of a new request."""
-    context = scope[_SCOPE_KEY] = RequestContext(request_id, scope["path"], address)
+    context = scope[_SCOPE_KEY] = RequestContext(request_id, scope["path"], address, clock)
     return context
 
 
@@ -113,8 +118,12 @@ async def wait_for_disconnect(receive: Receive) -> None:
         continue
 
 
-async def send_json(send: Send, response: JsonResponse) -> None:
-    """Send a JSON response."""
+async def send_json(scope: Scope, send: Send, response: JsonResponse) -> None:
+    """Send a JSON response; with `meta` if the path belongs to V2."""
+    if version_of_path(scope["path"]) is ApiVersion.V2:
+        context = scope.get(_SCOPE_KEY)
+        clock = context.clock if isinstance(context, RequestContext) else SYSTEM_CLOCK
+        response = with_v2_meta(response, int(clock.now_s() * 1000))
     await send_body(send, response.status, JSON, msgspec.json.encode(response.document), response.headers)
 
 

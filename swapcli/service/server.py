@@ -213,7 +213,7 @@ class RequestCounter:
         if scope["type"] != "http":
             return await self._app(scope, receive, send)
         if self._remaining == 0:
-            return await send_json(send, status_error(503, "the service is stopping", _CLOSE))
+            return await send_json(scope, send, status_error(503, "the service is stopping", _CLOSE))
         if self._remaining is not None:
             self._remaining -= 1
         self._answering += 1

@@ -2,14 +2,16 @@
 
 from __future__ import annotations
 
+from http import HTTPStatus
+
 import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli.api import json_types
 from swapcli.api.errors import (
-    REASON_PHRASES,
     parse_error,
+    reason_phrase,
     render_brief_error,
     render_detailed_error,
     render_status_error,
@@ -64,10 +66,25 @@ def test_the_three_forms_have_exactly_their_fields() -> None:
 def test_the_forms_are_as_stated() -> None:
     assert conforms(render_detailed_error("a", "b"), json_types.DetailedErrorJson)
     assert conforms(render_brief_error("a", "b"), json_types.BriefErrorJson)
-    assert all(
-        conforms(render_status_error(status, "x"), json_types.StatusErrorJson) for status in (*REASON_PHRASES, 418)
-    )
+    assert all(conforms(render_status_error(status, "x"), json_types.StatusErrorJson) for status in (*HTTPStatus, 599))
     assert conforms(render_status_error(500, ["x"], request_id="1"), json_types.StatusErrorJson)
+
+
+@pytest.mark.parametrize("status", HTTPStatus)
+def test_reason_phrases_are_those_of_http(status: HTTPStatus) -> None:
+    assert reason_phrase(int(status)) == status.phrase == render_status_error(int(status), "x")["error"]
+    assert reason_phrase(599) == ""
+
+
+def test_a_hint_is_written_and_read_in_every_form() -> None:
+    for document in (
+        render_detailed_error("a", "b", "c"),
+        render_brief_error("a", "b", "c"),
+        render_status_error(400, "b", hint="c"),
+    ):
+        assert conforms(document, json_types.DetailedErrorJson | json_types.BriefErrorJson | json_types.StatusErrorJson)
+        assert (parse_error(400, document).message, parse_error(400, document).hint) == ("b", "c")
+        assert parse_error(400, {**document, "hint": ["\n", 5]}).hint is None
 
 
 @pytest.mark.parametrize(("name", "error"), NAMED)

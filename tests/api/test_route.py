@@ -321,6 +321,83 @@ def test_a_hostile_field_is_refused_by_name(change: Callable[[dict[str, Any]], N
     assert json.dumps(caught.value.details, ensure_ascii=False).encode()
 
 
+def without(*names: str) -> Callable[[dict[str, Any]], None]:
+    def change(wire: dict[str, Any]) -> None:
+        for name in names:
+            del wire[name]
+
+    return change
+
+
+UNREAD = ("time", "estimatedGasUsed", "estimatedGasUsedInUsd")
+
+
+@pytest.mark.parametrize(
+    "change",
+    [
+        *[put([name], None) for name in (*UNREAD, "success", "initial", "bestQuotesByProtocols")],
+        *[without(name) for name in (*UNREAD, "success", "initial", "bestQuotesByProtocols")],
+        without(*UNREAD),
+        put(["outputAmountAfterFee"], None),
+        put(["integratorAddress"], None),
+        put(["integratorFeePercentageBps"], None),
+        put(["integratorName"], None),
+        put(["inputToken", "symbol"], None),
+        put(["inputToken", "price"], None),
+        put(["inputToken", "decimals"], 18.0),
+        put(["inputToken", "price"], 3500.0),
+        put([*SWAP, "protocol"], 25.0),
+        put([*SWAP, "extraData", "fee"], 100.0),
+        put(["time"], 1.0),
+        put(["estimatedGasUsedInUsd"], "0.0"),
+        put(["meta", "apiVersion"], None),
+        put(["meta", "timestamp"], "2026-01-24T21:46:40+00:00"),
+        put(["meta", "timestamp"], "2026-01-24t21:46:40.000000000z"),
+        put(["state"], None),
+    ],
+)  # fmt: skip
+@pytest.mark.parametrize("api_version", ApiVersion)
+def test_what_decides_nothing_may_be_missing_or_written_otherwise(
+    api_version: ApiVersion, change: Callable[[dict[str, Any]], None]
+) -> None:
+    wire = document(api_version)
+    if api_version is ApiVersion.V1:
+        wire["meta"] = {}
+    change(wire)
+    if api_version is ApiVersion.V1:
+        wire["meta"] = None
+    read = parse_result(wire, EVM)
+    nothing: dict[str, Any] = {"time_s": 0.0, "gas_units": None, "gas_cost_wei": None, "gas_usd": None}
+    unpriced = Token(NATIVE.address, "", "", 0)
+
+    def decisive(result: RouteResult) -> RouteResult:
+        return result._replace(**nothing, input_token=unpriced)
+
+    assert decisive(read) == decisive(answer(api_version))
+
+
+@pytest.mark.parametrize(
+    ("change", "where"),
+    [
+        (put(["routeSwapType"], 2.0), "routeSwapType"),
+        (put(["integratorFeePercentageBps"], 30.0), "integratorFeePercentageBps"),
+        (put(["inputToken", "decimals"], 18.5), "inputToken.decimals"),
+        (put(["inputToken", "decimals"], "18"), "inputToken.decimals"),
+        (put([*SWAP, "protocol"], 25.5), "route[1].swaps[1][0].protocol"),
+    ],
+)
+def test_what_decides_something_is_an_integer(change: Callable[[dict[str, Any]], None], where: str) -> None:
+    wire = document(integrator=INTEGRATOR)
+    change(wire)
+    with pytest.raises(InvalidInput) as caught:
+        parse_result(wire, EVM)
+    assert caught.value.details["field"] == where
+
+
+def test_the_type_of_a_v1_route_decides_nothing() -> None:
+    assert parse_result(document(ApiVersion.V1) | {"routeSwapType": 0.0}, EVM) == answer(ApiVersion.V1)
+
+
 @pytest.mark.parametrize("meta", [None, ...])
 def test_nobody_earns_on_a_v1_route(meta: object) -> None:
     wire = document(integrator=INTEGRATOR) | {"meta": meta}
@@ -331,8 +408,8 @@ def test_nobody_earns_on_a_v1_route(meta: object) -> None:
 
 
 def test_the_path_of_a_route_inside_a_body_is_named() -> None:
-    wire = document() | {"time": None}
-    with pytest.raises(InvalidInput, match=r"route\.time is missing"):
+    wire = document() | {"outputAmount": None}
+    with pytest.raises(InvalidInput, match=r"route\.outputAmount is missing"):
         parse_result(wire, EVM, path="route")
 
 

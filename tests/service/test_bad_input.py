@@ -6,6 +6,7 @@ from __future__ import annotations
 import json
 import re
 from collections.abc import Iterator
+from http import HTTPStatus
 from typing import Any
 
 import httpx
@@ -31,8 +32,12 @@ ERROR_BODIES = (
     {"statusCode", "message", "error"},
     {"success", "errorMessage"},
 )
-DOCUMENTED = (*ERROR_BODIES, *(fields | {"meta"} for fields in ERROR_BODIES if "success" in fields))
-"""V2 errors in formats of their own have `meta`."""
+
+
+def is_documented_body(body: Json, path: str) -> bool:
+    """Whether an error has one of the documented forms: with `meta` in V2, and with a hint for a refused value."""
+    is_v2 = re.match(r"/[^/]+/v2/", path) is not None
+    return set(body) - {"hint", "meta"} in ERROR_BODIES and ("meta" in body) is is_v2
 
 
 @pytest.fixture(scope="module")
@@ -47,7 +52,7 @@ def route(service: InProcessService) -> Json:
 
 
 def is_documented(answer: httpx.Response) -> bool:
-    return 400 <= answer.status_code < 500 and set(answer.json()) in DOCUMENTED
+    return 400 <= answer.status_code < 500 and is_documented_body(answer.json(), answer.url.path)
 
 
 def post_raw(
@@ -138,7 +143,7 @@ def test_numbers_that_json_or_the_interface_does_not_have(service: InProcessServ
     body = json.dumps({"route": route, "destination": RECIPIENT})[:-1] + f', "slippage": {literal}}}'
     answer = post_raw(service, body.encode())
     assert answer.status_code == 400
-    assert set(answer.json()) == {"success", "error", "details", "meta"}
+    assert set(answer.json()) - {"hint"} == {"success", "error", "details", "meta"}
 
 
 @pytest.mark.parametrize(
@@ -234,7 +239,8 @@ def test_a_body_may_have_one_mebibyte_and_no_byte_more(
     assert answers[1].json() == {
         "statusCode": 413,
         "message": "the body is larger than 1 MiB",
-        "error": "UnsignedTransaction Too Large",
+        "error": HTTPStatus(413).phrase,
+        "meta": service.v2_metadata,
     }
     assert answers[1].headers["Connection"] == "close"
 
@@ -300,32 +306,57 @@ def test_queries_of_rubbish(service: InProcessService, path: str, query: str) ->
     assert is_documented(answer)
 
 
+NO_ADDRESS = '"{}" is not an EVM address: expected 0x and 40 hexadecimal digits'
+
+
 @pytest.mark.parametrize(
-    ("change", "message"),
+    ("change", "message", "hint"),
     [
-        ({"amount": None}, "amount should not be null or undefined"),
-        ({"tokenInAddress": "weth"}, "tokenInAddress must be an Ethereum address"),
-        ({"tokenOutAddress": "0x12"}, "tokenOutAddress must be an Ethereum address"),
-        ({"tokenOutAddress": "0x" + "0" * 40}, "Token in and token out cannot be the same"),
-        ({"destination": "x"}, "destination must be an Ethereum address"),
-        ({"slippage": "many"}, "slippage must be a number conforming to the specified constraints"),
-        ({"reverse": "true"}, "reverse is reserved and not supported"),
-        ({"direct": "perhaps"}, "direct must be true or false"),
-        ({"shares": "coarse"}, "shares must be one of fine, whole"),
-        ({"excludeProtocols": "4,77"}, "no protocol 77 on testnet"),
+        ({"amount": None}, "amount should not be null or undefined", None),
+        (
+            {"amount": "1.5"},
+            "amount must be a decimal integer string from 1 to 2^256 - 1",
+            "give it in the smallest unit of the token",
+        ),
+        ({"tokenInAddress": "weth"}, "tokenInAddress must be an Ethereum address", NO_ADDRESS.format("weth")),
+        ({"tokenOutAddress": "0x12"}, "tokenOutAddress must be an Ethereum address", NO_ADDRESS.format("0x12")),
+        (
+            {"tokenOutAddress": "0x" + "0" * 40},
+            "Token in and token out cannot be the same",
+            "name two different tokens",
+        ),
+        ({"destination": "x"}, "destination must be an Ethereum address", NO_ADDRESS.format("x")),
+        (
+            {"destination": "0x" + "0" * 40},
+            "destination must be an Ethereum address that can hold tokens",
+            "funds sent to the zero address are lost",
+        ),
+        (
+            {"slippage": "many"},
+            "slippage must be a number conforming to the specified constraints",
+            'slippage "many" is not a percentage with at most four decimals; write half a percent as 0.5',
+        ),
+        ({"reverse": "true"}, "reverse is reserved and not supported", None),
+        ({"direct": "perhaps"}, "direct must be true or false", None),
+        ({"shares": "coarse"}, "shares must be one of fine, whole", None),
+        ({"excludeProtocols": "4,77"}, "no protocol 77 on testnet", "GET /testnet/protocols lists them"),
+        ({"excludeProtocols": "uniswapv"}, "no protocol uniswapv on testnet", "did you mean uniswapV2 or uniswapV3?"),
         (
             {"tokenOutAddress": "0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc3"},
             "tokenOutAddress must be an Ethereum address, but its checksum is wrong",
+            '"0xC02aaA39b223FE8D0A0e5C4F27eAD9083C756Cc3" is an address with a wrong checksum: check it, or write it in'
+            " lower case",
         ),
     ],
 )
 def test_parameters_are_refused_in_the_words_that_clients_know(
-    service: InProcessService, change: dict[str, object], message: str
+    service: InProcessService, change: dict[str, object], message: str, hint: str | None
 ) -> None:
     parameters = {**build_order_query("testnet"), **build_swap_terms("testnet")} | change
     query = {key: value for key, value in parameters.items() if value is not None}
     answer = service.get("/testnet/v2/routeAndCalldata", query)
-    assert answer.json() == {"statusCode": 400, "message": message, "error": "Bad Request"}
+    body = {"statusCode": 400, "message": message, "error": "Bad Request", "meta": service.v2_metadata}
+    assert answer.json() == (body if hint is None else body | {"hint": hint})
     assert answer.status_code == 400
 
 
@@ -421,7 +452,7 @@ def test_no_body_makes_a_defect(service: InProcessService, endpoint: Any, body: 
 def test_no_query_makes_a_defect(service: InProcessService, endpoint: Any, query: bytes, name: str) -> None:
     path = endpoint.path.replace("{network}", name).replace("{address}", "0x1")
     status, body = service.run(service.send_raw(endpoint.method, path, query))
-    assert status == 200 or (400 <= status < 500 and set(json.loads(body)) in DOCUMENTED)
+    assert status == 200 or (400 <= status < 500 and is_documented_body(json.loads(body), path))
 
 
 def is_served(path: str) -> bool:

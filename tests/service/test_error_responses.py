@@ -45,25 +45,29 @@ def service() -> Iterator[InProcessService]:
         yield served
 
 
-def detailed(error: str, details: str) -> Json:
-    return {"success": False, "error": error, "details": details}
+def hinted(body: Json, hint: str | None) -> Json:
+    return body if hint is None else body | {"hint": hint}
 
 
-def dated(service: InProcessService, error: str, details: str) -> Json:
+def detailed(error: str, details: str, hint: str | None = None) -> Json:
+    return hinted({"success": False, "error": error, "details": details}, hint)
+
+
+def dated(service: InProcessService, body: Json) -> Json:
     """The same with the `meta` of V2."""
-    return detailed(error, details) | {"meta": service.v2_metadata}
+    return body | {"meta": service.v2_metadata}
 
 
-def brief(error: str, message: str) -> Json:
-    return {"error": error, "message": message}
+def brief(error: str, message: str, hint: str | None = None) -> Json:
+    return hinted({"error": error, "message": message}, hint)
 
 
-def status(code: int, message: str, error: str) -> Json:
-    return {"statusCode": code, "message": message, "error": error}
+def status(code: int, message: str, error: str, hint: str | None = None) -> Json:
+    return hinted({"statusCode": code, "message": message, "error": error}, hint)
 
 
-def bad(message: str) -> Json:
-    return status(400, message, "Bad Request")
+def bad(message: str, hint: str | None = None) -> Json:
+    return status(400, message, "Bad Request", hint)
 
 
 def v2_calldata(service: InProcessService, **changes: Any) -> Any:
@@ -95,21 +99,28 @@ OUT_OF_49 = "slippage must be between 0 and 49 percent, not 49.0001"
 OUT_OF_OWN = "slippage must be between 0.1 and 49 percent, not {}"
 OUT_OF_V1 = "slippage must be between 0.1 and 100 percent, not {}"
 OLD = "the route is 61 seconds old, and routes are good for 60"
+FRESH = "fetch a fresh route"
+NO_ADDRESS = '"{}" is not an EVM address: expected 0x and 40 hexadecimal digits'
+UNIT = "give it in the smallest unit of the token"
+ONE_OF_BOTH = "give one of them; 0 counts as not given"
 
 
 def test_v2_calldata_invalid_slippage(service: InProcessService) -> None:
     answer = v2_calldata(service, slippage=49.0001)
-    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid slippage", OUT_OF_49))
+    assert (answer.status_code, answer.json()) == (400, dated(service, detailed("Invalid slippage", OUT_OF_49)))
 
 
 def test_v2_calldata_invalid_route(service: InProcessService) -> None:
     answer = v2_calldata(service, route={"success": True, "meta": {}})
-    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", "route.inputToken is missing"))
+    assert (answer.status_code, answer.json()) == (
+        400,
+        dated(service, detailed("Invalid route", "route.inputToken is missing")),
+    )
 
 
 def test_v2_calldata_expired_route(service: InProcessService) -> None:
     answer = v2_calldata(service, after_s=61)
-    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", OLD))
+    assert (answer.status_code, answer.json()) == (400, dated(service, detailed("Invalid route", OLD, FRESH)))
 
 
 def test_v2_calldata_route_that_now_gives_too_little(service: InProcessService) -> None:
@@ -119,13 +130,13 @@ def test_v2_calldata_route_that_now_gives_too_little(service: InProcessService) 
     least = out * 2 - out * 2 * 5_000 // 1_000_000
     answer = v2_calldata(service, route=promised)
     message = f"the route now gives {out}, less than the {least} that its slippage allows"
-    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", message))
+    assert (answer.status_code, answer.json()) == (400, dated(service, detailed("Invalid route", message, FRESH)))
 
 
 def test_v2_calldata_wants_the_whole_v2_route(service: InProcessService) -> None:
     answer = v2_calldata(service, route=service.get_json("/base/route", build_order_query("base")))
     message = "route.meta is missing: V2 calldata takes the complete response of V2 route"
-    assert (answer.status_code, answer.json()) == (400, dated(service, "Invalid route", message))
+    assert (answer.status_code, answer.json()) == (400, dated(service, detailed("Invalid route", message)))
 
 
 def test_citrea_calldata_invalid_route(service: InProcessService) -> None:
@@ -136,7 +147,7 @@ def test_citrea_calldata_invalid_route(service: InProcessService) -> None:
 
 def test_citrea_calldata_expired_route(service: InProcessService) -> None:
     answer = citrea(service, after_s=61)
-    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", OLD))
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid route", OLD, FRESH))
 
 
 def test_citrea_calldata_invalid_slippage(service: InProcessService) -> None:
@@ -146,10 +157,8 @@ def test_citrea_calldata_invalid_slippage(service: InProcessService) -> None:
 
 def test_citrea_calldata_invalid_signer(service: InProcessService) -> None:
     answer = citrea(service, signer="0x12")
-    assert (answer.status_code, answer.json()) == (
-        400,
-        detailed("Invalid signer", "signer must be an Ethereum address"),
-    )
+    message = detailed("Invalid signer", "signer must be an Ethereum address", NO_ADDRESS.format("0x12"))
+    assert (answer.status_code, answer.json()) == (400, message)
 
 
 def test_hyperevm_calldata_invalid_slippage(service: InProcessService) -> None:
@@ -160,13 +169,13 @@ def test_hyperevm_calldata_invalid_slippage(service: InProcessService) -> None:
 def test_hyperevm_calldata_invalid_signer(service: InProcessService) -> None:
     answer = hyperevm(service, destination="me")
     message = "destination must be an Ethereum address"
-    assert (answer.status_code, answer.json()) == (400, detailed("Invalid signer", message))
+    assert (answer.status_code, answer.json()) == (400, detailed("Invalid signer", message, NO_ADDRESS.format("me")))
 
 
 def test_hyperevm_calldata_other_faults_have_its_form_too(service: InProcessService) -> None:
     answer = hyperevm(service, amount="1.5")
     message = "amount must be a decimal integer string from 1 to 2^256 - 1"
-    assert (answer.status_code, answer.json()) == (400, detailed("Bad Request", message))
+    assert (answer.status_code, answer.json()) == (400, detailed("Bad Request", message, UNIT))
 
 
 @pytest.mark.parametrize("slippage", ["0.05", 100.0001])
@@ -177,7 +186,7 @@ def test_v1_execute_invalid_slippage(service: InProcessService, slippage: object
 
 def test_v1_execute_route_expired_by_age(service: InProcessService) -> None:
     answer = execute(service, "base", after_s=61)
-    assert (answer.status_code, answer.json()) == (400, brief("Route expired", OLD))
+    assert (answer.status_code, answer.json()) == (400, brief("Route expired", OLD, FRESH))
 
 
 def test_v1_execute_route_expired_by_the_market(service: InProcessService) -> None:
@@ -187,7 +196,7 @@ def test_v1_execute_route_expired_by_the_market(service: InProcessService) -> No
     assert answer.status_code == 200
     answer = execute(service, "base", route=route | {"outputAmount": str(out * 2 + 1)}, slippage=50)
     message = f"the route now gives {out}, less than the {out + 1} that its slippage allows"
-    assert (answer.status_code, answer.json()) == (400, brief("Route expired", message))
+    assert (answer.status_code, answer.json()) == (400, brief("Route expired", message, FRESH))
 
 
 def test_v1_execute_insufficient_liquidity(service: InProcessService) -> None:
@@ -214,12 +223,12 @@ def test_v1_execute_invalid_deadline_and_route(service: InProcessService) -> Non
 def test_v1_execute_other_faults_have_its_form_too(service: InProcessService) -> None:
     answer = execute(service, "base", destination="0x0")
     message = "destination must be an Ethereum address"
-    assert (answer.status_code, answer.json()) == (400, brief("Bad Request", message))
+    assert (answer.status_code, answer.json()) == (400, brief("Bad Request", message, NO_ADDRESS.format("0x0")))
 
 
 def test_hyperevm_execute_route_expired(service: InProcessService) -> None:
     answer = execute(service, "hyperevm", after_s=61)
-    assert (answer.status_code, answer.json()) == (400, detailed("Route expired", OLD))
+    assert (answer.status_code, answer.json()) == (400, detailed("Route expired", OLD, FRESH))
 
 
 def test_hyperevm_execute_slippage_exceeded(service: InProcessService) -> None:
@@ -227,7 +236,7 @@ def test_hyperevm_execute_slippage_exceeded(service: InProcessService) -> None:
     out = int(route["outputAmount"])
     answer = execute(service, "hyperevm", route=route | {"outputAmount": str(3 * out)}, slippage=50)
     message = f"the route now gives {out}, less than the {3 * out - 3 * out // 2} that its slippage allows"
-    assert (answer.status_code, answer.json()) == (400, detailed("Slippage exceeded", message))
+    assert (answer.status_code, answer.json()) == (400, detailed("Slippage exceeded", message, FRESH))
 
 
 def test_hyperevm_execute_invalid_deadline(service: InProcessService) -> None:
@@ -290,7 +299,7 @@ BOTH = {"integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 1, "integ
 @pytest.mark.parametrize("headers", [{}, {"X-API-Key": "good"}])
 def test_fee_and_surplus_together(service: InProcessService, path: str, headers: dict[str, str]) -> None:
     answer = service.get(path, {**build_order_query("base"), **build_swap_terms("base"), **BOTH}, headers=headers)
-    assert (answer.status_code, answer.json()) == (400, bad(BOTH_FEE_AND_SURPLUS))
+    assert (answer.status_code, answer.json()) == (400, dated(service, bad(BOTH_FEE_AND_SURPLUS, ONE_OF_BOTH)))
 
 
 @pytest.mark.parametrize(
@@ -303,7 +312,7 @@ def test_integrator_parameters_without_a_key(
 ) -> None:
     answer = service.get(path, {**build_order_query("base"), **build_swap_terms("base"), **integrator})
     message = "integrator parameters need an API key in the header X-API-Key"
-    assert (answer.status_code, answer.json()) == (401, status(401, message, "Unauthorized"))
+    assert (answer.status_code, answer.json()) == (401, dated(service, status(401, message, "Unauthorized")))
 
 
 @pytest.mark.parametrize("path", ["/base/execute", "/base/calldata", "/base/v2/calldata"])
@@ -318,13 +327,52 @@ def test_a_posted_route_with_an_integrator_needs_a_key_too(service: InProcessSer
     )
 
 
-def test_a_posted_route_with_both_fee_and_surplus(service: InProcessService) -> None:
-    integrator = {"integratorAddress": INTEGRATOR, "integratorFeePercentageBps": 9, "integratorSurplusPercentageBps": 9}
+LOST = "funds sent to the zero address are lost"
+BROKEN_RULES = [
+    (BOTH, BOTH_FEE_AND_SURPLUS, ONE_OF_BOTH),
+    ({"integratorFeePercentageBps": 9}, "{}integratorAddress should not be null or undefined", None),
+    ({"integratorSurplusPercentageBps": 9}, "{}integratorAddress should not be null or undefined", None),
+    ({"integratorFeePercentageBps": 9, "integratorAddress": ""}, "{}integratorAddress should not be null or undefined",
+     None),
+    ({"integratorFeePercentageBps": 9, "integratorAddress": "0x" + "0" * 40},
+     "{}integratorAddress must be an Ethereum address that can hold tokens", LOST),
+    ({"integratorSurplusPercentageBps": 9, "integratorAddress": "0x" + "e" * 40},
+     "{}integratorAddress must be an Ethereum address that can hold tokens", LOST),
+    ({"integratorFeePercentageBps": 501, "integratorAddress": INTEGRATOR},
+     "integrator fee must be between 0 and 500 basis points, not 501", None),
+    ({"integratorSurplusPercentageBps": 5001, "integratorAddress": INTEGRATOR},
+     "integrator surplus must be between 0 and 5000 basis points, not 5001", None),
+]  # fmt: skip
+"""Integrator fields that break a rule, with the error; `{}` is the path of the route in a body."""
+
+
+@pytest.mark.parametrize(("integrator", "message", "hint"), BROKEN_RULES)
+def test_a_posted_route_is_judged_by_the_integrator_rules_of_a_query(
+    service: InProcessService, integrator: Json, message: str, hint: str | None
+) -> None:
+    key = {"headers": {"X-API-Key": "good"}}
+    answer = service.get("/base/v2/route", {**build_order_query("base"), **integrator}, **key)
+    assert (answer.status_code, answer.json()) == (400, dated(service, bad(message.format(""), hint)))
     route = service.get_json("/base/v2/route", build_order_query("base")) | integrator
-    answer = service.post(
-        "/base/v2/calldata", {"route": route, **build_swap_terms("base")}, headers={"X-API-Key": "good"}
-    )
-    assert (answer.status_code, answer.json()) == (400, dated(service, "Bad Request", BOTH_FEE_AND_SURPLUS))
+    body = {"route": route, **build_swap_terms("base")}
+    error = "Bad Request" if integrator == BOTH else "Invalid route"
+    answer = service.post("/base/v2/calldata", body, **key)
+    refused = detailed(error, message.format("route."), hint)
+    assert (answer.status_code, answer.json()) == (400, dated(service, refused))
+    assert service.post("/base/execute", body, **key).json() == brief(error, message.format("route."), hint)
+    assert service.post("/base/calldata", body, **key).json() == bad(message.format("route."), hint)
+
+
+@pytest.mark.parametrize("fields", [{"integratorAddress": INTEGRATOR}, {"integratorFeePercentageBps": None},
+                                    {"integratorAddress": "", "integratorSurplusPercentageBps": 0}])  # fmt: skip
+def test_a_posted_route_whose_integrator_earns_nothing(service: InProcessService, fields: Json) -> None:
+    query = {**build_order_query("base"), **{name: value for name, value in fields.items() if value is not None}}
+    route = service.get_json("/base/v2/route", build_order_query("base"))
+    body = {"route": route | fields, **build_swap_terms("base")}
+    asked, posted = service.get("/base/v2/route", query), service.post("/base/v2/calldata", body)
+    assert asked.status_code == posted.status_code == (401 if fields.get("integratorAddress") else 200)
+    posted = service.post("/base/v2/calldata", body, headers={"X-API-Key": "good"})
+    assert posted.json() == service.post("/base/v2/calldata", {"route": route, **build_swap_terms("base")}).json()
 
 
 def test_nobody_can_earn_on_starknet(service: InProcessService) -> None:
@@ -341,7 +389,10 @@ def test_nobody_can_earn_on_starknet(service: InProcessService) -> None:
 def test_a_fee_without_anybody_to_earn_it(service: InProcessService) -> None:
     query = {**build_order_query("base"), "integratorFeePercentageBps": 9}
     answer = service.get("/base/v2/route", query, headers={"X-API-Key": "good"})
-    assert (answer.status_code, answer.json()) == (400, bad("integratorAddress should not be null or undefined"))
+    assert (answer.status_code, answer.json()) == (
+        400,
+        dated(service, bad("integratorAddress should not be null or undefined")),
+    )
 
 
 @pytest.mark.parametrize(
@@ -375,8 +426,8 @@ def test_an_unknown_key_is_refused_everywhere(
     if path.endswith("/healthcheck") and "Authorization" in header:  # it may be for another service
         assert answer.status_code == 200
         return
-    message = "the API key is not known, or was revoked"
-    assert (answer.status_code, answer.json()) == (401, status(401, message, "Unauthorized"))
+    body = status(401, "the API key is not known, or was revoked", "Unauthorized")
+    assert (answer.status_code, answer.json()) == (401, dated(service, body) if "/v2/" in path else body)
 
 
 def test_other_authorization_and_empty_keys_are_ignored(service: InProcessService) -> None:
@@ -403,12 +454,14 @@ def test_other_authorization_and_empty_keys_are_ignored(service: InProcessServic
 )
 def test_what_is_at_no_path(service: InProcessService, path: str) -> None:
     answer = service.send("GET", "http://service.test" + path)
-    assert (answer.status_code, answer.json()) == (404, status(404, "there is nothing at this path", "Not Found"))
+    body = status(404, "there is nothing at this path", "Not Found")
+    assert (answer.status_code, answer.json()) == (404, dated(service, body) if "/v2/" in path else body)
 
 
 def test_v2_calldata_is_not_on_starknet(service: InProcessService) -> None:
     answer = service.post("/starknet/v2/calldata", {})
-    assert (answer.status_code, answer.json()) == (404, status(404, "there is nothing at this path", "Not Found"))
+    body = dated(service, status(404, "there is nothing at this path", "Not Found"))
+    assert (answer.status_code, answer.json()) == (404, body)
 
 
 @pytest.mark.parametrize(
@@ -416,7 +469,8 @@ def test_v2_calldata_is_not_on_starknet(service: InProcessService) -> None:
 )
 def test_a_network_that_is_not_served(service: InProcessService, path: str) -> None:
     answer = service.get(path)
-    assert (answer.status_code, answer.json()) == (404, status(404, "there is no such network here", "Not Found"))
+    body = status(404, "there is no such network here", "Not Found")
+    assert (answer.status_code, answer.json()) == (404, dated(service, body) if "/v2/" in path else body)
 
 
 def test_a_token_that_is_not_known(service: InProcessService) -> None:
@@ -443,8 +497,9 @@ def test_a_token_that_is_not_known(service: InProcessService) -> None:
 )
 def test_a_method_that_a_path_does_not_take(service: InProcessService, method: str, path: str, allowed: str) -> None:
     answer = service.send(method, path)
-    message = status(405, "this path does not take that method", "Method Not Allowed")
-    assert (answer.status_code, answer.json(), answer.headers["Allow"]) == (405, message, allowed)
+    body = status(405, "this path does not take that method", "Method Not Allowed")
+    body = dated(service, body) if "/v2/" in path else body
+    assert (answer.status_code, answer.json(), answer.headers["Allow"]) == (405, body, allowed)
 
 
 def test_an_unknown_router_names_its_setting_in_the_error() -> None:
@@ -453,11 +508,11 @@ def test_an_unknown_router_names_its_setting_in_the_error() -> None:
         route = served.get_json("/testnet/v2/route", build_order_query("testnet"))
         answer = served.post("/testnet/v2/calldata", {"route": route, **build_swap_terms("testnet")})
         message = "the router of testnet is not known, so no payload can be made for it"
-        assert (answer.status_code, answer.json()) == (400, dated(served, "Bad Request", message))
+        assert (answer.status_code, answer.json()) == (400, dated(served, detailed("Bad Request", message)))
         answer = served.get(
             "/testnet/v2/routeAndCalldata", {**build_order_query("testnet"), **build_swap_terms("testnet")}
         )
-        assert (answer.status_code, answer.json()) == (400, bad(message))
+        assert (answer.status_code, answer.json()) == (400, dated(served, bad(message)))
     finally:
         served.close()
 
@@ -501,6 +556,21 @@ def test_every_client_error_of_the_tree_has_a_response(error_format: ErrorFormat
         else:
             assert reply is not None
             assert reply.status in (200, 400, 401, 404, 429, 503)
+
+
+def test_a_hint_reaches_the_client_if_the_client_can_act_on_it() -> None:
+    for error, hint in (
+        (errors.InvalidAmount("x", hint="smaller", details={"field": "amount"}), "smaller"),
+        (errors.RouteExpired("x", hint="fetch a fresh route"), "fetch a fresh route"),
+        (errors.InvalidOption("x", hint="add --destination"), None),
+        (errors.UnknownProtocol("x", hint="swapcli protocols base lists them"), None),
+        (errors.InvalidAmount("x", details={"field": "amount"}), None),
+    ):
+        for error_format in ErrorFormat:
+            reply = error_response(error, error_format)
+            assert reply is not None
+            assert isinstance(reply.document, dict)
+            assert reply.document.get("hint") == hint
 
 
 def test_every_name_in_the_table_is_one_of_the_interfaces() -> None:
