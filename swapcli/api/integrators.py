@@ -26,7 +26,7 @@ def build_integrator(
 ) -> Integrator | None:
     """Return the integrator whom a request names, by a canonical address and basis points; None if it names none.
 
-    One with neither fee nor surplus earns nothing. Raises as `check_integrator_shares`; also `InvalidInput` if nobody
+    One with neither fee nor surplus earns nothing. Raises as `check_integrator_shares`; also `InvalidInput` if no one
     would receive the share, `InvalidAddress` if it would be lost.
     """
     check_integrator_shares(fee_bps, surplus_bps, path)

@@ -23,8 +23,8 @@ def format_iso_utc(unix_ms: int) -> str:
 def parse_rfc3339(text: str) -> int:
     """Parse a time of RFC 3339 into Unix milliseconds; further decimals are cut off. Raises `ValueError`.
 
-    Letters may be lower case, a space may stand for the `T`, and the offset may be any: `2026-01-24 22:46:40+01:00`.
-    A leap second is the second after it.
+    `T` and `Z` may be lower case, `T` may be a space, and any offset is read: `2026-01-24 22:46:40+01:00`. A leap
+    second is the second after it.
     """
     match = _FORM.fullmatch(text)
     if not match:

@@ -357,7 +357,7 @@ UNREAD = ("time", "estimatedGasUsed", "estimatedGasUsedInUsd")
     ],
 )  # fmt: skip
 @pytest.mark.parametrize("api_version", ApiVersion)
-def test_what_decides_nothing_may_be_missing_or_written_otherwise(
+def test_what_decides_nothing_may_be_missing_or_differ(
     api_version: ApiVersion, change: Callable[[dict[str, Any]], None]
 ) -> None:
     wire = document(api_version)

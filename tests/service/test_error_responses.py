@@ -347,7 +347,7 @@ BROKEN_RULES = [
 
 
 @pytest.mark.parametrize(("integrator", "message", "hint"), BROKEN_RULES)
-def test_a_posted_route_is_judged_by_the_integrator_rules_of_a_query(
+def test_a_posted_route_is_judged_as_a_query(
     service: InProcessService, integrator: Json, message: str, hint: str | None
 ) -> None:
     key = {"headers": {"X-API-Key": "good"}}
@@ -369,8 +369,8 @@ def test_a_posted_route_whose_integrator_earns_nothing(service: InProcessService
     query = {**build_order_query("base"), **{name: value for name, value in fields.items() if value is not None}}
     route = service.get_json("/base/v2/route", build_order_query("base"))
     body = {"route": route | fields, **build_swap_terms("base")}
-    asked, posted = service.get("/base/v2/route", query), service.post("/base/v2/calldata", body)
-    assert asked.status_code == posted.status_code == (401 if fields.get("integratorAddress") else 200)
+    found, posted = service.get("/base/v2/route", query), service.post("/base/v2/calldata", body)
+    assert found.status_code == posted.status_code == (401 if fields.get("integratorAddress") else 200)
     posted = service.post("/base/v2/calldata", body, headers={"X-API-Key": "good"})
     assert posted.json() == service.post("/base/v2/calldata", {"route": route, **build_swap_terms("base")}).json()
 
