@@ -334,7 +334,7 @@ NO_ADDRESS = '"{}" is not an EVM address: expected 0x and 40 hexadecimal digits'
         (
             {"slippage": "many"},
             "slippage must be a number conforming to the specified constraints",
-            'slippage "many" is not a percentage with at most four decimals; write half a percent as 0.5',
+            'slippage "many" is not a percentage; write half a percent as 0.5',
         ),
         ({"reverse": "true"}, "reverse is reserved and not supported", None),
         ({"direct": "perhaps"}, "direct must be true or false", None),
