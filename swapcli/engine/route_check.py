@@ -13,7 +13,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.api.fields import Fields
 from swapcli.api.route import parse_result, parse_short
-from swapcli.api.route_result import RouteResult, result_swap
+from swapcli.api.route_result import ResultSwap, RouteResult, result_swap
 from swapcli.api.router_call import parse_call, parse_call_route
 from swapcli.encoding.strict_json import WrittenFloat
 from swapcli.engine.dialects import execution_of, has_readings, interface_dialect, router_dialect
@@ -260,7 +260,7 @@ class _Comparison:
                         self._network,
                         pools[swap.pool_key],
                     )
-                    if expected != swap:
+                    if _in_lower_case(expected) != _in_lower_case(swap):
                         yield f"the pool {swap.pool_key} is not as the route describes it"
         try:
             yield from self._of_rebuilt(result, route, market)
@@ -327,6 +327,13 @@ def _call_swaps(
         return interface_dialect(network).build_call(route, steps, pools, result.integrator).swaps
     except SwapcliError:
         return None
+
+
+def _in_lower_case(swap: ResultSwap) -> ResultSwap:
+    """Return a swap with the addresses and ids of its extra data in one letter case."""
+    return swap._replace(
+        extra={key: value.lower() if isinstance(value, str) else value for key, value in swap.extra.items()}
+    )
 
 
 def _route_of(order: DecodedOrder, amount_out: int) -> RouterRouteParam:
