@@ -113,7 +113,7 @@ def replay_result(result: RouteResult, market: MarketState, slippage_ppm: int) -
     """
     pools = pools_for(result, market)
     _check_generation(result, market.network)
-    _check_ends(result, market.network)
+    check_ends(result, market.network)
     _check_protocols(result, market.network, pools)
     done = replay(pools, result.route, result.input_amount, execution_of(market.network))
     least = min_received(result.output_amount, slippage_ppm)
@@ -207,7 +207,7 @@ def _check_generation(result: RouteResult, network: Network) -> None:
         raise InvalidRoute("integrator fields exist in v2 only, and the route carries no meta")
 
 
-def _check_ends(result: RouteResult, network: Network) -> None:
+def check_ends(result: RouteResult, network: Network) -> None:
     """Raise `InvalidRoute` unless the hops begin and end at the result's tokens, and its swap type matches them."""
     first, last = result.route.segments[0].hops[0][0], result.route.segments[0].hops[-1][0]
     native_in, native_out = result.swap_type is SwapType.NATIVE_TO_TOKEN, result.swap_type is SwapType.TOKEN_TO_NATIVE

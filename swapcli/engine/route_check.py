@@ -17,8 +17,8 @@ from swapcli.api.route_result import ResultSwap, RouteResult, result_swap
 from swapcli.api.router_call import parse_call, parse_call_route
 from swapcli.encoding.strict_json import WrittenFloat
 from swapcli.engine.dialects import execution_of, has_readings, interface_dialect, router_dialect
-from swapcli.engine.payloads import pools_for
-from swapcli.errors import InvalidInput, SwapcliError
+from swapcli.engine.payloads import check_ends, pools_for
+from swapcli.errors import InvalidInput, InvalidRoute, SwapcliError
 from swapcli.model.decoded_call import DecodedCall, DecodedOrder
 from swapcli.model.network import INTERFACE_DIALECTS, SETTLER, Network
 from swapcli.model.pool import Pool
@@ -198,6 +198,10 @@ class _Comparison:
 
     def _of_result(self, result: RouteResult, route: RouterRouteParam | None) -> Iterator[str]:
         order, network = self._order, self._network
+        try:
+            check_ends(result, network)
+        except InvalidRoute as error:
+            yield error.message
         if result.input_amount != order.amount_in:
             yield f"the route sells {result.input_amount}, and the calldata {order.amount_in}"
         quoted = route.amount_out if route else order.amount_out
@@ -260,6 +264,8 @@ class _Comparison:
                         self._network,
                         pools[swap.pool_key],
                     )
+                    if not {swap.token_in, swap.token_out} <= {*pools[swap.pool_key].tokens}:
+                        yield f"the pool {swap.pool_key} does not trade the tokens that the route has for it"
                     if _in_lower_case(expected) != _in_lower_case(swap):
                         yield f"the pool {swap.pool_key} is not as the route describes it"
         try:

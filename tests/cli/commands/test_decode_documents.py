@@ -71,9 +71,9 @@ SETTINGS: dict[str, str] = {}
 def build(*order: str, router: Router = ROUTERS[0], output_format: str = "json", key: str = "") -> CommandResult:
     network, dialect, options = router
     recipient = "0x1234" if network == "starknet" else ME
-    chosen = ("--config", SETTINGS[dialect]) if dialect in SETTINGS else ("--router-dialect", dialect)
+    by_dialect = ("--config", SETTINGS[dialect]) if dialect in SETTINGS else ("--router-dialect", dialect)
     words = (network, *order, "--destination", recipient, "--offline", "--format", output_format)
-    return run_swapcli("calldata", *words, *options, *chosen, env={"SWAPCLI_API_KEY": key} if key else {})
+    return run_swapcli("calldata", *words, *options, *by_dialect, env={"SWAPCLI_API_KEY": key} if key else {})
 
 
 def document(*order: str, dialect: str = "fibrous") -> Json:
@@ -343,6 +343,8 @@ def changed_unit(value: Any, rng: Random) -> Any:
     if text.endswith("%"):
         hundredths = round(float(text[:-1]) * 100) + rng.choice((-1, 1))
         return f"{hundredths // 100}.{hundredths % 100:02d}%"
+    if text == "0x":
+        return "0x00"
     if text.startswith("0x"):
         text = text.lower()
         position = rng.randrange(2, len(text))
