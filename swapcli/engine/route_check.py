@@ -336,7 +336,7 @@ def _call_swaps(
 
 
 def _in_lower_case(swap: ResultSwap) -> ResultSwap:
-    """Return a swap with the addresses and ids of its extra data in one letter case."""
+    """Return a swap with the addresses and ids of its extra data in lower case."""
     return swap._replace(
         extra={key: value.lower() if isinstance(value, str) else value for key, value in swap.extra.items()}
     )
