@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from dataclasses import replace
 from typing import TYPE_CHECKING, Any
 
 from swapcli.config import networks
@@ -77,7 +76,7 @@ def override_settings(settings: Settings, values: Mapping[str, object]) -> Setti
         if row.key in given
     }
     origins = {**settings.origins, **dict.fromkeys(given, ARGUMENT_ORIGIN)}
-    return replace(settings, **changed, origins=origins)
+    return settings._replace(**changed, origins=origins)
 
 
 def _fields(group: str, values: Mapping[str, Any]) -> dict[str, Any]:
