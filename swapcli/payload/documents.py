@@ -8,9 +8,9 @@ from __future__ import annotations
 
 import json
 import re
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from types import MappingProxyType
-from typing import Final
+from typing import Final, TypeVar
 
 from swapcli.encoding.strict_json import parse_json
 from swapcli.errors import InvalidInput
@@ -26,7 +26,10 @@ _SELECTOR_CHARACTERS: Final = 10
 _WORD_CHARACTERS: Final = 66
 """Of a word or a felt in hex with 0x."""
 _HEX: Final = re.compile(r"[0-9a-fA-F]+")
-_SENDING_METHODS: Final = ("eth_sendTransaction", "eth_signTransaction", "wallet_sendTransaction", "wallet_sendCalls")
+_SENDING_METHODS: Final = (
+    "eth_sendTransaction", "eth_signTransaction", "wallet_sendTransaction", "wallet_sendCalls",
+    "wallet_addInvokeTransaction",
+)  # fmt: skip
 _DELEGATE_CALL: Final = 1
 """The `operation` of a Safe's transaction that runs foreign code as the Safe itself."""
 
@@ -56,6 +59,7 @@ def parse_payload(text: str) -> PayloadInput:
         raise InvalidInput("no transaction has so much calldata", hint=HINT)
     if stripped[0] in "{[":
         return _parse_json(stripped)
+    from swapcli.payload.printed_forms import is_printed, parse_printed
     from swapcli.payload.shell_forms import is_cast, is_shell, parse_cast, parse_shell
 
     if is_cast(stripped):
@@ -64,6 +68,8 @@ def parse_payload(text: str) -> PayloadInput:
     if is_shell(stripped):
         assigned, network, document = parse_shell(stripped)
         return _from_list(assigned, network)._replace(document=document)
+    if is_printed(stripped):
+        return _from_list(*parse_printed(stripped))
     unwrapped = _join_lines(stripped)
     if unwrapped is None and (felts := parse_felts(stripped)) is not None:
         return PayloadInput(GivenTransaction(felts=felts))
@@ -126,7 +132,7 @@ def _from_objects(entries: Sequence[object]) -> PayloadInput:
 
 
 def _from_object(document: Mapping[str, object]) -> PayloadInput:
-    document = _unwrap(document)
+    document = _with_nested_calldata(_unwrap(document))
     listed = _find_list(document)
     network = _text_or_number(document, "network")
     own = _parse_transaction(document, "")
@@ -143,6 +149,8 @@ def _from_object(document: Mapping[str, object]) -> PayloadInput:
     chain_ids = tuple(dict.fromkeys((*_chain_ids(own), *found.chain_ids)))
     if own.has_content:
         return found._replace(payload=own, document=document, chain_ids=chain_ids)
+    if own.to is not None or own.value:
+        raise InvalidInput(f"the document has a transaction of its own beside its {name}, without calldata", hint=HINT)
     sender = found.payload.sender or own.sender or _safe_address(document)
     payload = found.payload._replace(sender=sender)
     return found._replace(payload=payload, document=document, chain_ids=chain_ids)
@@ -181,18 +189,24 @@ def _unwrap(document: Mapping[str, object]) -> Mapping[str, object]:
     return _object(document["result"], "result")
 
 
+def _with_nested_calldata(document: Mapping[str, object]) -> Mapping[str, object]:
+    """Return a service's answer whose `calldata` is an object with the transactions as one object."""
+    inner = document.get("calldata")
+    if not isinstance(inner, Mapping) or "calldata" not in inner:
+        return document
+    outer = {"quote" if name == "route" else name: value for name, value in document.items()}
+    return {**outer, **inner}
+
+
 def _find_list(document: Mapping[str, object]) -> tuple[str, Sequence[object]] | None:
     """Return the list of transactions of a document, with its name. Raises `InvalidInput`."""
-    for name in ("transactions", "calls"):
-        if document.get(name) is None:
-            continue
-        entries = document[name]
-        if not isinstance(entries, list) or not 0 < len(entries) <= _MAX_TRANSACTIONS:
-            raise InvalidInput(
-                f"{name}: expected a list of 1 to {_MAX_TRANSACTIONS} transactions", details={"field": name}
-            )
-        return name, entries
-    return None
+    found = _one(document, ("transactions", "calls"), "", lambda entries, _: entries)
+    if found is None:
+        return None
+    name, entries = found
+    if not isinstance(entries, list) or not 0 < len(entries) <= _MAX_TRANSACTIONS:
+        raise InvalidInput(f"{name}: expected a list of 1 to {_MAX_TRANSACTIONS} transactions", details={"field": name})
+    return name, entries
 
 
 def _safe_address(document: Mapping[str, object]) -> str | None:
@@ -202,26 +216,24 @@ def _safe_address(document: Mapping[str, object]) -> str | None:
     return found if isinstance(found, str) and found else None
 
 
-_QUANTITIES: Final[Mapping[str, tuple[str, ...]]] = MappingProxyType(
-    {
-        "value": ("value",),
-        "nonce": ("nonce",),
-        "gas": ("gas", "gasLimit", "gas_limit"),
-        "max_fee_wei": ("maxFeePerGas", "max_fee_per_gas", "gasPrice", "gas_price"),
-        "max_priority_fee_wei": ("maxPriorityFeePerGas", "max_priority_fee_per_gas"),
-    }
-)
-"""The names of each quantity. A node gives the price that was paid as `gasPrice` beside the maximum."""
-_CHAIN_NAMES: Final = ("chainId", "chain_id")
+# --- fields
+
 _CALLDATA_NAMES: Final = ("calldata", "data", "input")
+_TO_NAMES: Final = ("to", "contractaddress")
+"""The second one is that of calls on Starknet."""
+_ENTRYPOINT_NAMES: Final = ("entrypoint",)
+_CHAIN_NAMES: Final = ("chainid",)
+_GAS_NAMES: Final = ("gas", "gaslimit")
+_PRICE_NAMES: Final = ("maxfeepergas", "gasprice")
+"""A node gives the price that was paid as `gasPrice` beside the maximum."""
+_SAFE_REFUND_NAMES: Final = ("refundreceiver", "gastoken", "basegas", "safetxgas")
+
+_T = TypeVar("_T")
 
 
 def _parse_transaction(entry: Mapping[str, object], path: str) -> GivenTransaction:
     """Parse a transaction; `path` is that of its fields. Raises `InvalidInput` for what cannot be read."""
-    contents = [_parse_content(entry[name], f"{path}{name}") for name in _CALLDATA_NAMES if entry.get(name) is not None]
-    if any(content != contents[0] for content in contents):
-        raise InvalidInput(f"{path}data: the transaction has two different calldata", details={"field": f"{path}data"})
-    calldata, felts = contents[0] if contents else ("0x", None)
+    calldata, felts = _value(entry, _CALLDATA_NAMES, path, _parse_content) or ("0x", None)
     method = entry.get("contractMethod")
     if isinstance(method, Mapping) or (method is not None and calldata == "0x"):
         raise InvalidInput(
@@ -229,17 +241,54 @@ def _parse_transaction(entry: Mapping[str, object], path: str) -> GivenTransacti
             hint="let the tool that wrote it encode the data, or leave contractMethod null",
             details={"field": f"{path}contractMethod"},
         )
-    quantities = {field: _quantity(entry, names, path) for field, names in _QUANTITIES.items()}
+    prices = [parse_quantity(value, f"{path}{name}") for name, value in _named(entry, _PRICE_NAMES)]
     return GivenTransaction(
         calldata,
         felts,
-        to=_text(entry, "to", path),
-        chain_id=next((parse_chain_id(entry[n], f"{path}{n}") for n in _CHAIN_NAMES if entry.get(n) is not None), None),
-        sender=_text(entry, "from", path),
-        entrypoint=_text(entry, "entrypoint", path),
+        to=_value(entry, _TO_NAMES, path, _parse_text),
+        value=_value(entry, ("value",), path, parse_quantity),
+        chain_id=_value(entry, _CHAIN_NAMES, path, parse_chain_id),
+        sender=_value(entry, ("from",), path, _parse_text),
+        nonce=_value(entry, ("nonce",), path, parse_quantity),
+        gas=_value(entry, _GAS_NAMES, path, parse_quantity),
+        max_fee_wei=max(prices, default=None),
+        max_priority_fee_wei=_value(entry, ("maxpriorityfeepergas",), path, parse_quantity),
+        entrypoint=_value(entry, _ENTRYPOINT_NAMES, path, _parse_text),
         oddities=tuple(_oddities(entry, path)),
-        **quantities,
     )
+
+
+def _named(entry: Mapping[str, object], names: Sequence[str]) -> Iterator[tuple[str, object]]:
+    """Yield the fields with one of these names that have a value, with their names as they are written.
+
+    Case and underscores do not matter, as some libraries write `chain_id`, and others read `ChainID` as `chainId`.
+    """
+    for name, value in entry.items():
+        if value is not None and name.replace("_", "").lower() in names:
+            yield name, value
+
+
+def _one(
+    entry: Mapping[str, object], names: Sequence[str], path: str, parse: Callable[[object, str], _T]
+) -> tuple[str, _T] | None:
+    """Return the value of a field that has several names, with the name that it has; None without one.
+
+    Raises `InvalidInput` if it has two names with two values.
+    """
+    found = [(name, parse(value, f"{path}{name}")) for name, value in _named(entry, names)]
+    for name, value in found[1:]:
+        if value != found[0][1]:
+            raise InvalidInput(
+                f"{path}{name}: {found[0][0]} and {name} mean the same and differ", details={"field": f"{path}{name}"}
+            )
+    return found[0] if found else None
+
+
+def _value(
+    entry: Mapping[str, object], names: Sequence[str], path: str, parse: Callable[[object, str], _T]
+) -> _T | None:
+    found = _one(entry, names, path, parse)
+    return None if found is None else found[1]
 
 
 def _parse_content(content: object, path: str) -> tuple[str, tuple[int, ...] | None]:
@@ -252,33 +301,28 @@ def _parse_content(content: object, path: str) -> tuple[str, tuple[int, ...] | N
     return ("0x" if joined in ("", "0x", "0X") else parse_calldata(joined)), None
 
 
-def _quantity(entry: Mapping[str, object], names: Sequence[str], path: str) -> int | None:
-    """Return the first quantity of these names; None without one. All of them must be readable."""
-    found = [parse_quantity(entry[name], f"{path}{name}") for name in names if entry.get(name) is not None]
-    return found[0] if found else None
-
-
-def _text(entry: Mapping[str, object], name: str, path: str) -> str | None:
-    value = entry.get(name)
-    if value is None:
-        return None
+def _parse_text(value: object, path: str) -> str:
     if not isinstance(value, str) or not value.strip():
-        raise InvalidInput(f"{path}{name}: expected a text, not {describe(value)}", details={"field": f"{path}{name}"})
+        raise InvalidInput(f"{path}: expected a text, not {describe(value)}", details={"field": path})
     return value.strip()
 
 
 def _text_or_number(document: Mapping[str, object], name: str) -> str | None:
     value = document.get(name)
     is_number = isinstance(value, int) and not isinstance(value, bool)
-    return str(value) if is_number else _text(document, name, "")
+    return str(value) if is_number else _value(document, (name,), "", _parse_text)
 
 
 def _oddities(entry: Mapping[str, object], path: str) -> Iterator[str]:
     """Yield what a transaction would do beside its call."""
-    if entry.get("authorizationList"):
+    if any(value for _, value in _named(entry, ("authorizationlist",))):
         yield "the transaction also lets contracts act as the sender's account (authorizationList)"
-    if entry.get("operation") is not None and parse_quantity(entry["operation"], f"{path}operation") == _DELEGATE_CALL:
+    if _value(entry, ("operation",), path, parse_quantity) == _DELEGATE_CALL:
         yield "the Safe runs the called contract's code as its own (operation 1)"
+    if any(parse_quantity(value, f"{path}{name}") for name, value in _named(entry, ("gasprice",))) and any(
+        True for _ in _named(entry, _SAFE_REFUND_NAMES)
+    ):
+        yield "the Safe pays for the gas of the transaction (gasPrice), to an account that need not be its own"
 
 
 def _object(value: object, path: str) -> Mapping[str, object]:

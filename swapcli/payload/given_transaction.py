@@ -13,7 +13,7 @@ from swapcli.records import NamedTuple
 
 MAX_BYTES: Final = 1 << 20
 """More than any transaction has."""
-HINT: Final = "give 0x and hexadecimal digits, felts separated by commas, or the JSON of swapcli calldata"
+HINT: Final = "give 0x and hexadecimal digits, felts separated by commas, or what swapcli calldata prints"
 
 _SHOWN_CHARACTERS: Final = 40
 _SELECTOR_CHARACTERS: Final = 10

@@ -134,6 +134,61 @@ def test_what_nodes_wallets_and_terminals_write_is_read() -> None:
         assert ran.json["order"]["amountIn"] == str(10**18)
 
 
+@pytest.mark.parametrize("output_format", ["plain", "table"])
+def test_what_is_printed_for_people_is_read(output_format: str) -> None:
+    for router in (*(Router(dialect=dialect) for dialect in DIALECTS), Router("starknet")):
+        options = ("--with-approval", "--full")
+        text = build("USDC", "ETH", "30", router=router._replace(options=options), output_format=output_format).stdout
+        ran = decode(text, dialect=router.dialect)
+        assert codes(ran) == set(), (router, text, ran.stdout)
+        assert ran.json["network"] == router.network
+        assert len(ran.json["transactions"]) == (3 if router.dialect == "universal-router" else 2)
+        spender = ran.json["transactions"][0]["approval"]["spender"]
+        digits = spender[2:].lower()
+        if router.network == "base" and output_format == "plain":
+            changed = text.lower().replace(f"{digits:0>64}", f"{OTHER[2:]:0>64}", 1)
+            assert "TRANSACTIONS_DIFFER" in codes(decode(changed, "--network", "base", dialect=router.dialect))
+
+
+def test_printed_text_that_is_not_whole_is_an_error() -> None:
+    text = build("ETH", "USDC", "1", output_format="plain").stdout
+    begin, _, end = text.partition("calldata")
+    for changed, word in (
+        (begin, "felt"),
+        (f"{begin}calldata  0x12…34 (900 characters; --full shows all)", "shortened"),
+        (f"{begin}to        {OTHER}\ncalldata{end}", "twice"),
+        (f"{text}\nto        {OTHER}\nvalue     5", "no calldata"),
+        (text.replace("value     1", "value     1.5"), "value"),
+    ):
+        ran = decode(changed)
+        assert ran.exit_code == 2
+        assert word in ran.error["message"]
+
+
+@pytest.mark.parametrize("output_format", [*HAND_OFFS, "json", "plain"])
+def test_files_of_windows_are_read(output_format: str) -> None:
+    text = build("USDC", "ETH", "30", router=Router(options=("--with-approval",)), output_format=output_format).stdout
+    lines = text.replace("\n", "\r\n")
+    for content in (f"\ufeff{text}".encode(), lines.encode(), lines.encode("utf-16")):
+        ran = run_swapcli("decode", "-", "--offline", "--json", stdin=content)
+        assert codes(ran) == set(), (content, ran.stderr)
+        assert len(ran.json["transactions"]) == 2
+
+
+def test_calls_of_starknet_accounts_are_read() -> None:
+    approve, swap = build("ETH", "USDC", "1", router=Router("starknet")).json["transactions"]
+    for to, entrypoint in (("contractAddress", "entrypoint"), ("contract_address", "entry_point")):
+        calls = [
+            {to: each["to"], entrypoint: each["entrypoint"], "calldata": each["calldata"]} for each in (approve, swap)
+        ]
+        for text in (calls, {"calls": calls}, {"method": "wallet_addInvokeTransaction", "params": [{"calls": calls}]}):
+            ran = decode(text)
+            assert codes(ran) == set()
+            assert len(ran.json["transactions"]) == 2
+        calls[1][to] = "0x1234"
+        assert "ROUTER_UNKNOWN" in codes(decode(calls))
+
+
 def test_a_file_is_read(tmp_path: Path) -> None:
     file = tmp_path / "safe.json"
     file.write_text(build("USDC", "ETH", "5", output_format="safe").stdout)
@@ -184,6 +239,12 @@ def test_the_chain_id_names_the_network() -> None:
     [
         '{"data": "0xdeadbeef", "data": "0xdeadbee0"}',
         '{"data": "0xdeadbeef", "input": "0xdeadbee0"}',
+        '{"data": "0xdeadbeef", "Data": "0xdeadbee0"}',
+        '{"data": "0xdeadbeef", "chainId": 8453, "chain_id": "0x1"}',
+        '{"data": "0xdeadbeef", "value": 0, "Value": "0x1"}',
+        '{"data": "0xdeadbeef", "gas": "0x5208", "gasLimit": "0x5209"}',
+        '{"transactions": [{"data": "0xdeadbeef"}], "calls": [{"data": "0xdeadbee0"}]}',
+        '{"to": "0x1", "value": 1, "transactions": [{"data": "0xdeadbeef"}]}',
         '{"data": "0xdeadbeef", "value": "1.5"}',
         '{"data": "0xdeadbeef", "value": -1}',
         '{"data": "0xdeadbeef", "value": true}',
@@ -248,6 +309,7 @@ CHANGES: dict[str, Change] = {
     "another call": lambda sent: sent[-1].update(data=sent[-1]["data"][:-1] + "1"),
     "a revocation that stays": lambda sent: sent.append(approval(sent[0]["to"], ME, 0)),
     "the account of a contract": lambda sent: sent[-1].update(authorizationList=[{"address": OTHER}]),
+    "a refund by a Safe": lambda sent: sent[-1].update(gasPrice=1, safeTxGas=0, refundReceiver=OTHER),
     "fees of millions": lambda sent: sent[-1].update(gas=300_000, maxFeePerGas=10**16, maxPriorityFeePerGas=1),
     "a huge gas limit": lambda sent: sent[-1].update(gas=50_000_000),
     "a priority fee above the fee": lambda sent: sent[-1].update(maxFeePerGas=1, maxPriorityFeePerGas=2),
@@ -503,7 +565,7 @@ def test_no_honest_document_is_dangerous() -> None:
             continue
         order = shown.get("quote") or shown["route"]
         words = (order["inputToken"]["address"], order["outputToken"]["address"], "0.01")
-        handed = build(*words, router=router, output_format=rng.choice(HAND_OFFS))
+        handed = build(*words, router=router, output_format=rng.choice((*HAND_OFFS, "plain")))
         if handed.exit_code == 0:
             ran = decode(handed.stdout, dialect=router.dialect)
             assert not is_flagged(ran), (router, handed.stdout, ran.stdout, ran.stderr)
