@@ -93,7 +93,7 @@ def parse_call(fields: Fields, network: Network) -> RouterCall:
     If the route omits its tokens, the input token is the one that no swap buys, the output token the one that none
     sells. Raises `InvalidInput` with the field.
     """
-    swaps = _parse_swap_parameters(fields, network)
+    swaps = parse_swap_parameters(fields, network)
     return RouterCall(
         parse_call_route(fields.nested("route"), swaps, network), swaps, fields.hex_bytes("integrator_data")
     )
@@ -123,7 +123,7 @@ def _named_or_only(fields: Fields, key: str, candidates: set[str], network: Netw
     return next(iter(candidates))
 
 
-def _parse_swap_parameters(fields: Fields, network: Network) -> tuple[RouterSwapParam, ...]:
+def parse_swap_parameters(fields: Fields, network: Network) -> tuple[RouterSwapParam, ...]:
     """Parse the swaps under `swap_parameters`. A swap without a type has that of `route`, else 2."""
     route = fields.values.get("route")
     route_type = route.get("swap_type") if isinstance(route, dict) else None

@@ -24,6 +24,8 @@ def decode_payload(given: GivenTransaction, wrapped: str | None) -> DecodedCall:
     """
     if not given.has_content:
         return DecodedCall("")
+    if given.permit is not None:
+        return DecodedCall("permit", approval=given.permit)
     if given.felts is None:
         return decode_calldata(given.calldata, wrapped)
     call = decode_felts(given.felts) if given.entrypoint in (None, *FUNCTIONS) else None

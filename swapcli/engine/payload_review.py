@@ -391,7 +391,7 @@ class _Reviewer:
                 WarningCode.SPENDER_UNKNOWN,
                 f"the spender {self._shown(approval.spender)} is no router of {network.name} known here",
             )
-        is_permit2 = approval.expiration_s is not None and approval.deadline_s is None
+        is_permit2 = approval.expiration_s is not None and approval is self._call.approval
         if is_permit2 and self._signing.to not in (None, PERMIT2):
             yield QuoteWarning(
                 WarningCode.ROUTER_UNKNOWN, f"the call goes to {self._shown(self._signing.to)}, not Permit2"

@@ -14,7 +14,7 @@ from typing import TYPE_CHECKING
 from swapcli.api.fields import Fields
 from swapcli.api.route import parse_result, parse_short
 from swapcli.api.route_result import ResultSwap, RouteResult, result_swap
-from swapcli.api.router_call import parse_call, parse_call_route
+from swapcli.api.router_call import parse_call_route, parse_swap_parameters
 from swapcli.encoding.strict_json import WrittenFloat
 from swapcli.engine.dialects import execution_of, has_readings, interface_dialect, router_dialect
 from swapcli.engine.payloads import check_ends, pools_for
@@ -99,7 +99,7 @@ class _Comparison:
         if self._call.trailing_bytes:
             yield "the calldata goes on after its end"
         if document.get("swap_parameters") is not None:
-            yield from self._of_call(parse_call(self._fields, self._network))
+            yield from self._of_call(self._described_call(route))
         result = self._result()
         if result is None:
             return
@@ -115,9 +115,19 @@ class _Comparison:
         """Return the route of the call that the document describes; None if it has none."""
         for name in ("swap", "route"):
             described = self._document.get(name)
-            if isinstance(described, Mapping) and "min_received" in described and "token_in" in described:
-                return parse_call_route(self._fields.nested(name), (), self._network)
+            if isinstance(described, Mapping) and "min_received" in described:
+                ends = {"token_in": self._order.token_in, "token_out": self._order.token_out}
+                return parse_call_route(Fields({**ends, **described}, name), (), self._network)
         return None
+
+    def _described_call(self, route: RouterRouteParam | None) -> RouterCall:
+        """Return the call that the document describes; V1 has only its swaps."""
+        swaps = parse_swap_parameters(self._fields, self._network)
+        return RouterCall(
+            route or _route_of(self._order, self._order.amount_out or 0),
+            swaps,
+            self._fields.hex_bytes("integrator_data"),
+        )
 
     def _of_call_route(self, route: RouterRouteParam) -> Iterator[str]:
         for name, found in self._order_fields().items():
@@ -140,9 +150,11 @@ class _Comparison:
 
     def _of_deadline(self) -> Iterator[str]:
         swap = self._document.get("swap")
-        if not isinstance(swap, Mapping) or not self._order.has_deadline:
+        path, described = ("swap.", swap) if isinstance(swap, Mapping) else ("", self._document)
+        if "deadline" not in described or not self._order.has_deadline:
             return
-        deadline_s = None if swap.get("deadline") is None else parse_quantity(swap["deadline"], "swap.deadline")
+        deadline = described["deadline"]
+        deadline_s = None if deadline is None else parse_quantity(deadline, f"{path}deadline")
         if deadline_s != self._order.deadline_s:
             yield f"the deadline is {deadline_s} in the document, and {self._order.deadline_s} in the calldata"
 

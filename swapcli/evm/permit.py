@@ -19,7 +19,7 @@ SIGNATURE_BYTES: Final = 65
 _CURVE_ORDER: Final = 0xFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFFEBAAEDCE6AF48A03BBFD25E8CD0364141
 """Of secp256k1 (SEC 2)."""
 
-_TOKEN_TYPES: Final = {
+TOKEN_TYPES: Final = {
     "Permit": {
         "owner": "address",
         "spender": "address",
@@ -28,7 +28,7 @@ _TOKEN_TYPES: Final = {
         "deadline": "uint256",
     }
 }
-_PERMIT2_TYPES: Final = {
+PERMIT2_TYPES: Final = {
     "PermitSingle": {"details": "PermitDetails", "spender": "address", "sigDeadline": "uint256"},
     "PermitDetails": {"token": "address", "amount": "uint160", "expiration": "uint48", "nonce": "uint48"},
 }
@@ -79,7 +79,7 @@ def permit2_message(terms: PermitTerms, nonce: int, chain_id: int) -> TypedData:
     details = {"token": terms.token, "amount": terms.amount, "expiration": terms.deadline_s, "nonce": nonce}
     message = {"details": details, "spender": terms.spender, "sigDeadline": terms.deadline_s}
     domain = {"name": "Permit2", "chainId": chain_id, "verifyingContract": PERMIT2}
-    return TypedData(_PERMIT2_TYPES, "PermitSingle", domain, message)
+    return TypedData(PERMIT2_TYPES, "PermitSingle", domain, message)
 
 
 def permit_single_words(terms: PermitTerms, nonce: int) -> str:
@@ -103,4 +103,4 @@ def token_message(terms: PermitTerms, nonce: int, domain: Mapping[str, Any]) -> 
         "nonce": nonce,
         "deadline": terms.deadline_s,
     }
-    return TypedData(_TOKEN_TYPES, "Permit", domain, message)
+    return TypedData(TOKEN_TYPES, "Permit", domain, message)

@@ -106,7 +106,13 @@ def _parse_json(text: str) -> PayloadInput:
         if felts is None:
             raise InvalidInput("this is not a list of felts or transactions", hint=HINT)
         return PayloadInput(GivenTransaction(felts=felts))
-    return _from_object(_object(document, "the document"))
+    from swapcli.payload.typed_permits import find_typed_data, parse_permit
+
+    found = _object(document, "the document")
+    if (typed := find_typed_data(found)) is not None:
+        permit = parse_permit(typed)
+        return PayloadInput(permit, chain_ids=_chain_ids(permit))
+    return _from_object(found)
 
 
 def _load(text: str) -> Sequence[object]:

@@ -9,6 +9,7 @@ from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidInput
 from swapcli.evm import permit2_allowance, transactions
 from swapcli.evm.decoding.decode import DECODERS
+from swapcli.model.decoded_call import DecodedApproval
 from swapcli.records import NamedTuple
 
 MAX_BYTES: Final = 1 << 20
@@ -25,7 +26,7 @@ class GivenTransaction(NamedTuple):
     """One transaction as it was given; None for what it does not say. Values and fees are in wei.
 
     `calldata` is hex with 0x; `felts` are those of a call on Starknet, of `entrypoint`. `oddities` are sentences about
-    what no transaction of a swap has.
+    what no transaction of a swap has. A message that permits something has `permit`, and its contract as `to`.
     """
 
     calldata: str = "0x"
@@ -40,11 +41,12 @@ class GivenTransaction(NamedTuple):
     max_priority_fee_wei: int | None = None
     entrypoint: str | None = None
     oddities: tuple[str, ...] = ()
+    permit: DecodedApproval | None = None
 
     @property
     def has_content(self) -> bool:
-        """Whether it calls anything."""
-        return self.felts is not None or self.calldata != "0x"
+        """Whether it calls or permits anything."""
+        return self.felts is not None or self.calldata != "0x" or self.permit is not None
 
     @property
     def calls_router(self) -> bool:

@@ -39,6 +39,8 @@ class _Words:
         place = f" on {self._network.name}" if self._network else ""
         if not call.function:
             return f"A call of an unknown function, {call.selector}{place}"
+        if call.approval is not None and call.function == "permit":
+            return f"A message to sign: {call.function}{place}"
         router = f" of the router {call.dialect}" if call.dialect else ""
         return f"A call of {call.function}{router}{place}"
 
@@ -113,6 +115,8 @@ class _Words:
             yield Fact("Spender", self._address(approval.spender))
         if approval.expiration_s is not None:
             yield Fact("Expires", *_time(approval.expiration_s, now_s))
+        elif approval.deadline_s is not None:
+            yield Fact("Deadline", *_time(approval.deadline_s, now_s))
 
     def _transaction(self, number: int, reviewed: ReviewedTransaction) -> Fact:
         given, call = reviewed

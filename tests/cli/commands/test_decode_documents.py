@@ -13,6 +13,7 @@ from typing import Any, NamedTuple
 import pytest
 
 from swapcli.cli import exit_codes
+from swapcli.evm.permit import PermitTerms, permit2_message, token_message
 from tests.examples import examples
 from tests.support.command import CommandResult, run_swapcli
 
@@ -187,6 +188,58 @@ def test_calls_of_starknet_accounts_are_read() -> None:
             assert len(ran.json["transactions"]) == 2
         calls[1][to] = "0x1234"
         assert "ROUTER_UNKNOWN" in codes(decode(calls))
+
+
+USDC = "0x833589fcd6edb6e08f4c7c32d4f71b54bda02913"
+UNIVERSAL_ROUTER = "0x6ff5693b99212da76ad316178a184ab56d299b43"
+LATER_S = 4_000_000_000
+
+
+def permits() -> Iterator[tuple[str, Json]]:
+    """Yield a permit of Permit2 and one of a token, as `--permit` prints them."""
+    terms = PermitTerms(USDC, ME, UNIVERSAL_ROUTER, 30_000_000, LATER_S)
+    yield "PermitSingle", permit2_message(terms, 0, 8453).document()
+    domain = {"name": "USD Coin", "version": "2", "chainId": 8453, "verifyingContract": USDC}
+    yield "Permit", token_message(terms, 5, domain).document()
+
+
+def test_permits_to_sign_are_read() -> None:
+    for name, shown in permits():
+        request = {"method": "eth_signTypedData_v4", "params": [ME, json.dumps(shown)]}
+        for text in (shown, in_other_case(shown, upper=True), request):
+            ran = decode(text)
+            assert codes(ran) == set(), ran.stdout
+            found = ran.json["approval"]
+            assert (found["token"]["symbol"], found["amount"], found["deadline"]) == ("USDC", "30000000", LATER_S)
+            assert (ran.json["network"], ran.json["function"]) == ("base", "permit")
+        assert run_swapcli("decode", "-", "--offline", stdin=json.dumps(shown).encode()).stdout.startswith(
+            "A message to sign: permit on base\n"
+        ), name
+
+
+def test_permits_that_are_tampered_with_are_dangerous() -> None:
+    def change(shown: Json, *path: str, value: object) -> Json:
+        changed = deepcopy(shown)
+        at(changed, path[:-1])[path[-1]] = value
+        return changed
+
+    for name, shown in permits():
+        assert "SPENDER_UNKNOWN" in codes(decode(change(shown, "message", "spender", value=OTHER)))
+        assert "CHAIN_DIFFERS" in codes(decode(change(shown, "domain", "chainId", value=1), "--network", "base"))
+        contract = "ROUTER_UNKNOWN" if name == "PermitSingle" else "TOKEN_UNKNOWN"
+        assert contract in codes(decode(change(shown, "domain", "verifyingContract", value=OTHER)))
+        amount = ("message", "details", "amount") if name == "PermitSingle" else ("message", "value")
+        assert "ALLOWANCE_UNLIMITED" in codes(decode(change(shown, *amount, value=str(2**160 - 1))))
+        for unreadable in (
+            change(shown, "primaryType", value="Order"),
+            change(shown, "types", name, value=[]),
+            change(shown, "types", "More", value=[{"name": "x", "type": "uint256"}]),
+            change(shown, "message", "more", value="1"),
+            change(shown, *amount, value="much"),
+            change(shown, "domain", "chainId", value=None),
+            {**shown, "domain": None},
+        ):
+            assert decode(unreadable).exit_code == exit_codes.USAGE, unreadable
 
 
 def test_a_file_is_read(tmp_path: Path) -> None:
