@@ -44,7 +44,8 @@ SwapcliError
 │   └── SwapDiffers         a mined swap paid another amount than its quote
 ├── UnsafeSwap              the swap would lose more than is allowed
 │   ├── PriceImpactTooHigh
-│   └── SlippageTooHigh
+│   ├── SlippageTooHigh
+│   └── UnusualFees         a node's gas, fees or nonce are far from what they should be
 ├── UnhealthyError
 ├── InputOutputError        a file cannot be written: the disk is full or fails
 ├── RateLimited             too many requests
@@ -396,6 +397,12 @@ class SlippageTooHigh(UnsafeSwap):
     """The slippage is above the allowed maximum."""
 
     code = "SLIPPAGE_TOO_HIGH"
+
+
+class UnusualFees(UnsafeSwap):
+    """A node's gas, fees or nonce are far from what they should be."""
+
+    code = "FEES_UNUSUAL"
 
 
 class UnhealthyError(SwapcliError):

@@ -11,6 +11,7 @@ from typing import Final, Protocol
 
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.transaction import Transaction
+from swapcli.payload.signing_limits import NodeFigures
 from swapcli.records import NamedTuple
 from swapcli.state.rpc.json_rpc_client import RpcError, RpcRequest, RpcResult
 from swapcli.state.rpc.node import StateOverride
@@ -36,10 +37,22 @@ class OptionalRequests(Protocol):
 
 
 class FeeHistory(NamedTuple):
-    """The base fee of the next block, and the median priority fee of each recent block with transactions, in wei."""
+    """The base fee of the next block, the median priority fee of each recent block with transactions, and the base fee
+    of each recent block, in wei."""
 
     next_base_fee_wei: int
     priority_fees_wei: tuple[int, ...]
+    base_fees_wei: tuple[int, ...] = ()
+
+    @property
+    def median_priority_fee_wei(self) -> int:
+        """Return the median of the priority fees, 0 if no recent block has transactions."""
+        return _lower_median(self.priority_fees_wei or (0,))
+
+    @property
+    def usual_price_wei(self) -> int:
+        """Return the median base fee and the median priority fee together."""
+        return _lower_median(self.base_fees_wei or (self.next_base_fee_wei,)) + self.median_priority_fee_wei
 
 
 class GasForecast(NamedTuple):
@@ -58,7 +71,8 @@ class GasForecast(NamedTuple):
 class TransactionForecast(NamedTuple):
     """What a node knows of transactions that a sender is about to send in a row; None if unknown.
 
-    `nonce` is the first one's. `gas` has one entry for each transaction, on the state after those before it.
+    `nonce` is the first one's, `latest_nonce` counts the mined ones. `gas` has one entry for each transaction, on the
+    state after those before it.
     `access_list` is that of a transaction that is sent alone, empty unless it saves gas.
     """
 
@@ -66,6 +80,12 @@ class TransactionForecast(NamedTuple):
     fees: FeeHistory | None
     gas: tuple[GasForecast, ...]
     access_list: AccessList = ()
+    latest_nonce: int | None = None
+
+    @property
+    def figures(self) -> NodeFigures:
+        """Return what is compared with the fields of the transactions."""
+        return NodeFigures(self.latest_nonce, self.nonce, self.fees.usual_price_wei if self.fees else None)
 
 
 def read_transaction_forecast(
@@ -85,19 +105,31 @@ def read_transaction_forecast(
     calls = [_call(sender, each) for each in transactions]
     simulation = {"blockStateCalls": [{"calls": calls}], "validation": False}
     requests = [
-        RpcRequest("eth_getTransactionCount", (sender, "pending")),
-        _FEE_REQUEST,
+        *_figure_requests(sender),
         RpcRequest("eth_estimateGas", (calls[0], tag)),
         RpcRequest("eth_simulateV1", (simulation, tag)),
     ]
     if with_access_list and len(calls) == 1:
         requests.append(RpcRequest("eth_createAccessList", (calls[0], tag)))
-    nonce, fees, estimate, simulated, *listed = node.send_optional(requests)
+    latest, nonce, fees, estimate, simulated, *listed = node.send_optional(requests)
     gas = _simulated_gas(simulated, len(calls))
     access_list = _saving_access_list(listed[0], gas[0].used) if listed else ()
     return TransactionForecast(
-        _quantity(nonce), _fee_history(fees), (_estimated(estimate, gas[0]), *gas[1:]), access_list
+        _quantity(nonce), _fee_history(fees), (_estimated(estimate, gas[0]), *gas[1:]), access_list, _quantity(latest)
     )
+
+
+def read_node_figures(node: OptionalRequests, sender: str, chain_id: int) -> NodeFigures:
+    """Return what a second node reports of a sender and of fees, nothing if it is a node of another chain.
+
+    Raises `UpstreamError` if it does not answer.
+    """
+    requests = [*_figure_requests(sender), RpcRequest("eth_chainId", ())]
+    latest, nonce, fees, chain = node.send_optional(requests)
+    if _quantity(chain) != chain_id:
+        return NodeFigures()
+    history = _fee_history(fees)
+    return NodeFigures(_quantity(latest), _quantity(nonce), history.usual_price_wei if history else None)
 
 
 def read_fee_history(node: OptionalRequests) -> FeeHistory | None:
@@ -117,6 +149,15 @@ def read_gas_after(
     parameters = (_call(sender, transaction), tag, render_overrides(overrides))
     (result,) = node.send_optional([RpcRequest("eth_estimateGas", parameters)])
     return GasForecast(peak=_quantity(result), is_supported=not isinstance(result, RpcError))
+
+
+def _figure_requests(sender: str) -> tuple[RpcRequest, ...]:
+    counts = (RpcRequest("eth_getTransactionCount", (sender, tag)) for tag in ("latest", "pending"))
+    return (*counts, _FEE_REQUEST)
+
+
+def _lower_median(values: Sequence[int]) -> int:
+    return sorted(values)[(len(values) - 1) // 2]
 
 
 def _call(sender: str, transaction: Transaction) -> dict[str, str]:
@@ -162,15 +203,16 @@ def _fee_history(result: RpcResult) -> FeeHistory | None:
     base_fees, rewards, ratios = (result.get(name) for name in ("baseFeePerGas", "reward", "gasUsedRatio"))
     if not (isinstance(base_fees, list) and isinstance(rewards, list) and isinstance(ratios, list)) or not base_fees:
         return None
-    next_base_fee = _quantity(base_fees[-1])
+    next_base_fee, recent = _quantity(base_fees[-1]), [_quantity(each) for each in base_fees[:-1]]
     medians = [
         _quantity(reward[0]) if isinstance(reward, list) and reward else None
         for reward, ratio in zip(rewards, ratios, strict=False)
         if ratio
     ]
-    if next_base_fee is None or None in medians:
+    if next_base_fee is None or None in medians or None in recent:
         return None
-    return FeeHistory(next_base_fee, tuple(each for each in medians if each is not None))
+    known = (tuple(each for each in values if each is not None) for values in (medians, recent))
+    return FeeHistory(next_base_fee, *known)
 
 
 def _saving_access_list(result: RpcResult, used_without: int | None) -> AccessList:

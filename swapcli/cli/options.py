@@ -262,6 +262,9 @@ class PayloadOptions(NamedTuple):
         str | None,
         option(MAX_SLIPPAGE, "Maximum slippage.  [default: 20]", ANSWER, "PERCENT"),
     ] = None
+    allow_fees: Annotated[
+        bool, option("--allow-fees", "Allow unusual gas, fees or nonce of a node, with a warning.", ANSWER)
+    ] = False
     full: Annotated[bool, option("--full", "Do not shorten calldata on a terminal.", OUTPUT)] = False
 
     @property

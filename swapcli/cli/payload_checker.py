@@ -25,4 +25,6 @@ def open_checker(session: Session, network: Network, options: PayloadOptions) ->
         raise InvalidOption(f"{flag} needs a node of {network.name}, but {problem}", hint=missing_node_hint(network))
     from swapcli.engine.presign_checks import CheckOptions
 
-    return new_checker(session, network, node, CheckOptions(options.simulate, sender))
+    max_fee_usd = session.settings.max_fee_usd
+    requested = CheckOptions(options.simulate, sender, max_fee_usd, allows_fees=options.allow_fees)
+    return new_checker(session, network, node, requested)

@@ -19,6 +19,7 @@ from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.quote_request import SharePrecision
 from swapcli.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
+    DEFAULT_MAX_FEE_USD,
     DEFAULT_MAX_IMPACT_PPM,
     DEFAULT_MAX_SLIPPAGE_PPM,
     DEFAULT_ROUTE_TTL_S,
@@ -52,6 +53,7 @@ _SECRET_TYPES = (
 )
 _MANY_REQUESTS = 1_000_000
 _MAX_WORKERS = 256
+_MAX_USD = 1_000_000
 
 
 class Setting(NamedTuple):
@@ -302,6 +304,11 @@ class Settings(NamedTuple):
         value_types.PERCENTAGE,
         "Slippage in percent above which no transaction is built.",
         key="max_slippage",
+    )
+    max_fee_usd: float = setting(
+        DEFAULT_MAX_FEE_USD,
+        value_types.amount(_MAX_USD),
+        "Dollars above which the gas of a transaction, at a node's fees, is refused.",
     )
     max_hops: int = setting(DEFAULT_MAX_HOPS, value_types.whole_number(1, _MAX_HOPS), "Most pools in a row.")
     shares: SharePrecision | None = setting(

@@ -63,6 +63,17 @@ def seconds(maximum: float, *, allow_zero: bool = False) -> ValueType[float]:
     return ValueType(expected, parse, lambda number: f"{number:g}")
 
 
+def amount(maximum: float) -> ValueType[float]:
+    """Return the type of amounts of money, from zero up."""
+    expected = f"a number from 0 to {maximum:g}"
+
+    def parse(value: object) -> float:
+        is_number_text = isinstance(value, str) and re.fullmatch(_DECIMAL_NUMBER, value)
+        return parse_number(value, expected, lambda number: 0 <= number <= maximum, allow_text=bool(is_number_text))
+
+    return ValueType(expected, parse, lambda number: f"{number:g}")
+
+
 def choice(names: Sequence[str], to_value: Callable[[str], Any] = str) -> ValueType[Any]:
     """Return the type of a choice between `names`; `to_value` converts a name, as to a member of an enumeration."""
     return ValueType(f"one of {', '.join(names)}", lambda value: to_value(parse_choice(value, names)))

@@ -566,6 +566,19 @@ class QuoteSources:
             return self._connect(urls, network.chain_id, choices[0].headers, warn)
         return cast("RpcNode", self._open_first(choices, network))
 
+    def second_node(self, network: Network) -> RpcNode | None:
+        """Return a node that can deny what the one of `node` says: the next one of the settings, None without one.
+
+        Raises `ConfigError` for an invalid URL.
+        """
+        first = self.node_rules.named_nodes(network)
+        named = self.node_rules.named_nodes(network, uses_option=False)
+        if first is None or named is None:
+            return None
+        used = next((url for url in first.urls if is_http_url(url.reveal())), None)
+        others = [url for url in named.urls if is_http_url(url.reveal()) and url != used]
+        return self._connect(others[:1], network.chain_id, named.headers) if others else None
+
     def require_node(self, network: Network) -> RpcNode:
         """Return the node of an EVM network that quotes read. Raises as `node`, and `InvalidOption` without one."""
         check_is_evm(network)

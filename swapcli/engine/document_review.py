@@ -15,6 +15,7 @@ from swapcli.engine.route_check import find_differences
 from swapcli.errors import InvalidInput, SwapcliError
 from swapcli.model.decoded_call import DecodedApproval, DecodedCall
 from swapcli.model.network import Kind
+from swapcli.model.swap_terms import DEFAULT_MAX_FEE_USD
 from swapcli.model.token import Token, in_tokens
 from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.networks.address import display_address, parse_address
@@ -33,7 +34,6 @@ _MAX_APPROVAL_GAS = 500_000
 """Eight times what an approval of a token behind a proxy uses."""
 _MAX_GAS = 60_000_000
 """More than any known swap needs, where nothing else says how much it may be."""
-_MAX_FEE_USD = 50.0
 
 
 def review_document(
@@ -221,7 +221,7 @@ class _Reviewer:
             return
         usd = self._native_usd()
         fees_usd = None if usd is None else gas * max_fee / 1e18 * usd
-        if fees_usd is not None and fees_usd > _MAX_FEE_USD:
+        if fees_usd is not None and fees_usd > DEFAULT_MAX_FEE_USD:
             yield f"the transaction may cost {self._wei(gas * max_fee)} of gas, worth ${fees_usd:,.2f}"
 
     def _gas_limit(self, *, is_swap: bool) -> int:

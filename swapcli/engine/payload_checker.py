@@ -3,13 +3,13 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
-from contextlib import closing
+from contextlib import closing, suppress
 from typing import TYPE_CHECKING, Final
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.dialects import has_readings, router_dialect
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
-from swapcli.errors import SimulationError
+from swapcli.errors import SimulationError, SwapcliError, UpstreamError
 from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
 from swapcli.records import NamedTuple
@@ -28,6 +28,7 @@ if TYPE_CHECKING:
     from swapcli.model.state_source import StateSource
     from swapcli.model.swap_terms import SwapTerms
     from swapcli.model.transaction import UnsignedTransaction
+    from swapcli.payload.signing_limits import NodeFigures
     from swapcli.state.rpc.node import StateOverride
     from swapcli.state.rpc.rpc_node import RpcNode
 
@@ -38,12 +39,13 @@ _HINT_OWN_READINGS: Final = (
 
 
 class PayloadChecker(NamedTuple):
-    """The requested checks, and the node for them."""
+    """The requested checks, and the node for them. `second_node` is asked whether the first one's figures are right."""
 
     requested: CheckOptions
     node: RpcNode
     network: Network
     memory: ReadingMemory
+    second_node: RpcNode | None = None
 
     def check_quoted(
         self, answer: QuoteResult, payload: UnsignedTransaction, readings: RoutePayloads | None
@@ -54,9 +56,11 @@ class PayloadChecker(NamedTuple):
         from swapcli.engine.transfer_rules import is_rounded
 
         if isinstance(answer, RemoteQuote):
-            return self._check(payload, answer.state_source, tokens, None, rounded=False)
-        rounded, gas_wei = is_rounded(answer), answer.quote.gas_wei
-        return self._check(payload, answer.state_source, tokens, gas_wei, rounded=rounded, readings=readings)
+            return self._check(payload, answer.state_source, tokens, None, rounded=False, wei_usd=_wei_usd(answer))
+        rounded, gas_wei, wei_usd = is_rounded(answer), answer.quote.gas_wei, answer.quote.wei_usd
+        return self._check(
+            payload, answer.state_source, tokens, gas_wei, rounded=rounded, readings=readings, wei_usd=wei_usd
+        )
 
     def check_built(
         self,
@@ -67,7 +71,19 @@ class PayloadChecker(NamedTuple):
     ) -> PayloadCheck:
         """Check the transaction that `fresh_source` built from a route. Raises as `check_quoted`."""
         tokens = traded_tokens(result, payload, fresh_source.network)
-        return self._check(payload, fresh_source.state_source, tokens, None, readings=readings)
+        wei_usd = self._price_wei(fresh_source)
+        return self._check(payload, fresh_source.state_source, tokens, None, readings=readings, wei_usd=wei_usd)
+
+    def _price_wei(self, source: QuoteSource) -> float | None:
+        """Return the dollars of a wei on the state of a source; None if unknown, or if no fees are read."""
+        from swapcli.engine.token_prices import price_tokens
+
+        if self.requested.sender is None:
+            return None
+        with suppress(SwapcliError):
+            price = price_tokens(source, [self.network.native]).prices[0].price_usd
+            return None if price is None else price / 10**self.network.native.decimals
+        return None
 
     def _check(
         self,
@@ -78,6 +94,7 @@ class PayloadChecker(NamedTuple):
         *,
         rounded: bool = False,
         readings: RoutePayloads | None = None,
+        wei_usd: float | None = None,
     ) -> PayloadCheck:
         from swapcli.engine.presign_checks import TradedTokens, check_payload
 
@@ -96,11 +113,14 @@ class PayloadChecker(NamedTuple):
             elif readings is not None:
                 checked = checked._replace(read_payload=self.memory.without_stale(self.node, readings))
             payload = checked.read_payload.payload if checked.read_payload else payload
-            return checked._replace(signing=self._plan_signing(payload, checked))
+            return checked._replace(signing=self._plan_signing(payload, checked, wei_usd))
 
-    def _plan_signing(self, payload: UnsignedTransaction, checked: PayloadCheck) -> SigningPlan | None:
-        """Read the nonce, gas and fees of the transactions; None without a sender."""
-        from swapcli.engine.signing_fields import SwapGas, read_signing_plan
+    def _plan_signing(
+        self, payload: UnsignedTransaction, checked: PayloadCheck, wei_usd: float | None
+    ) -> SigningPlan | None:
+        """Read the nonce, gas and fees of the transactions; None without a sender. Raises `UnusualFees`."""
+        from swapcli.engine.signing_fields import SwapGas, check_excesses, read_signing_plan
+        from swapcli.payload.signing_limits import FeeLimits
         from swapcli.routing.gas import before_refunds
 
         sender = self.requested.sender
@@ -118,16 +138,44 @@ class PayloadChecker(NamedTuple):
             at = self.node.read_head(checked.tag).block
             return find_grants(self.node, at, sender, payload.approvals, checked.allowances)
 
-        return read_signing_plan(
-            self.node, sender, transactions, self.network, gas, tag=checked.tag, find_grants=find_grants
+        plan = read_signing_plan(
+            self.node,
+            sender,
+            transactions,
+            self.network,
+            gas,
+            tag=checked.tag,
+            find_grants=find_grants,
+            limits=FeeLimits(self.requested.max_fee_usd, wei_usd, self.network.gas_price_wei),
+            second=self._read_second(sender),
         )
+        if not self.requested.allows_fees:
+            check_excesses(plan)
+        return plan
+
+    def _read_second(self, sender: str) -> NodeFigures:
+        """Return what the second node reports: nothing if there is none, or if it does not answer."""
+        from swapcli.chain.signing_values import read_node_figures
+        from swapcli.payload.signing_limits import NodeFigures
+
+        if self.second_node is not None:
+            with closing(self.second_node), suppress(UpstreamError):
+                return read_node_figures(self.second_node, sender, self.network.chain_id)
+        return NodeFigures()
 
 
 def new_checker(sources: QuoteSources, network: Network, node: RpcNode, requested: CheckOptions) -> PayloadChecker:
     """Return the checker of transactions on a node, which remembers readings of routers beside the stores."""
     from swapcli.engine.reading_memory import ReadingMemory
 
-    return PayloadChecker(requested, node, network, ReadingMemory(sources.router_findings_file()))
+    second_node = sources.second_node(network) if requested.sender else None
+    return PayloadChecker(requested, node, network, ReadingMemory(sources.router_findings_file()), second_node)
+
+
+def _wei_usd(answer: RemoteQuote) -> float | None:
+    """Return the dollars of a wei by which a service values the gas of its quote; None if it does not."""
+    result = answer.result
+    return result.gas_usd / result.gas_cost_wei if result.gas_usd and result.gas_cost_wei else None
 
 
 def route_payloads(

@@ -28,7 +28,7 @@ from swapcli.evm.simulation import SimulatedCall, SimulationRun, SimulationStatu
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.router_reading import DEFAULT_READING
 from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import after_fee
+from swapcli.model.swap_terms import DEFAULT_MAX_FEE_USD, after_fee
 from swapcli.model.token import Token, in_tokens
 from swapcli.model.transaction import EncodedCall, RouterCall, UnsignedTransaction
 from swapcli.records import NamedTuple
@@ -50,10 +50,16 @@ class TradedTokens(NamedTuple):
 
 
 class CheckOptions(NamedTuple):
-    """Which checks to run. Without a `sender`, no balances are checked, and the recipient is the sender."""
+    """Which checks to run. Without a `sender`, no balances are checked, and the recipient is the sender.
+
+    `max_fee_usd` is what the gas of all transactions may cost; `allows_fees` makes a warning of a refusal of a node's
+    gas, fees or nonce.
+    """
 
     simulate: bool = False
     sender: str | None = None
+    max_fee_usd: float = DEFAULT_MAX_FEE_USD
+    allows_fees: bool = False
 
 
 class Simulation(NamedTuple):

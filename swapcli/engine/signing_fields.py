@@ -14,9 +14,11 @@ from swapcli.chain.signing_values import (
     read_gas_after,
     read_transaction_forecast,
 )
+from swapcli.errors import UnusualFees
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.network import Network
 from swapcli.model.transaction import Transaction
+from swapcli.payload.signing_limits import FeeLimits, LimitedGas, NodeFigures, find_excesses
 from swapcli.records import NamedTuple
 from swapcli.routing.gas import with_margin
 from swapcli.state.rpc.node import StateOverride
@@ -30,6 +32,8 @@ most an eighth a block (EIP-1559), so twice is enough for five full blocks in a 
 web3.py use the same factor."""
 _MIN_PRIORITY_FEE_WEI: Final = 1
 """The least priority fee that go-ethereum's pool accepts by default (`--txpool.pricelimit`)."""
+
+_NO_FIGURES: Final = NodeFigures()
 
 
 class SigningFields(NamedTuple):
@@ -61,10 +65,14 @@ class SwapGas(NamedTuple):
 
 
 class SigningPlan(NamedTuple):
-    """The fields of each transaction in order. `failure` says why the node could not estimate the gas of the last."""
+    """The fields of each transaction in order. `failure` says why the node could not estimate the gas of the last.
+
+    `excesses` has a sentence for each figure of the node that is far from what it should be.
+    """
 
     fields: tuple[SigningFields, ...]
     failure: str = ""
+    excesses: tuple[str, ...] = ()
 
 
 def read_signing_plan(
@@ -76,12 +84,15 @@ def read_signing_plan(
     *,
     tag: BlockTag = BlockTag.LATEST,
     find_grants: Callable[[], Sequence[StateOverride] | None] = lambda: None,
+    limits: FeeLimits | None = None,
+    second: NodeFigures = _NO_FIGURES,
 ) -> SigningPlan:
     """Return the fields of `transactions`, in one round trip. The last one is the swap.
 
     Gas is estimated on the block that the node calls `tag`. If the node cannot execute several transactions in a row,
     the swap's gas is estimated on the state after the approvals, which `find_grants` returns, None if it is unknown.
-    Raises `UpstreamError` if the node does not answer.
+    The fields are compared with `limits`, unless there are none, and with what a `second` node reports. Raises
+    `UpstreamError` if the node does not answer.
     """
     # On an OP-stack network a listed slot saves 100 gas, about as much as its 32 bytes cost on L1.
     forecast = read_transaction_forecast(
@@ -104,7 +115,26 @@ def read_signing_plan(
         )
         for position, (gas, estimate) in enumerate(zip(gas_forecasts, estimates, strict=True))
     )
-    return SigningPlan(fields, failure)
+    if limits is None:
+        return SigningPlan(fields, failure)
+    own_estimates = [_APPROVAL_GAS * network.gas_units_per_evm_gas] * (len(transactions) - 1) + [swap_gas.own_estimate]
+    gas = [
+        LimitedGas(transaction.purpose, each.gas, estimate)
+        for transaction, each, estimate in zip(transactions, fields, own_estimates, strict=True)
+    ]
+    return SigningPlan(fields, failure, tuple(find_excesses(forecast.figures, second, gas, max_fee_wei, limits)))
+
+
+def check_excesses(plan: SigningPlan) -> None:
+    """Raise `UnusualFees` where the node's gas, fees or nonce must not be signed unseen."""
+    if not plan.excesses:
+        return
+    others = f", and {len(plan.excesses) - 1} more" if len(plan.excesses) > 1 else ""
+    raise UnusualFees(
+        f"the node's figures are not to be signed unseen: {plan.excesses[0]}{others}",
+        hint="ask another node, or allow them with --allow-fees (allow_fees in Python)",
+        details={"reasons": list(plan.excesses)},
+    )
 
 
 def read_max_fee_wei(node: OptionalRequests) -> int | None:
@@ -125,6 +155,5 @@ def _fees(history: FeeHistory | None) -> tuple[int | None, int | None]:
     """Return the maximum fee and the priority fee: the median of recent blocks, and room for a rising base fee."""
     if history is None:
         return None, None
-    recent = sorted(history.priority_fees_wei) or [0]
-    priority_fee = max(recent[(len(recent) - 1) // 2], _MIN_PRIORITY_FEE_WEI)
+    priority_fee = max(history.median_priority_fee_wei, _MIN_PRIORITY_FEE_WEI)
     return _BASE_FEE_FACTOR * history.next_base_fee_wei + priority_fee, priority_fee

@@ -91,6 +91,8 @@ def check_warnings(
             WarningCode.GAS_NOT_ESTIMATED,
             "the node cannot estimate the gas, and the transaction may fail: " + printable(checked.signing.failure),
         )
+    for excess in checked.signing.excesses if checked.signing else ():
+        yield QuoteWarning(WarningCode.FEES_UNUSUAL, excess)
     upfront_wei = sum(fields.max_cost_wei for fields in checked.signing.fields) if checked.signing else 0
     gas_wei = upfront_wei or checked.gas_wei or 0  # a node requires what the transactions' own fields may cost
     if holdings.account.balance_wei < payload.value + gas_wei:

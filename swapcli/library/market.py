@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from swapcli.engine.compose import QuoteSources
     from swapcli.engine.health import Health
     from swapcli.engine.payload_checker import PayloadChecker
+    from swapcli.engine.presign_checks import CheckOptions
     from swapcli.engine.quote_options import QuoteOptions
     from swapcli.engine.quote_results import QuoteResult
     from swapcli.engine.sources.quote_source import QuoteSource
@@ -288,8 +289,8 @@ class Market:
         and `value`. The approvals are those that the sender lacks, or all without a sender.
 
         Raises `InvalidAddress`, `PriceImpactTooHigh`, `SlippageTooHigh`, `ConfigError` if the router is unknown,
-        `InvalidOption` without a node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError` and
-        `UpstreamError`.
+        `InvalidOption` without a node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError`,
+        `UnusualFees` and `UpstreamError`.
         """
         return self._prepare(quote, **terms).transactions
 
@@ -312,6 +313,7 @@ class Market:
         max_slippage: Percentage | None = None,
         sender: str | None = None,
         simulate: bool = False,
+        allow_fees: bool = False,
     ) -> PreparedSwap:
         from swapcli.api.slippage import SLIPPAGE_RANGE
         from swapcli.config import override_settings
@@ -340,7 +342,12 @@ class Market:
         with self._lock:
             payload = self.source.build_payload(quote.answer, terms)
             needs_node = sender is not None or simulate
-            checker = self._new_checker(network, sender, simulate=simulate) if needs_node else None
+            checker = None
+            if needs_node:
+                from swapcli.engine.presign_checks import CheckOptions
+
+                options = CheckOptions(simulate, max_fee_usd=settings.max_fee_usd, allows_fees=allow_fees)
+                checker = self._new_checker(network, sender, options)
             swap = self.check_swap(quote, payload, terms, checker)
         payload, checked = swap.payload, swap.checked
         on_quote = (*swap.quote.warnings, *deadline_warnings(network, terms))
@@ -370,10 +377,9 @@ class Market:
             quote if answer is quote.answer else self.bind(answer, quote.terms), payload, checked, readings
         )
 
-    def _new_checker(self, network: Network, sender: str | None, *, simulate: bool) -> PayloadChecker:
+    def _new_checker(self, network: Network, sender: str | None, options: CheckOptions) -> PayloadChecker:
         from swapcli.engine.live_choice import missing_node_hint
         from swapcli.engine.payload_checker import new_checker
-        from swapcli.engine.presign_checks import CheckOptions
         from swapcli.engine.quote_options import parse_address_option
         from swapcli.model.network import Kind
 
@@ -386,7 +392,7 @@ class Market:
                 f"sender and simulate need a node of {network.name}, but {self._sources.node_rules.why_none()}",
                 hint=f"open Market.live; {missing_node_hint(network, 'rpc_url')}",
             )
-        return new_checker(self._sources, network, node, CheckOptions(simulate, address))
+        return new_checker(self._sources, network, node, options._replace(sender=address))
 
     def health(self) -> Health:
         """Return whether the market answers orders, by quoting one; an unhealthy market raises nothing."""

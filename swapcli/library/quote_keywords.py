@@ -37,6 +37,7 @@ class TransactionKeywords(TypedDict, total=False):
     or a duration such as "20m", for routers that enforce one. `max_impact` in percent is the price impact above which
     no transaction is built, `max_slippage` the slippage. With `sender`, a node fills in nonce, gas and fees, and checks
     balance and allowance; with `simulate`, it also executes the swap, which must pay what the quote says.
+    `allow_fees` makes a warning of a refusal of the node's gas, fees or nonce.
     """
 
     destination: Required[str]
@@ -46,3 +47,4 @@ class TransactionKeywords(TypedDict, total=False):
     max_slippage: Percentage
     sender: str
     simulate: bool
+    allow_fees: bool

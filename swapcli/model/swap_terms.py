@@ -27,6 +27,10 @@ DEFAULT_SLIPPAGE_WARNING_PPM = 3 * PPM_PER_PERCENT
 DEFAULT_MAX_SLIPPAGE_PPM = 20 * PPM_PER_PERCENT
 """Slippage above which a number is more likely to be basis points without their unit than percent."""
 
+DEFAULT_MAX_FEE_USD = 50.0
+"""What the gas of a swap may cost before it has to be allowed: a thousand times what it costs on the networks of the
+catalogue, and several times a swap on Ethereum on most days."""
+
 BOTH_FEE_AND_SURPLUS = "Integrator fee and integrator surplus percentage cannot be provided together"
 
 

@@ -98,7 +98,7 @@ def test_malformed_results_are_unknown(malformed: object) -> None:
     forecast = read_transaction_forecast(
         ReplyingNode(**dict.fromkeys(methods, malformed)), SENDER, (SWAP,), with_access_list=True
     )
-    assert forecast == (None, None, (GasForecast(failure=forecast.gas[0].failure),), ())
+    assert forecast == (None, None, (GasForecast(failure=forecast.gas[0].failure),), (), None)
 
 
 @pytest.mark.parametrize(

@@ -26,6 +26,7 @@ VALUES: dict[str, dict[str, object]] = {
     "max_impact": {"15": 150_000, "100": 1_000_000, "7.5%": 75_000},
     "slippage_warning": {"3": 30_000, "30bps": 3_000, "0": 0},
     "max_slippage": {"20": 200_000, "100": 1_000_000, "30%": 300_000},
+    "max_fee_usd": {"50": 50.0, "0": 0.0, "2.5": 2.5},
     "max_hops": {"1": 1, "16": 16},
     "shares": {"fine": SharePrecision.FINE, "whole": SharePrecision.WHOLE},
     "router_dialect": {"own": "own", "universal-router": "universal-router"},

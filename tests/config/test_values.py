@@ -20,6 +20,7 @@ WRONG: dict[str, list[object]] = {
     "max_impact": ["all", -1, 100.1, []],
     "slippage_warning": ["much", -1, 101, True],
     "max_slippage": ["all", -1, 100.1, []],
+    "max_fee_usd": ["much", -1, 1_000_001, True, [], "$5", "1e3"],
     "max_hops": [0, 17, 1.5, "six", True, [6], "-1", "1" * 100],
     "shares": ["coarse", "FINE", 1, True, []],
     "router_dialect": ["public", "OWN", 1, True, []],
