@@ -10,8 +10,8 @@ from collections.abc import Sequence
 from typing import Final, Protocol
 
 from swapcli.model.block_tag import BlockTag
+from swapcli.model.node_figures import NodeFigures
 from swapcli.model.transaction import Transaction
-from swapcli.payload.signing_limits import NodeFigures
 from swapcli.records import NamedTuple
 from swapcli.state.rpc.json_rpc_client import RpcError, RpcRequest, RpcResult
 from swapcli.state.rpc.node import StateOverride

@@ -23,12 +23,12 @@ if TYPE_CHECKING:
     from swapcli.engine.signing_fields import SigningPlan
     from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.model.network import Network
+    from swapcli.model.node_figures import NodeFigures
     from swapcli.model.pool import Pool
     from swapcli.model.router_findings import RouterFindings
     from swapcli.model.state_source import StateSource
     from swapcli.model.swap_terms import SwapTerms
     from swapcli.model.transaction import UnsignedTransaction
-    from swapcli.payload.signing_limits import NodeFigures
     from swapcli.state.rpc.node import StateOverride
     from swapcli.state.rpc.rpc_node import RpcNode
 
@@ -39,7 +39,7 @@ _HINT_OWN_READINGS: Final = (
 
 
 class PayloadChecker(NamedTuple):
-    """The requested checks, and the node for them. `second_node` is asked whether the first one's figures are right."""
+    """The requested checks, and the node for them. `second_node` may deny what the first one reports."""
 
     requested: CheckOptions
     node: RpcNode
@@ -156,7 +156,7 @@ class PayloadChecker(NamedTuple):
     def _read_second(self, sender: str) -> NodeFigures:
         """Return what the second node reports: nothing if there is none, or if it does not answer."""
         from swapcli.chain.signing_values import read_node_figures
-        from swapcli.payload.signing_limits import NodeFigures
+        from swapcli.model.node_figures import NodeFigures
 
         if self.second_node is not None:
             with closing(self.second_node), suppress(UpstreamError):

@@ -17,8 +17,9 @@ from swapcli.chain.signing_values import (
 from swapcli.errors import UnusualFees
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.network import Network
+from swapcli.model.node_figures import NodeFigures
 from swapcli.model.transaction import Transaction
-from swapcli.payload.signing_limits import FeeLimits, LimitedGas, NodeFigures, find_excesses
+from swapcli.payload.signing_limits import FeeLimits, LimitedGas, find_excesses
 from swapcli.records import NamedTuple
 from swapcli.routing.gas import with_margin
 from swapcli.state.rpc.node import StateOverride

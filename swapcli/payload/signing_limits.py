@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Sequence
 
+from swapcli.model.node_figures import NodeFigures
 from swapcli.records import NamedTuple
 
 MAX_PRICE_FACTOR = 10
@@ -23,18 +24,6 @@ _MIN_PRICE_WEI = 1
 """The least that a transaction pays: blocks of a test network may be free."""
 _MAX_CATALOGUE_FACTOR = 100
 """Of the catalogue's gas price, where nothing says what the native token is worth."""
-
-
-class NodeFigures(NamedTuple):
-    """What a node reports of a sender and of fees; None if it does not.
-
-    `latest_nonce` counts mined transactions, `pending_nonce` also those in the node's pool. `usual_price_wei` is the
-    median of the base fees of recent blocks and that of their priority fees.
-    """
-
-    latest_nonce: int | None = None
-    pending_nonce: int | None = None
-    usual_price_wei: int | None = None
 
 
 class LimitedGas(NamedTuple):

@@ -6,7 +6,8 @@ from collections.abc import Sequence
 
 import pytest
 
-from swapcli.payload.signing_limits import FeeLimits, LimitedGas, NodeFigures, find_excesses
+from swapcli.model.node_figures import NodeFigures
+from swapcli.payload.signing_limits import FeeLimits, LimitedGas, find_excesses
 
 GWEI = 10**9
 HONEST = NodeFigures(latest_nonce=7, pending_nonce=9, usual_price_wei=GWEI)
