@@ -407,10 +407,14 @@ class DecodedTokenJson(TypedDict):
 
 
 class DecodedOrderJson(TypedDict):
-    """The order that a call carries out; amounts in base units, `deadline` in Unix seconds."""
+    """The order that a call carries out; amounts in base units, `deadline` in Unix seconds.
+
+    Of an exact output, `amountIn` is the maximum, and `minReceived` the output.
+    """
 
     tokenIn: DecodedTokenJson
     tokenOut: DecodedTokenJson
+    exactOutput: bool
     amountIn: str
     amountOut: str | None
     minReceived: str
@@ -434,7 +438,7 @@ class DecodedFeeJson(TypedDict):
     """What an integrator receives, in basis points."""
 
     recipient: str
-    feeBps: int
+    feeBps: float
     surplusBps: int
 
 

@@ -27,7 +27,7 @@ def decode_payload(given: GivenTransaction, wrapped: str | None) -> DecodedCall:
     if given.permit is not None:
         return DecodedCall("permit", approval=given.permit)
     if given.felts is None:
-        return decode_calldata(given.calldata, wrapped)
+        return decode_calldata(given.calldata, wrapped, given.value)
     call = decode_felts(given.felts) if given.entrypoint in (None, *FUNCTIONS) else None
     if call is None or given.entrypoint not in (None, call.function):
         return DecodedCall("", given.entrypoint or "")

@@ -7,6 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from contextlib import suppress
+from math import ceil
 from typing import TYPE_CHECKING
 
 from swapcli.engine.live_choice import check_modelled_is_meant
@@ -22,7 +23,7 @@ from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import after_fee
+from swapcli.model.swap_terms import BPS, after_fee
 from swapcli.model.token import Token, in_tokens, whole_tokens
 from swapcli.model.units import PPM
 from swapcli.model.warning import QuoteWarning, WarningCode
@@ -208,6 +209,8 @@ class _Reviewer:
         """Return what a fresh quote of the order pays, or the reason why there is none."""
         if self._source is None:
             return None, None
+        if order.amount_in == 0:
+            return None, InvalidInput("the call does not say how much it sells; give the value of the transaction")
         network = self._source.network
         try:
             token_in = network.native if order.is_native_in else self._source.token(order.token_in)
@@ -221,7 +224,7 @@ class _Reviewer:
         except (NoRoute, PoolError, InvalidInput) as error:
             return None, error
         fee = self._call.fee
-        return after_fee(amount_out, min(fee.fee_bps, PPM // 100) if fee else 0), None
+        return after_fee(amount_out, min(ceil(fee.fee_bps), BPS) if fee else 0), None
 
     def _state(self) -> StateSource | None:
         return self._source.state_source if self._source else None

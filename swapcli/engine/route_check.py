@@ -9,6 +9,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
 from decimal import Decimal
+from math import ceil
 from typing import TYPE_CHECKING
 
 from swapcli.api.fields import Fields
@@ -236,7 +237,7 @@ class _Comparison:
 
     def _of_minimum(self, result: RouteResult) -> Iterator[str]:
         fee = self._call.fee
-        left = after_fee(result.output_amount, fee.fee_bps if fee else 0)
+        left = after_fee(result.output_amount, ceil(fee.fee_bps) if fee else 0)
         shown = _nested(self._document, "quote", "outputAmountAfterFee") or _nested(
             self._document, "route", "outputAmountAfterFee"
         )

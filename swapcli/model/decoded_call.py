@@ -8,6 +8,9 @@ from swapcli.records import NamedTuple
 SENDER = "0x0000000000000000000000000000000000000001"
 """The recipient by which Universal Routers mean the sender (`ActionConstants.MSG_SENDER`)."""
 
+WHOLE_E18 = 10**18
+"""All of something, in parts of 10^18: the finest unit in which routers have shares."""
+
 _UNLIMITED = 1 << 128
 """Far more base units than any token has: the largest supplies, of meme coins, are around 2^110."""
 
@@ -61,17 +64,36 @@ class DecodedApproval(NamedTuple):
 
 
 class DecodedFee(NamedTuple):
-    """What an integrator receives, in basis points of the output or of the surplus."""
+    """What an integrator receives, in basis points of the output or of the surplus.
+
+    `fee_bps` has a fraction only where the router has one.
+    """
 
     recipient: str
-    fee_bps: int
+    fee_bps: float
+    surplus_bps: int = 0
+
+
+class DecodedPayment(NamedTuple):
+    """What leaves the swap for an address that is not its recipient: fees, transfers, outputs of pools.
+
+    It is `amount` base units of `token`, zero address for the native one, or `share_e18` parts of 10^18 of what the
+    router then has of it; or, of an integrator, `surplus_bps` of what the swap pays above its quote.
+    """
+
+    token: str
+    recipient: str
+    share_e18: int | None = None
+    amount: int | None = None
     surplus_bps: int = 0
 
 
 class DecodedOrder(NamedTuple):
     """The order and the terms of a swap; amounts in base units.
 
-    `amount_out` is the quoted output where the call has it. `deadline_s` is None if the router enforces none.
+    `amount_in` is 0 if the call does not say it: the router then sells all that it has. Of an exact output it is the
+    maximum, and `min_received` the output. `amount_out` is the quoted output where the call has it. `deadline_s` is
+    None if the router enforces none.
     """
 
     token_in: str
@@ -84,13 +106,15 @@ class DecodedOrder(NamedTuple):
     amount_out: int | None = None
     deadline_s: int | None = None
     has_deadline: bool = False
+    is_exact_out: bool = False
 
 
 class DecodedCall(NamedTuple):
     """A call of a router of `dialect`, or of a token (no dialect), by the name of its function; empty if unknown.
 
     `router` is the router that the call itself names, if it goes to another contract. `oddities` are sentences about
-    what no call of ours has; `trailing_bytes` counts the bytes, or on Starknet the felts, after its end.
+    what no call of ours has; `trailing_bytes` counts the bytes, or on Starknet the felts, after its end. `payments` are
+    all that leaves the swap for others than its recipient.
     """
 
     function: str
@@ -104,3 +128,4 @@ class DecodedCall(NamedTuple):
     router: str | None = None
     oddities: tuple[str, ...] = ()
     trailing_bytes: int = 0
+    payments: tuple[DecodedPayment, ...] = ()

@@ -72,6 +72,7 @@ class _Renderer:
         return {
             "tokenIn": self._token(order.token_in, is_native=order.is_native_in),
             "tokenOut": self._token(order.token_out, is_native=order.is_native_out),
+            "exactOutput": order.is_exact_out,
             "amountIn": str(order.amount_in),
             "amountOut": None if order.amount_out is None else str(order.amount_out),
             "minReceived": str(order.min_received),

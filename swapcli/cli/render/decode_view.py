@@ -78,9 +78,13 @@ class _Words:
             return
         token_in = self._token(order.token_in, is_native=order.is_native_in)
         token_out = self._token(order.token_out, is_native=order.is_native_out)
-        yield Fact("You sell", self._amount(order.amount_in, token_in, order.token_in), f"{order.amount_in} raw")
+        sold = self._amount(order.amount_in, token_in, order.token_in)
+        if order.amount_in:
+            yield Fact("At most" if order.is_exact_out else "You sell", sold, f"{order.amount_in} raw")
+        else:
+            yield Fact("You sell", f"all {symbol(token_in) if token_in else 'tokens'} that the router has")
         minimum = self._amount(order.min_received, token_out, order.token_out)
-        yield Fact("At least", minimum, f"{order.min_received} raw")
+        yield Fact("You buy" if order.is_exact_out else "At least", minimum, f"{order.min_received} raw")
         if order.amount_out is not None:
             quoted = self._amount(order.amount_out, token_out, order.token_out)
             yield Fact("Quoted", quoted, f"{order.amount_out} raw")

@@ -25,14 +25,24 @@ from swapcli.model.network import FIBROUS, SETTLER, UNIVERSAL_ROUTER
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import RouterSwapParam
 from swapcli.networks.pool_addresses import v4_pool_id
+from swapcli.records import NamedTuple
 
 _SELECTOR_BYTES: Final = 4
 _POOL_KEY_BYTES: Final = 5 * WORD
 _APPROVE_WORDS, _PERMIT2_WORDS = 2, 4
 
 
-def decode_calldata(calldata: str, wrapped: str | None) -> DecodedCall:
+class _Native(NamedTuple):
+    """What is known of the native currency of a transaction."""
+
+    wrapped: str | None
+    value: int | None
+
+
+def decode_calldata(calldata: str, wrapped: str | None, value: int | None = None) -> DecodedCall:
     """Decode hex with 0x; `wrapped` is the wrapped native token of the network, None if it is unknown.
+
+    `value` is that of the transaction in wei, which some calls sell without saying it; None if it is unknown.
 
     An unknown function gives a call without a name. Raises `InvalidInput` for less than a selector, and for arguments
     that do not fit their function. Time and memory grow with the length of the input.
@@ -45,7 +55,7 @@ def decode_calldata(calldata: str, wrapped: str | None) -> DecodedCall:
     if decode is None:
         return DecodedCall("", f"0x{selector}")
     try:
-        return decode(raw, arguments, wrapped)._replace(selector=f"0x{selector}")
+        return decode(raw, arguments, _Native(wrapped, value))._replace(selector=f"0x{selector}")
     except InvalidInput as error:
         raise InvalidInput(
             f"this is not a whole call of {_NAMES[selector]}: {error.message}",
@@ -54,8 +64,8 @@ def decode_calldata(calldata: str, wrapped: str | None) -> DecodedCall:
         ) from None
 
 
-def _decode_router_call(raw: bytes, arguments: bytes, wrapped: str | None) -> DecodedCall:
-    del arguments, wrapped
+def _decode_router_call(raw: bytes, arguments: bytes, native: _Native) -> DecodedCall:
+    del arguments, native
     decoded = decode_any_call(f"0x{raw.hex()}")
     call, permit, trailing = decoded
     route = call.route
@@ -103,15 +113,15 @@ def _router_swap(swap: RouterSwapParam) -> DecodedSwap:
     return DecodedSwap(swap.token_in, swap.token_out, PoolHint(key, protocol_id=swap.protocol_id), swap.rate)
 
 
-def _decode_approve(raw: bytes, arguments: bytes, wrapped: str | None) -> DecodedCall:
-    del raw, wrapped
+def _decode_approve(raw: bytes, arguments: bytes, native: _Native) -> DecodedCall:
+    del raw, native
     words = Arguments(arguments)
     approval = DecodedApproval(None, words.address(0, "spender"), words.uint(1, "amount"))
     return DecodedCall("approve", approval=approval, trailing_bytes=len(arguments) - _APPROVE_WORDS * WORD)
 
 
-def _decode_permit2_approve(raw: bytes, arguments: bytes, wrapped: str | None) -> DecodedCall:
-    del raw, wrapped
+def _decode_permit2_approve(raw: bytes, arguments: bytes, native: _Native) -> DecodedCall:
+    del raw, native
     words = Arguments(arguments)
     approval = DecodedApproval(
         words.address(0, "token"),
@@ -123,18 +133,19 @@ def _decode_permit2_approve(raw: bytes, arguments: bytes, wrapped: str | None) -
     return DecodedCall("approve of Permit2", approval=approval, trailing_bytes=trailing)
 
 
-def _decode_universal_router(raw: bytes, arguments: bytes, wrapped: str | None) -> DecodedCall:
+def _decode_universal_router(raw: bytes, arguments: bytes, native: _Native) -> DecodedCall:
     from swapcli.evm.decoding.universal_router import decode_execute
 
-    del raw
-    return decode_execute(arguments, wrapped)._replace(dialect=UNIVERSAL_ROUTER)
+    has_deadline = raw[:_SELECTOR_BYTES].hex() == commands.EXECUTE
+    call = decode_execute(arguments, native.wrapped, native.value, has_deadline=has_deadline)
+    return call._replace(dialect=UNIVERSAL_ROUTER)
 
 
-def _decode_settler(raw: bytes, arguments: bytes, wrapped: str | None) -> DecodedCall:
+def _decode_settler(raw: bytes, arguments: bytes, native: _Native) -> DecodedCall:
     from swapcli.evm.decoding.settler import decode_exec, decode_settler
 
     is_exec = raw[:_SELECTOR_BYTES].hex() == settler_actions.EXEC
-    return (decode_exec if is_exec else decode_settler)(arguments, wrapped)._replace(dialect=SETTLER)
+    return (decode_exec if is_exec else decode_settler)(arguments, native.wrapped)._replace(dialect=SETTLER)
 
 
 _NAMES: Final[Mapping[str, str]] = MappingProxyType(
@@ -145,16 +156,17 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
         transactions.APPROVE: "approve",
         permit2_allowance.APPROVE: "approve of Permit2",
         commands.EXECUTE: "execute",
+        commands.EXECUTE_WITHOUT_DEADLINE: "execute",
         settler_actions.EXECUTE: "execute",
         settler_actions.EXEC: "exec",
     }
 )
-DECODERS: Final[Mapping[str, Callable[[bytes, bytes, str | None], DecodedCall]]] = MappingProxyType(
+DECODERS: Final[Mapping[str, Callable[[bytes, bytes, _Native], DecodedCall]]] = MappingProxyType(
     {
         **dict.fromkeys((SWAP, SWAP_INTEGRATOR, SWAP_WITH_PERMIT), _decode_router_call),
         transactions.APPROVE: _decode_approve,
         permit2_allowance.APPROVE: _decode_permit2_approve,
-        commands.EXECUTE: _decode_universal_router,
+        **dict.fromkeys((commands.EXECUTE, commands.EXECUTE_WITHOUT_DEADLINE), _decode_universal_router),
         settler_actions.EXECUTE: _decode_settler,
         settler_actions.EXEC: _decode_settler,
     }

@@ -1,4 +1,8 @@
-"""Decodes `execute(bytes commands, bytes[] inputs, uint256 deadline)` of Universal Routers."""
+"""Decodes `execute` of Universal Routers: `(bytes commands, bytes[] inputs)`, with or without a deadline.
+
+The commands move balances of the router, so the order is read from the balances: what the sender pays, what leaves the
+router for whom, and what is left there in the end.
+"""
 
 from __future__ import annotations
 
@@ -8,61 +12,82 @@ from typing import Final
 
 from swapcli.encoding.abi import WORD, invalid_field
 from swapcli.evm.decoding.arguments import Arguments
+from swapcli.evm.decoding.router_ledger import ALL, RouterLedger
 from swapcli.evm.universal_router.commands import CONTRACT_BALANCE, ROUTER
 from swapcli.evm.universal_router.plan import V2, V3, V4
 from swapcli.model.decoded_call import (
+    SENDER,
     DecodedApproval,
     DecodedCall,
-    DecodedFee,
-    DecodedOrder,
     DecodedSwap,
     PoolHint,
 )
-from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.units import PPM
 from swapcli.networks.pool_addresses import v4_pool_id
+from swapcli.records import NamedTuple
 
 _NEVER: Final = (1 << 256) - 1
 _MAY_FAIL: Final = 0x80
 _ADDRESS_BYTES, _FEE_BYTES = 20, 3
 _SINGLE_WITHOUT_PRICE: Final = 9 * WORD
 _PATH_WITHOUT_PRICES: Final = 4 * WORD
+_SWAP_WITHOUT_PRICES: Final = 5 * WORD
 _HOOK_DATA: Final = 8
+_E18_PER_BPS: Final = 10**14
 
 
-def decode_execute(arguments: bytes, wrapped: str | None) -> DecodedCall:
-    """Decode the arguments of `execute`. Raises `InvalidInput` if they are not whole or describe no swap."""
+def decode_execute(
+    arguments: bytes, wrapped: str | None, value: int | None = None, *, has_deadline: bool = True
+) -> DecodedCall:
+    """Decode the arguments of `execute`; `value` is that of the transaction in wei, None if it is unknown.
+
+    Raises `InvalidInput` if they are not whole or describe no swap.
+    """
     words = Arguments(arguments)
     codes, inputs = words.content(0, "commands"), list(words.contents(1, "inputs"))
-    deadline_s = words.uint(2, "deadline")
+    deadline_s = words.uint(2, "deadline") if has_deadline else _NEVER
     if len(codes) != len(inputs):
         raise invalid_field("inputs", f"{len(inputs)} for {len(codes)} commands")
-    reader = _CommandReader()
+    reader = _CommandReader(RouterLedger(wrapped, value))
     for code, content in zip(codes, inputs, strict=True):
         reader.read(code, content)
-    order = reader.order(wrapped, None if deadline_s == _NEVER else deadline_s)
+    read = reader.ledger.order(reader.swaps, None if deadline_s == _NEVER else deadline_s)
     return DecodedCall(
         "execute",
-        order=order,
+        order=read.order._replace(is_exact_out=reader.is_exact_out),
         swaps=tuple(reader.swaps),
-        fee=reader.fee,
+        fee=read.fee,
+        payments=read.payments,
         permit=reader.permit,
-        oddities=tuple(reader.oddities),
+        oddities=(*reader.oddities, *read.oddities),
         trailing_bytes=len(arguments) - words.end,
     )
+
+
+class _PoolSwap(NamedTuple):
+    """A swap of a path in V4: at most `amount_in` for at least `amount_out`; 0 is what the router has settled."""
+
+    tokens: Sequence[str]
+    pools: Sequence[PoolHint]
+    amount_in: int
+    amount_out: int
+    is_exact_out: bool
 
 
 class _CommandReader:
     """Collects what the commands of one call say."""
 
-    def __init__(self) -> None:
+    def __init__(self, ledger: RouterLedger) -> None:
+        self.ledger = ledger
         self.swaps: list[DecodedSwap] = []
-        self.fee: DecodedFee | None = None
         self.permit: DecodedApproval | None = None
         self.oddities: list[str] = []
-        self._pulled: list[tuple[str, int]] = []
-        self._wrapped_amount = 0
-        self._payments: list[tuple[str, str, int]] = []
+        self._exact_outs: list[bool] = []
+
+    @property
+    def is_exact_out(self) -> bool:
+        """Whether every path of the call has the amount of its output."""
+        return bool(self._exact_outs) and all(self._exact_outs)
 
     def read(self, code: int, content: bytes) -> None:
         """Read a command. An unknown one is an oddity."""
@@ -77,44 +102,11 @@ class _CommandReader:
         if len(content) != arguments.end:
             self.oddities.append(f"command 0x{code:02x} has {len(content) - arguments.end} bytes more than it reads")
 
-    def order(self, wrapped: str | None, deadline_s: int | None) -> DecodedOrder:
-        """Return the order that the commands carry out. Raises `InvalidInput` if there is none."""
-        if not self._payments:
-            raise invalid_field("commands", "no recipient of an output")
-        token_out, recipient, _ = self._payments[-1]
-        if len({each[:2] for each in self._payments}) > 1:
-            self.oddities.append("the output goes to several recipients, or in several tokens")
-        minimum = sum(least for token, payee, least in self._payments if (token, payee) == (token_out, recipient))
-        token_in, amount_in = self._input()
-        is_native_in, is_native_out = token_in == ZERO_ADDRESS, token_out == ZERO_ADDRESS
-        return DecodedOrder(
-            token_in=(wrapped or token_in) if is_native_in else token_in,
-            token_out=(wrapped or token_out) if is_native_out else token_out,
-            amount_in=amount_in,
-            min_received=minimum,
-            recipient=recipient,
-            is_native_in=is_native_in,
-            is_native_out=is_native_out,
-            deadline_s=deadline_s,
-            has_deadline=True,
-        )
-
-    def _input(self) -> tuple[str, int]:
-        """Return the token that the sender pays, the zero address for native currency, and how much of it.
-
-        The first swap of a path has an amount, every further one spends what the one before it has paid.
-        """
-        amount = sum(swap.amount_in or 0 for swap in self.swaps)
-        if self._pulled:
-            token, first = self._pulled[0][0], sum(each for _, each in self._pulled)
-            if any(each != token for each, _ in self._pulled):
-                self.oddities.append("several tokens are taken from the sender")
-            return token, amount if self.swaps else first
-        if not self.swaps:
-            return ZERO_ADDRESS, self._wrapped_amount
-        return ZERO_ADDRESS, amount
-
-    def _add_path(self, tokens: Sequence[str], pools: Sequence[PoolHint], amount_in: int | None) -> None:
+    def _add_path(
+        self, tokens: Sequence[str], pools: Sequence[PoolHint], amount_in: int | None, *, is_exact_out: bool = False
+    ) -> None:
+        if amount_in is not None:
+            self._exact_outs.append(is_exact_out)
         for number, pool in enumerate(pools):
             is_start = number == 0 and amount_in is not None
             share = None if is_start else PPM
@@ -122,76 +114,165 @@ class _CommandReader:
                 DecodedSwap(tokens[number], tokens[number + 1], pool, share, amount_in if is_start else None)
             )
 
-    def _swap(self, arguments: Arguments, tokens: Sequence[str], pools: Sequence[PoolHint]) -> None:
-        recipient, amount = arguments.address(0, "recipient"), arguments.uint(1, "amount_in")
-        minimum, pulls = arguments.uint(2, "minimum"), arguments.uint(4, "payer", 8)
-        if pulls:
-            self._pulled.append((tokens[0], 0))
-        if recipient != ROUTER:
-            self._payments.append((tokens[-1], recipient, minimum))
-        self._add_path(tokens, pools, None if amount == CONTRACT_BALANCE else amount)
+    def _swap(
+        self, arguments: Arguments, tokens: Sequence[str], pools: Sequence[PoolHint], *, is_exact_out: bool
+    ) -> None:
+        recipient, pulls = arguments.address(0, "recipient"), arguments.uint(4, "payer", 8)
+        amount_in, amount_out = arguments.uint(1, "amount"), arguments.uint(2, "limit")
+        if is_exact_out:
+            amount_in, amount_out = amount_out, amount_in
+        token_in, token_out = tokens[0], tokens[-1]
+        spends_balance = amount_in == CONTRACT_BALANCE and not is_exact_out
+        is_v2 = pools[0].kind == V2
+        if is_v2 and not pulls and (spends_balance or not amount_in):
+            pair = self.ledger.take_prepaid(token_in)
+            if pair is not None:
+                pools = [pools[0]._replace(key=pair), *pools[1:]]
+                spends_balance = True
+            else:
+                self.ledger.spend(token_in, ALL)
+        elif pulls and spends_balance:
+            self.oddities.append("the sender pays as much as the router has")
+            self.ledger.pull(token_in, 0)
+        elif pulls:
+            self.ledger.pull(token_in, amount_in)
+        else:
+            self.ledger.spend(token_in, ALL if spends_balance else amount_in, is_maximum=is_exact_out)
+        if recipient == ROUTER:
+            self.ledger.receive(token_out, None, amount_out)
+        else:
+            self.ledger.pay(token_out, recipient, amount_out)
+        self._add_path(tokens, pools, None if spends_balance else amount_in, is_exact_out=is_exact_out)
 
-    def _v3(self, arguments: Arguments) -> None:
+    def _v3(self, arguments: Arguments, *, is_exact_out: bool = False) -> None:
         path = arguments.content(3, "path")
-        arguments.skip_list(5)
+        self._read_prices(arguments)
         step = _ADDRESS_BYTES + _FEE_BYTES
         if len(path) < step + _ADDRESS_BYTES or (len(path) - _ADDRESS_BYTES) % step:
             raise invalid_field("path", f"{len(path)} bytes are no path of tokens and fees")
         tokens = [f"0x{path[k : k + _ADDRESS_BYTES].hex()}" for k in range(0, len(path), step)]
         fees = [int.from_bytes(path[k : k + _FEE_BYTES]) for k in range(_ADDRESS_BYTES, len(path), step)]
-        self._swap(arguments, tokens, [PoolHint(kind=V3, tier=fee) for fee in fees])
+        if is_exact_out:  # the path of an exact output begins with its output
+            tokens, fees = tokens[::-1], fees[::-1]
+        self._swap(arguments, tokens, [PoolHint(kind=V3, tier=fee) for fee in fees], is_exact_out=is_exact_out)
 
-    def _v2(self, arguments: Arguments) -> None:
+    def _v3_exact_out(self, arguments: Arguments) -> None:
+        self._v3(arguments, is_exact_out=True)
+
+    def _v2(self, arguments: Arguments, *, is_exact_out: bool = False) -> None:
         tokens = arguments.addresses(3, "path")
-        arguments.skip_list(5)
+        self._read_prices(arguments)
         if len(tokens) < 2:
             raise invalid_field("path", "fewer than two tokens")
-        self._swap(arguments, tokens, [PoolHint(kind=V2)] * (len(tokens) - 1))
+        self._swap(arguments, tokens, [PoolHint(kind=V2)] * (len(tokens) - 1), is_exact_out=is_exact_out)
+
+    def _v2_exact_out(self, arguments: Arguments) -> None:
+        self._v2(arguments, is_exact_out=True)
+
+    @staticmethod
+    def _read_prices(arguments: Arguments) -> None:
+        """Read over the least prices of the hops, which calls for routers before 2.1.1 lack."""
+        if arguments.uint(3, "path offset") != _SWAP_WITHOUT_PRICES:
+            arguments.skip_list(5)
+
+    # --- V4
 
     def _v4(self, arguments: Arguments) -> None:
         actions, contents = arguments.content(0, "actions"), list(arguments.contents(1, "params"))
         if len(actions) != len(contents):
             raise invalid_field("params", f"{len(contents)} for {len(actions)} actions")
-        settled: tuple[str, bool] | None = None
-        for action, content in zip(actions, contents, strict=True):
-            words = Arguments(content)
-            if action == _V4_SETTLE:
-                settled = words.address(0, "currency"), bool(words.uint(2, "payer", 8))
-            elif action == _V4_TAKE:
-                if (recipient := words.address(1, "recipient")) != ROUTER:
-                    self._payments.append((words.address(0, "currency"), recipient, 0))
-            elif action in (_V4_SINGLE, _V4_PATH):
-                swap = words.nested(0, "swap")
-                (self._v4_single if action == _V4_SINGLE else self._v4_path)(swap)
-            else:
+        steps = [(action, Arguments(content)) for action, content in zip(actions, contents, strict=True)]
+        swaps = [self._v4_swap(action, words.nested(0, "swap")) for action, words in steps if action in _V4_SWAPS]
+        owed, due, maxima = dict[str, int](), dict[str, int](), set[str]()
+        for swap in swaps:
+            token_in, token_out = swap.tokens[0], swap.tokens[-1]
+            owed[token_in] = owed.get(token_in, 0) + swap.amount_in
+            due[token_out] = due.get(token_out, 0) + swap.amount_out
+            if swap.is_exact_out:
+                maxima.add(token_in)
+        settled: dict[str, int] = {}
+        for action, words in steps:
+            if action in (_V4_SETTLE, _V4_SETTLE_ALL):
+                token, amount = self._v4_settle(action, words, owed, maxima)
+                settled[token] = amount
+            elif action in _V4_TAKES:
+                self._v4_take(action, words, due)
+            elif action not in _V4_SWAPS:
                 self.oddities.append(f"action 0x{action:02x} of a V4 swap is none that swaps need")
-        if settled and settled[1]:
-            self._pulled.append((settled[0], 0))
+        for swap in swaps:
+            amount = swap.amount_in or settled.get(swap.tokens[0], 0)
+            self._add_path(swap.tokens, swap.pools, amount or None, is_exact_out=swap.is_exact_out)
 
-    def _v4_single(self, swap: Arguments) -> None:
+    def _v4_settle(self, action: int, words: Arguments, owed: Mapping[str, int], maxima: set[str]) -> tuple[str, int]:
+        """Read a payment of the router or the sender to the pools; return its token and its amount, 0 if unknown."""
+        token, amount = words.address(0, "currency"), words.uint(1, "amount")
+        pulls = action == _V4_SETTLE_ALL or bool(words.uint(2, "payer", 8))
+        if action == _V4_SETTLE_ALL:
+            amount = min(amount, owed.get(token) or amount)
+        is_balance = amount == CONTRACT_BALANCE
+        amount = 0 if is_balance else amount or owed.get(token, 0)
+        if pulls and not self.ledger.is_native(token):
+            if is_balance:
+                self.oddities.append("the sender pays as much as the router has")
+            self.ledger.pull(token, amount)
+        else:
+            self.ledger.spend(token, ALL if is_balance else amount, is_maximum=token in maxima)
+        return token, amount
+
+    def _v4_take(self, action: int, words: Arguments, due: dict[str, int]) -> None:
+        """Read a payment of the pools to the router, the sender or anybody else."""
+        token = words.address(0, "currency")
+        if action == _V4_TAKE_ALL:
+            self.ledger.pay(token, SENDER, max(words.uint(1, "minimum"), due.pop(token, 0)))
+            return
+        recipient, amount = words.address(1, "recipient"), words.uint(2, "amount")
+        if action == _V4_TAKE_SHARE:
+            self.ledger.pay_share(token, recipient, amount * _E18_PER_BPS)
+            return
+        minimum = amount or due.pop(token, 0)
+        if amount and token in due:
+            due[token] = max(0, due[token] - amount)
+        if recipient == ROUTER:
+            self.ledger.receive(token, amount or None, minimum)
+        else:
+            self.ledger.pay(token, recipient, minimum)
+
+    def _v4_swap(self, action: int, swap: Arguments) -> _PoolSwap:
+        is_exact_out = action in (_V4_SINGLE_EXACT_OUT, _V4_PATH_EXACT_OUT)
+        is_single = action in (_V4_SINGLE, _V4_SINGLE_EXACT_OUT)
+        tokens, pools, first, second = self._v4_single(swap) if is_single else self._v4_path(swap, is_exact_out)
+        amount_in, amount_out = (second, first) if is_exact_out else (first, second)
+        return _PoolSwap(tokens, pools, amount_in, amount_out, is_exact_out)
+
+    def _v4_single(self, swap: Arguments) -> tuple[Sequence[str], Sequence[PoolHint], int, int]:
         currencies = swap.address(0, "currency0"), swap.address(1, "currency1")
-        is_forward, amount = bool(swap.uint(5, "direction", 8)), swap.uint(6, "amount_in", 128)
+        is_forward = bool(swap.uint(5, "direction", 8))
         has_price = swap.uint(_HOOK_DATA, "hook data offset") != _SINGLE_WITHOUT_PRICE
         if swap.content(_HOOK_DATA + has_price, "hook data"):
             self.oddities.append("a V4 pool gets data for its hook")
         tokens = currencies if is_forward else currencies[::-1]
         hooks = swap.address(4, "hooks")
         pool = self._v4_pool(currencies, swap.uint(2, "fee", 24), swap.signed(3, "tick spacing"), hooks)
-        self._add_path(tokens, [pool], amount or None)
+        return tokens, [pool], swap.uint(6, "amount", 128), swap.uint(7, "limit", 128)
 
-    def _v4_path(self, swap: Arguments) -> None:
+    def _v4_path(self, swap: Arguments, is_exact_out: bool) -> tuple[Sequence[str], Sequence[PoolHint], int, int]:
         has_prices = swap.uint(1, "path offset") != _PATH_WITHOUT_PRICES
-        tokens, pools = [swap.address(0, "currency")], []
-        for key in swap.tuples(1, "path"):
-            tokens.append(key.address(0, "currency"))
-            pair = tokens[-2], tokens[-1]
+        if has_prices:
+            swap.skip_list(2)
+        keys = list(swap.tuples(1, "path"))
+        if not keys:
+            raise invalid_field("path", "no pools")
+        tokens = [key.address(0, "currency") for key in keys]
+        end = swap.address(0, "currency")
+        # The keys name the tokens after their pools; those of an exact output name the ones before them.
+        tokens = [*tokens, end] if is_exact_out else [end, *tokens]
+        pools = []
+        for number, key in enumerate(keys):
             if key.content(4, "hook data"):
                 self.oddities.append("a V4 pool gets data for its hook")
-            hooks = key.address(3, "hooks")
+            pair, hooks = (tokens[number], tokens[number + 1]), key.address(3, "hooks")
             pools.append(self._v4_pool(pair, key.uint(1, "fee", 24), key.signed(2, "tick spacing"), hooks))
-        if not pools:
-            raise invalid_field("path", "no pools")
-        self._add_path(tokens, pools, swap.uint(2 + has_prices, "amount_in", 128) or None)
+        return tokens, pools, swap.uint(2 + has_prices, "amount", 128), swap.uint(3 + has_prices, "limit", 128)
 
     @staticmethod
     def _v4_pool(currencies: tuple[str, str], fee_ppm: int, spacing: int, hooks: str) -> PoolHint:
@@ -199,33 +280,51 @@ class _CommandReader:
             raise invalid_field("tick spacing", "below zero")
         return PoolHint(v4_pool_id(*currencies, fee_ppm, spacing, hooks), V4, fee_ppm)
 
+    # --- payments
+
     def _pull(self, arguments: Arguments) -> None:
         token, recipient = arguments.address(0, "token"), arguments.address(1, "recipient")
-        self._pulled.append((token, arguments.uint(2, "amount", 160)))
-        if recipient != ROUTER:
-            self._payments.append((token, recipient, 0))
+        amount = arguments.uint(2, "amount", 160)
+        self.ledger.pull(token, amount)
+        if recipient == ROUTER:
+            self.ledger.receive(token, amount, 0)
+        else:
+            self.ledger.pay(token, recipient, 0)
 
     def _sweep(self, arguments: Arguments) -> None:
         token, recipient = arguments.address(0, "token"), arguments.address(1, "recipient")
-        self._payments.append((token, recipient, arguments.uint(2, "minimum")))
+        self.ledger.sweep(token, recipient, arguments.uint(2, "minimum"))
 
-    def _pay_fee(self, arguments: Arguments) -> None:
-        if self.fee is not None:
-            self.oddities.append("several fees are paid")
-        arguments.address(0, "token")
-        self.fee = DecodedFee(arguments.address(1, "integrator"), arguments.uint(2, "bps"))
+    def _transfer(self, arguments: Arguments) -> None:
+        token, recipient, amount = (
+            arguments.address(0, "token"), arguments.address(1, "recipient"), arguments.uint(2, "amount")
+        )  # fmt: skip
+        if amount == CONTRACT_BALANCE:
+            self.ledger.sweep(token, recipient, 0)
+        else:
+            self.ledger.transfer(token, recipient, amount)
+
+    def _pay_share(self, arguments: Arguments, e18_per_unit: int = _E18_PER_BPS) -> None:
+        token, recipient = arguments.address(0, "token"), arguments.address(1, "recipient")
+        self.ledger.pay_share(token, recipient, arguments.uint(2, "share") * e18_per_unit)
+
+    def _pay_precise_share(self, arguments: Arguments) -> None:
+        self._pay_share(arguments, 1)
 
     def _wrap(self, arguments: Arguments) -> None:
         recipient, amount = arguments.address(0, "recipient"), arguments.uint(1, "amount")
-        if amount != CONTRACT_BALANCE:
-            self._wrapped_amount += amount
-        if recipient != ROUTER:
-            self.oddities.append("wrapped native currency leaves the router during the swap")
+        self.ledger.wrap(None if recipient == ROUTER else recipient, ALL if amount == CONTRACT_BALANCE else amount)
 
     def _unwrap(self, arguments: Arguments) -> None:
         recipient, minimum = arguments.address(0, "recipient"), arguments.uint(1, "minimum")
-        if recipient != ROUTER:
-            self._payments.append((ZERO_ADDRESS, recipient, minimum))
+        self.ledger.unwrap(None if recipient == ROUTER else recipient, minimum)
+
+    @staticmethod
+    def _check_balance(arguments: Arguments) -> None:
+        """Read a check of a balance, which moves nothing."""
+        arguments.address(0, "owner")
+        arguments.address(1, "token")
+        arguments.uint(2, "minimum")
 
     def _permit(self, arguments: Arguments) -> None:
         if self.permit is not None:
@@ -240,17 +339,25 @@ class _CommandReader:
         arguments.content(6, "signature")
 
 
-_V4_SINGLE, _V4_PATH, _V4_SETTLE, _V4_TAKE = 0x06, 0x07, 0x0B, 0x0E
+_V4_SINGLE, _V4_PATH, _V4_SINGLE_EXACT_OUT, _V4_PATH_EXACT_OUT = 0x06, 0x07, 0x08, 0x09
+_V4_SWAPS: Final = frozenset({_V4_SINGLE, _V4_PATH, _V4_SINGLE_EXACT_OUT, _V4_PATH_EXACT_OUT})
+_V4_SETTLE, _V4_SETTLE_ALL, _V4_TAKE, _V4_TAKE_ALL, _V4_TAKE_SHARE = 0x0B, 0x0C, 0x0E, 0x0F, 0x10
+_V4_TAKES: Final = frozenset({_V4_TAKE, _V4_TAKE_ALL, _V4_TAKE_SHARE})
 _COMMANDS: Final[Mapping[int, Callable[[_CommandReader, Arguments], None]]] = MappingProxyType(
     {
         0x00: _CommandReader._v3,
+        0x01: _CommandReader._v3_exact_out,
         0x02: _CommandReader._pull,
         0x04: _CommandReader._sweep,
-        0x06: _CommandReader._pay_fee,
+        0x05: _CommandReader._transfer,
+        0x06: _CommandReader._pay_share,
+        0x07: _CommandReader._pay_precise_share,
         0x08: _CommandReader._v2,
+        0x09: _CommandReader._v2_exact_out,
         0x0A: _CommandReader._permit,
         0x0B: _CommandReader._wrap,
         0x0C: _CommandReader._unwrap,
+        0x0E: lambda reader, arguments: reader._check_balance(arguments),
         0x10: _CommandReader._v4,
     }
 )

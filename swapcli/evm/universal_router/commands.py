@@ -35,6 +35,9 @@ from swapcli.records import NamedTuple
 EXECUTE: Final = "3593564c"
 """`execute(bytes,bytes[],uint256)`."""
 
+EXECUTE_WITHOUT_DEADLINE: Final = "24856bc3"
+"""`execute(bytes,bytes[])`."""
+
 ROUTER: Final = "0x0000000000000000000000000000000000000002"
 """The recipient that stands for the router itself (`ActionConstants.ADDRESS_THIS`)."""
 
