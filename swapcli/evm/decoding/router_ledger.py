@@ -174,7 +174,7 @@ class RouterLedger:
     # --- the order
 
     def order(self, swaps: Sequence[DecodedSwap], deadline_s: int | None) -> LedgerOrder:
-        """Return the order. Raises `InvalidInput` if nobody is paid."""
+        """Return the order. Raises `InvalidInput` if no address is paid."""
         if not self._payouts:
             raise invalid_field("commands", "no recipient of an output")
         token_in, amount_in = self._input()
@@ -230,7 +230,7 @@ class RouterLedger:
 
     @staticmethod
     def _find_recipient(outputs: Sequence[_Payout]) -> str:
-        """Return who gets the most of the output; where the minimums do not tell, the last one."""
+        """Return who gets the most of the output; of equal ones the last."""
         minimums: dict[str, int] = {}
         for each in reversed(outputs):
             minimums[each.recipient] = minimums.get(each.recipient, 0) + each.minimum

@@ -1,4 +1,4 @@
-"""Payloads of Uniswap's own SDK say what was asked for; `make_payloads.mjs` has made them."""
+"""Payloads of Uniswap's own SDK decode to the orders that they were made from, by `make_payloads.mjs`."""
 
 from __future__ import annotations
 
@@ -24,15 +24,15 @@ def decode(case: dict[str, Any]) -> DecodedCall:
 
 
 def check(case: dict[str, Any], call: DecodedCall) -> None:
-    """Check that a call is what the SDK was asked for."""
+    """Check that a call is what the SDK made it from."""
     order, fee = call.order, case["fee"]
     assert order is not None
     assert (call.oddities, call.trailing_bytes) == ((), 0)
-    for token, is_native, asked in (
+    for token, is_native, requested in (
         (order.token_in, order.is_native_in, case["tokenIn"]),
         (order.token_out, order.is_native_out, case["tokenOut"]),
     ):
-        assert ("ETH" if is_native else token) == asked
+        assert ("ETH" if is_native else token) == requested
         assert token != NATIVE
     tolerance = int(case["tolerance"])
     assert int(case["amountIn"]) - tolerance <= order.amount_in <= int(case["amountIn"])
@@ -52,7 +52,7 @@ def check(case: dict[str, Any], call: DecodedCall) -> None:
         assert (call.fee.recipient, call.fee.fee_bps) == (fee["recipient"], share_e18 / 10**14)
 
 
-def test_payloads_of_the_sdk_say_what_was_asked_for() -> None:
+def test_payloads_of_the_sdk_are_read_as_ordered() -> None:
     assert len(CASES) >= 200
     for case in CASES:
         check(case, decode(case))
