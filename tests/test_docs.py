@@ -36,6 +36,8 @@ HOME = TemporaryDirectory()
 """The home directory for commands that create API keys."""
 README = (ROOT / "README.md").read_text()
 CONTRIBUTING = (ROOT / "CONTRIBUTING.md").read_text()
+ARCHITECTURE = (ROOT / "ARCHITECTURE.md").read_text()
+DECISIONS = sorted((ROOT / "docs" / "decisions").glob("*.md"))
 TOPIC_COMMAND = re.compile(r"^  \$ (.+)$", re.MULTILINE)
 COMMAND = re.compile(r"^\$ (.+)$", re.MULTILINE)
 BLOCK = re.compile(r"```console\n(.*?)```", re.DOTALL)
@@ -289,10 +291,31 @@ def test_every_make_target_in_the_docs_exists() -> None:
 
 
 def test_every_file_named_for_contributors_exists() -> None:
-    files = re.findall(r"`([a-z_]+(?:/[a-z_]+)+(?:\.py)?|[a-z_]+/[a-z_/]+\.py)`", CONTRIBUTING)
-    assert len(files) > 30
+    pages = [CONTRIBUTING, ARCHITECTURE, *(page.read_text() for page in DECISIONS)]
+    files = re.findall(r"`([a-z_]+(?:/[a-z_]+)+(?:\.py)?|[a-z_]+/[a-z_/]+\.py)`", "\n".join(pages))
+    assert len(files) > 90
     for file in files:
         assert (ROOT / file).exists() or (ROOT / "swapcli" / file).exists(), file
+
+
+def test_links_between_the_pages_for_contributors_lead_somewhere() -> None:
+    for page in (ROOT / "CONTRIBUTING.md", ROOT / "ARCHITECTURE.md", ROOT / "CHANGELOG.md", *DECISIONS):
+        for target in re.findall(r"\]\((?!https:)([^)#]+)[^)]*\)", page.read_text()):
+            assert (page.parent / target).exists(), f"{page.name}: {target}"
+
+
+def test_every_decision_is_in_the_list() -> None:
+    pages = {page.name: page.read_text() for page in DECISIONS}
+    listed = re.findall(r"^\* \[(.+)\]\((.+)\)$", pages.pop("README.md"), re.MULTILINE)
+    assert {file: title for title, file in listed} == {
+        name: text.splitlines()[0].removeprefix("# ") for name, text in pages.items()
+    }
+
+
+def test_the_architecture_names_every_package() -> None:
+    packages = {each.parent.name for each in (ROOT / "swapcli").glob("*/__init__.py")}
+    named = set(re.findall(r"`([a-z]+)`", ARCHITECTURE.split("## The way of a quote")[0]))
+    assert packages <= named | {"startup"}
 
 
 def test_the_example_settings_are_those_of_init_and_defaults() -> None:

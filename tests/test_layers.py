@@ -204,6 +204,52 @@ def test_on_demand_packages_are_not_imported_at_start(package: str) -> None:
             assert not imported & on_demand_packages, file
 
 
+KNOWN_CYCLES = [
+    {"cli.app", "cli.lazy_group", "cli.root", "startup"},
+    {"cli.commands.help", "cli.man_page"},
+    {"cli.completion.facts", "cli.completion.settings_reader"},
+    {"engine.amount_notation", "engine.amounts", "engine.order_amounts"},
+    {"engine.pool_listing", "engine.sources.in_memory", "engine.sources.quote_source"},
+    {"library.market", "library.prepared_swap", "library.swap_quote"},
+    {"routing.search.pool_replacement", "routing.search.route_search"},
+]
+"""Modules that import each other, at any level. The list may only become shorter."""
+
+
+def module_name(file: Path) -> str:
+    return ".".join(file.relative_to(PACKAGE).with_suffix("").parts).removesuffix(".__init__")
+
+
+def import_graph() -> dict[str, set[str]]:
+    """Return the modules that each module imports; the package itself, which has only lazy names, is left out."""
+    files = {
+        module_name(file): file for file in PACKAGE.rglob("*.py") if file.parent != PACKAGE or file.stem != "__init__"
+    }
+    graph: dict[str, set[str]] = {}
+    for name, file in files.items():
+        imported = [each.removeprefix("swapcli.") for each in imports(file)]
+        parents = [each.rpartition(".")[0] for each in imported]
+        targets = {each if each in files else parent for each, parent in zip(imported, parents, strict=True)}
+        graph[name] = targets & files.keys() - {name}
+    return graph
+
+
+def cycles(graph: dict[str, set[str]]) -> list[set[str]]:
+    """Return the groups of modules of which each reaches every other."""
+    reachable = {name: set(targets) for name, targets in graph.items()}
+    order = list(graph)
+    for middle in order:
+        for start in order:
+            if middle in reachable[start]:
+                reachable[start] |= reachable[middle]
+    groups = {frozenset({name, *(each for each in reachable[name] if name in reachable[each])}) for name in order}
+    return sorted((set(group) for group in groups if len(group) > 1), key=sorted)
+
+
+def test_no_modules_import_each_other_but_the_known_ones() -> None:
+    assert cycles(import_graph()) == KNOWN_CYCLES
+
+
 PURE = ("errors", "model", "networks", "pools", "routing", "selection", "api", "markets", "evm", "starknet", "pictures")
 IMPURE = {"time", "random", "secrets", "socket", "subprocess", "urllib", "environ", "getenv"}
 
