@@ -7,6 +7,7 @@ from itertools import islice
 from typing import TypeVar
 
 from swapcli.errors import RequestBudgetSpent, SwapcliError
+from swapcli.model.pool import COMPUTATION_ERRORS
 from swapcli.records import NamedTuple
 from swapcli.state.rpc.node import ContractCall, ReturnData
 
@@ -44,6 +45,8 @@ def run_batched(
                 results[index] = end.value
             except SwapcliError as error:
                 results[index] = SkippedItem(key, error.message)
+            except COMPUTATION_ERRORS as error:
+                results[index] = SkippedItem(key, f"its state breaks a computation: {error}")
         try:
             received = _distribute(pending, send)
         except RequestBudgetSpent as error:

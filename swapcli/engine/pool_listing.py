@@ -11,7 +11,7 @@ from swapcli.engine.dialects import router_dialect
 from swapcli.engine.transfer_rules import unroutable_reason
 from swapcli.model.market import MarketState
 from swapcli.model.network import FIBROUS, Network
-from swapcli.model.pool import Pool
+from swapcli.model.pool import COMPUTATION_ERRORS, Pool
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.dust_filter import SLICE_FRACTION, pays_for_slice
 from swapcli.selection.depth_ranking import pool_legs
@@ -25,6 +25,7 @@ DUST_ORDER_USD = 1_000.0
 
 _UNKNOWN_ADDRESS = "its address is not known, so no node can read it"
 _UNREAD = "the node returned no valid state of it"
+_BROKEN = "its state is so extreme that computations on it fail"
 _NO_LIQUIDITY = "it has no liquidity"
 _DUST = f"dust: it pays next to nothing for an order of ${DUST_ORDER_USD:,.0f}"
 
@@ -91,12 +92,13 @@ def list_pools(selection: PoolSelection, tokens: tuple[str, ...]) -> list[Listed
             continue
         figures = _main_pair(pool, tokens, prices, market.network)
         if figures is None:
-            listed.append(_without_figures(pool, tokens, market.network, reason_of(pool) or _NO_LIQUIDITY))
+            reason = reason_of(pool) or _reason_without_figures(pool)
+            listed.append(_without_figures(pool, tokens, market.network, reason))
             continue
         decimals = dict(zip(pool.tokens, pool.decimals, strict=True))
         base, quote = figures.pair
         price = figures.rate * 10.0 ** (decimals[base] - decimals[quote])
-        reason = reason_of(pool) or (_DUST if _is_dust(pool, prices) else "")
+        reason = reason_of(pool) or _reason_of_state(pool, prices)
         liquidity = liquidity_usd(pool, prices)
         listed.append(ListedPool(key, pool.protocol, pool.fee_ppm, pool.tokens, figures.pair, liquidity, price, reason))
     return sorted(listed, key=lambda pool: -(pool.liquidity_usd or 0.0))
@@ -180,6 +182,20 @@ def _orient(pair: tuple[str, ...], tokens: tuple[str, ...], network: Network) ->
         return 2 if address in network.stablecoins else int(address == network.wrapped_native_address)
 
     return (first, second) if rank(first) <= rank(second) else (second, first)
+
+
+def _reason_without_figures(pool: Pool) -> str:
+    from swapcli.routing.broken_pools import broken_pools
+
+    return _BROKEN if broken_pools((pool,)) else _NO_LIQUIDITY
+
+
+def _reason_of_state(pool: Pool, prices: UnitPrices) -> str:
+    """Return why quotes leave a pool out in its present state; empty if they do not."""
+    try:
+        return _DUST if _is_dust(pool, prices) else ""
+    except COMPUTATION_ERRORS:
+        return _BROKEN
 
 
 def _is_dust(pool: Pool, prices: UnitPrices) -> bool:

@@ -5,10 +5,13 @@ from __future__ import annotations
 from abc import ABC, abstractmethod
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import ClassVar, Protocol, Self
+from typing import ClassVar, Final, Protocol, Self
 
 from swapcli.errors import SwapReverts
 from swapcli.records import NamedTuple
+
+COMPUTATION_ERRORS: Final = (ArithmeticError, ValueError)
+"""What a computation on an absurd state raises: a division by zero, an overflow, the root of a negative number."""
 
 
 class RateCurve(Protocol):

@@ -6,16 +6,18 @@ orders of everybody else.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from itertools import permutations
 from math import isfinite
-from typing import Final
+from typing import TYPE_CHECKING, Final, TypeVar
 
 from swapcli.errors import PoolError
-from swapcli.model.pool import Pool
+from swapcli.model.pool import COMPUTATION_ERRORS, Pool, RateCurve
 
-BROKEN: Final = (ArithmeticError, ValueError)
-"""What a computation on an absurd state raises: a division by zero, an overflow, the root of a negative number."""
+if TYPE_CHECKING:
+    from swapcli.routing.graph.market_graph import Arc
+
+_T = TypeVar("_T")
 
 _RATES: Final = (1.0 - 1e-9, 0.5, 1e-3, 1e-12, 1e-60, 1e-120, 1e-240)
 """Parts of the spot rate: from the first units to the least ratio of two prices."""
@@ -32,7 +34,7 @@ def broken_pools(pools: Iterable[Pool]) -> frozenset[str]:
 def _is_broken(pool: Pool) -> bool:
     try:
         return any(_has_bad_number(pool, *pair) for pair in permutations(pool.tokens, 2))
-    except BROKEN:
+    except COMPUTATION_ERRORS:
         return True
 
 
@@ -58,3 +60,47 @@ def _swapped(pool: Pool, token_in: str, token_out: str, amounts: Iterable[float]
             yield float(pool.swap(token_in, token_out, max(int(amount), 1))[0])
         except PoolError:
             continue
+
+
+class CurveWatch:
+    """Watches the curves of arcs: `broken` are the keys of the pools that failed at a rate or an amount."""
+
+    def __init__(self) -> None:
+        self.broken: set[str] = set()
+
+    def add_to(self, arcs: Iterable[Arc]) -> None:
+        """Replace the curves of `arcs` by watched ones."""
+        for arc in arcs:
+            arc.curve = _WatchedCurve(arc.curve, arc.pool.key, self.broken)
+            arc.trade_to_marginal_rate = arc.curve.trade_to_marginal_rate
+
+
+class _WatchedCurve:
+    """The curve of a pool, which records the pool's key where the curve fails."""
+
+    def __init__(self, curve: RateCurve, key: str, broken: set[str]) -> None:
+        self._curve, self._key, self._broken = curve, key, broken
+
+    @property
+    def start_rate(self) -> float:
+        return self._curve.start_rate
+
+    @property
+    def capacity(self) -> float:
+        return self._watch(lambda: self._curve.capacity)
+
+    def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
+        return self._watch(lambda: self._curve.trade_to_marginal_rate(rate))
+
+    def amount_out(self, amount_in: float) -> float:
+        return self._watch(lambda: self._curve.amount_out(amount_in))
+
+    def rate(self, amount_in: float) -> float:
+        return self._watch(lambda: self._curve.rate(amount_in))
+
+    def _watch(self, compute: Callable[[], _T]) -> _T:
+        try:
+            return compute()
+        except COMPUTATION_ERRORS:
+            self._broken.add(self._key)
+            raise

@@ -13,7 +13,7 @@ from collections.abc import Mapping
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.routing.replay import Replay
+from swapcli.routing.replay import Replay, swap_exactly
 
 _MAX_JUMPS = 4  # between two inputs: of more, most are not the one looked for, and bisection excludes half of them
 
@@ -44,7 +44,7 @@ def _least_input(pool: Pool, short: Step, enough: Step) -> int | None:
     while high - low > 1:
         middle = (low + high) // 2
         try:
-            paid, _ = pool.swap(short.token_in, short.token_out, middle)
+            paid, _ = swap_exactly(pool, short.token_in, short.token_out, middle)
         except PoolError:
             return None
         low, high = (low, middle) if paid >= enough.amount_out else (middle, high)

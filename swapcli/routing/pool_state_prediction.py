@@ -16,7 +16,7 @@ from math import exp, log, sqrt
 from statistics import fmean, median
 
 from swapcli.errors import PoolError
-from swapcli.model.pool import Pool
+from swapcli.model.pool import COMPUTATION_ERRORS, Pool
 from swapcli.records import NamedTuple
 from swapcli.routing.solver.laplacian import Rows, solve_laplacian
 
@@ -110,7 +110,7 @@ def _sell_to_move_price(pool: Pool, sold: str, bought: str, growth: float) -> Po
         curve = pool.curve(sold, bought)
         amount = int(curve.trade_to_marginal_rate(curve.start_rate * exp(-growth))[0]) if curve.start_rate > 0.0 else 0
         return pool.swap(sold, bought, amount)[1] if amount > _MIN_INPUT else pool
-    except (PoolError, ArithmeticError):
+    except (PoolError, *COMPUTATION_ERRORS):
         return pool
 
 
@@ -129,7 +129,7 @@ def _log_mid(pool: Pool, token: str, other: str) -> float | None:
     try:
         forth, back = pool.curve(token, other).start_rate, pool.curve(other, token).start_rate
         return (log(forth) - log(back)) / 2.0
-    except (ArithmeticError, ValueError):
+    except COMPUTATION_ERRORS:
         return None
 
 

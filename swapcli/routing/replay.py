@@ -19,7 +19,7 @@ from collections.abc import Callable, Mapping, Sequence
 
 from swapcli.errors import InvalidRoute, PoolError, SwapReverts
 from swapcli.model.execution import RATES, Execution
-from swapcli.model.pool import Pool, SharedState
+from swapcli.model.pool import COMPUTATION_ERRORS, Pool, SharedState
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Route, Segment, Step, Swap
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.digraph import topological_order
@@ -254,6 +254,14 @@ def check_pools(pools: Mapping[str, Pool], swaps: Sequence[FlatSwap]) -> None:
             raise InvalidRoute(f"pool {swap.pool} does not hold {swap.token_in} and {swap.token_out}")
 
 
+def swap_exactly(pool: Pool, token_in: str, token_out: str, amount_in: int) -> tuple[int, Pool]:
+    """Return what `pool.swap` does. Raises `PoolError`, also where the pool's state breaks the computation."""
+    try:
+        return pool.swap(token_in, token_out, amount_in)
+    except COMPUTATION_ERRORS as error:
+        raise SwapReverts(f"pool {pool.key}: its state breaks the computation of a swap") from error
+
+
 class KnownSwaps:
     """Caches the swaps of one route between replays.
 
@@ -271,7 +279,7 @@ class KnownSwaps:
         key = (id(pool), token_in, token_out, amount_in)
         found = self._results.get(key)
         if found is None:
-            found = self._results[key] = pool, pool.swap(token_in, token_out, amount_in)
+            found = self._results[key] = pool, swap_exactly(pool, token_in, token_out, amount_in)
         return found[1]
 
 
@@ -311,7 +319,7 @@ def execute(
             raise SwapReverts("the share is too small to spend anything", details={"pool": key})
         try:
             if known is None:
-                amount_out, after = pool.swap(sold, bought, spend)
+                amount_out, after = swap_exactly(pool, sold, bought, spend)
             else:
                 amount_out, after = known.swap(pool, sold, bought, spend)
         except PoolError as error:

@@ -13,7 +13,7 @@ from swapcli.errors import Cancelled, SameToken, UnknownToken
 from swapcli.model.execution import RATES, Execution
 from swapcli.model.market import MarketState
 from swapcli.model.order import Order
-from swapcli.model.pool import Pool
+from swapcli.model.pool import COMPUTATION_ERRORS, Pool
 from swapcli.model.price_basis import PriceBasis
 from swapcli.model.quote import WHOLE_PERCENTS, Certificate, Quote
 from swapcli.model.token import Token
@@ -64,6 +64,7 @@ class Router:
         self.memory = memory
         self._dust_filters: dict[frozenset[str], DustFilter] = {}
         self._broken_pools: frozenset[str] = frozenset()
+        self._watch: Callable[[Iterable[Arc]], None] | None = None
 
     def with_changes(self, market: MarketState, changed: Set[str]) -> Router:
         """Return a router for `market`, which differs from the present one only in the pools with keys in `changed`."""
@@ -76,7 +77,7 @@ class Router:
             before, after = (_pools_with_keys(each, changed) for each in (self.market, market))
             try:
                 graph = dust_filter.graph.with_changes(before, after, addresses)
-            except (ArithmeticError, ValueError):  # a changed pool breaks its own curve: the first order finds it
+            except COMPUTATION_ERRORS:  # a changed pool breaks its own curve: the first order finds it
                 return router
             pairs = graph.pairs_of((*before, *after))
             router._dust_filters[frozenset()] = router._new_dust_filter(graph, former=dust_filter.former_for(pairs))
@@ -189,35 +190,77 @@ class Router:
         """Return the keys of at most `limit` pools outside `known_pools` with rates closest to the best."""
         from swapcli.routing.unused_pool_gains import closest_pools
 
-        return closest_pools(self._graph(order.excluded_protocols), result, known_pools, limit)
+        def closest() -> tuple[str, ...]:
+            return closest_pools(self._graph(order.excluded_protocols), result, known_pools, limit)
+
+        return self._without_broken_pools(closest)
+
+    @property
+    def broken_pools(self) -> frozenset[str]:
+        """The keys of the pools that were left out because their state breaks a computation."""
+        return self._broken_pools
 
     def _without_broken_pools(self, compute: Callable[[], _T]) -> _T:
-        """Return what `compute` does. If a pool's state breaks it, leave that pool out from now on and repeat it."""
-        known = self._broken_pools
-        try:
-            return compute()
-        except (ArithmeticError, ValueError):
-            from swapcli.routing.broken_pools import broken_pools
+        """Return what `compute` does. If a pool's state breaks it, leave that pool out from now on and repeat it.
 
-            self._broken_pools |= broken_pools(self.market.pools.values())
-            if self._broken_pools == known:
-                raise
+        Another pool may break what follows. Raise what `compute` does if no pool is found that breaks it.
+        """
+        while True:
+            known = self._broken_pools
+            try:
+                return compute()
+            except COMPUTATION_ERRORS:
+                if self._broken_pools == known:  # otherwise a part of the computation has found one, and needs a retry
+                    broken = self._find_broken_pools(compute)
+                    if not broken:
+                        raise
+                    self.leave_out(broken)
+
+    def _find_broken_pools(self, compute: Callable[[], object]) -> frozenset[str]:
+        """Return the keys of pools that fail for some rates and amounts, or else for those that `compute` meets."""
+        from swapcli.routing.broken_pools import CurveWatch, broken_pools
+
+        found = broken_pools(self.market.pools.values()) - self._broken_pools
+        if not found:
+            watch = CurveWatch()
+            self._forget_graphs()
+            self._watch = watch.add_to
+            try:
+                compute()
+            except COMPUTATION_ERRORS:
+                found = frozenset(watch.broken)
+            finally:
+                self._watch = None
+                self._forget_graphs()
+        return found
+
+    def leave_out(self, broken: frozenset[str]) -> None:
+        """Quote without these pools from now on, and name them in quotes, even where the market does not have them."""
+        self._broken_pools |= broken
+        if not broken.isdisjoint(self.market.pools):
+            self._forget_graphs()
+
+    def _forget_graphs(self) -> None:
         self._dust_filters.clear()
         for name in ("_usd", "_usd_paths", "_reference_values"):
             vars(self).pop(name, None)
-        return compute()
 
     def _gas_price(self, gas_price_wei: int | None) -> int:
         return self.market.gas_price_wei if gas_price_wei is None else gas_price_wei
 
     def deepest_anchor_pools(self, addresses: Iterable[str]) -> tuple[str, ...]:
         """Return the keys of the deepest pool of each of these tokens with each stablecoin and the wrapped native."""
-        graph, network = self._graph(frozenset()), self.market.network
+        network, tokens = self.market.network, tuple(addresses)
         wrapped = (network.wrapped_native.address,) if network.wrapped_native else ()
-        index = graph.token_index
-        anchors = [index[address] for address in (*network.stablecoins, *wrapped) if address in index]
-        pairs = [graph.arcs_by_pair[index[a]].get(anchor, ()) for a in addresses if a in index for anchor in anchors]
-        return tuple(dict.fromkeys(max(arcs, key=lambda arc: arc.depth).pool.key for arcs in pairs if arcs))
+
+        def deepest() -> tuple[str, ...]:
+            graph = self._graph(frozenset())
+            index = graph.token_index
+            anchors = [index[address] for address in (*network.stablecoins, *wrapped) if address in index]
+            pairs = [graph.arcs_by_pair[index[a]].get(anchor, ()) for a in tokens if a in index for anchor in anchors]
+            return tuple(dict.fromkeys(max(arcs, key=lambda arc: arc.depth).pool.key for arcs in pairs if arcs))
+
+        return self._without_broken_pools(deepest)
 
     def _search(
         self,
@@ -320,7 +363,10 @@ class Router:
 
     def _new_graph(self) -> MarketGraph:
         pools = (pool for key, pool in self.market.pools.items() if key not in self._broken_pools)
-        return MarketGraph(pools, self.market.tokens)
+        graph = MarketGraph(pools, self.market.tokens)
+        if self._watch is not None:
+            self._watch(graph.arcs())
+        return graph
 
     def _new_dust_filter(
         self,
@@ -390,17 +436,21 @@ class Router:
 
     def price_basis(self, token: Token) -> PriceBasis | None:
         """Return the USD price of a token with what it is based on; None where no pool gives a price."""
-        graph = self._graph(frozenset())
-        number = graph.token_index.get(token.address, -1)
-        found = self._usd_paths.get(number)
-        if found is None:
-            return None
-        path, pools = [number], []
-        while (parent := self._usd_paths[path[-1]].parent) is not None:
-            pools.append(mid_rate_pools(graph, path[-1], parent))
-            path.append(parent)
-        addresses = tuple(graph.addresses[each] for each in path)
-        return PriceBasis(found.price * 10**token.decimals, found.width, addresses, tuple(pools))
+
+        def basis() -> PriceBasis | None:
+            graph = self._graph(frozenset())
+            number = graph.token_index.get(token.address, -1)
+            found = self._usd_paths.get(number)
+            if found is None:
+                return None
+            path, pools = [number], []
+            while (parent := self._usd_paths[path[-1]].parent) is not None:
+                pools.append(mid_rate_pools(graph, path[-1], parent))
+                path.append(parent)
+            tokens = tuple(graph.addresses[each] for each in path)
+            return PriceBasis(found.price * 10**token.decimals, found.width, tokens, tuple(pools))
+
+        return self._without_broken_pools(basis)
 
     @cached_property
     def _usd(self) -> dict[int, float]:

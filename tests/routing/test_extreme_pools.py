@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import random
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Sequence, Set
 from contextlib import suppress
 from dataclasses import dataclass
 from math import isfinite
@@ -11,6 +11,9 @@ from math import isfinite
 import pytest
 
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.depth import measure_depth
+from swapcli.engine.pool_listing import list_pools
+from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import LiveSearch
 from swapcli.engine.warnings import answer_warnings
@@ -23,6 +26,7 @@ from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.warning import WarningCode
 from swapcli.pools.constant_product import ConstantProduct, ConstantProductCurve
 from swapcli.routing.router import Router
+from swapcli.routing.search_memory import SearchMemory
 from swapcli.routing.unused_pool_gains import PRICE_MARGIN, route_pools
 from swapcli.selection.depth_ranking import pool_legs
 from tests.support.extreme_pools import build_extreme_market
@@ -79,44 +83,129 @@ def orders(market: MarketState, seed: int, count: int) -> Iterator[Order]:
 
 
 class BrokenCurve:
-    """A curve that fails at any rate below its spot rate."""
+    """The curve of a pool that pays twice what others do, and divides by zero in one of its methods.
 
-    start_rate, capacity = 2.0, 1e30
+    `trade`, `amount_out`, `rate` and `capacity` fail for the numbers that are tried to find broken pools, `unforeseen`
+    for an amount that is not.
+    """
+
+    start_rate = 2.0
+
+    def __init__(self, failing: str) -> None:
+        self.failing = failing
+
+    @property
+    def capacity(self) -> float:
+        return self.divide("capacity", 1e30)
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         if rate >= self.start_rate:
             return 0.0, 0.0, 0.0
-        raise ZeroDivisionError
+        amount = self.divide("trade", 1e22)
+        return amount, amount * self.start_rate, 1e24
 
     def amount_out(self, amount_in: float) -> float:
-        return amount_in * self.start_rate
+        if 1e10 < amount_in < 1e28:
+            self.divide("unforeseen", 1.0)
+        return self.divide("amount_out", amount_in * self.start_rate)
 
     def rate(self, amount_in: float) -> float:
-        return self.start_rate if amount_in < self.capacity else 0.0
+        del amount_in
+        return self.divide("rate", self.start_rate)
+
+    def divide(self, name: str, number: float) -> float:
+        return number / (name != self.failing)
 
 
 @dataclass(frozen=True, slots=True)
 class BrokenPool(ConstantProduct):
     """A pool whose state breaks the computation, as a bug in a family would."""
 
+    failing: str = ""
+
     def curve(self, token_in: str, token_out: str) -> ConstantProductCurve:
-        assert token_in != token_out
-        return BrokenCurve()  # type: ignore[return-value]  # the class of the curve is the family's own
+        del token_in, token_out
+        if self.failing == "curve":
+            raise ZeroDivisionError
+        return BrokenCurve(self.failing)  # type: ignore[return-value]  # the class of the curve is the family's own
+
+    def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, BrokenPool]:
+        del token_in, token_out
+        if self.failing == "swap":
+            raise ZeroDivisionError
+        return 2 * amount_in, self
 
 
-def test_a_pool_that_breaks_a_computation_is_left_out_and_named() -> None:
-    a, b, c = (build_token(number) for number in range(3))
-    good = [build_constant_product(k, *pair, 10**24, 10**24) for k, pair in enumerate([(a, b), (a, c), (c, b), (a, b)])]
-    bad = BrokenPool(good[0].address[:-2] + "99", "v2", good[0].tokens, good[0].decimals, 3_000, (10**24, 10**24))
-    request = QuoteRequest(Order(a, b, 10**21), ApiVersion.V2, gas_price_wei=0)
-    with_bad = InMemorySource(build_market([*good, bad], [a, b, c]), SYSTEM_CLOCK)
-    without = InMemorySource(build_market(good, [a, b, c]), SYSTEM_CLOCK)
-    answer = with_bad.quote(request)
-    assert answer.quote.amount_out == without.quote(request).quote.amount_out
-    assert answer.quote.broken_pools == (bad.key,)
-    (warning,) = [
-        each
-        for each in answer_warnings(answer, None, SwapTerms(0, ttl_s=60, impact_warning_ppm=10**6))
-        if each.code == WarningCode.POOL_LEFT_OUT
-    ]
-    assert bad.key in warning.message
+FAILURES = ("curve", "trade", "amount_out", "rate", "capacity", "unforeseen", "swap")
+TOKENS = [build_token(number) for number in range(3)]
+GOOD = [
+    build_constant_product(number, *pair, 10**24, 10**24)
+    for number, pair in enumerate([(TOKENS[0], TOKENS[1]), (TOKENS[0], TOKENS[2]), (TOKENS[2], TOKENS[1])])
+]
+REQUEST = QuoteRequest(Order(TOKENS[0], TOKENS[1], 10**21), ApiVersion.V2, gas_price_wei=0)
+TERMS = SwapTerms(0, ttl_s=60, impact_warning_ppm=10**6)
+
+
+def market_with(failing: str) -> tuple[MarketState, BrokenPool]:
+    """Return a market of good pools and a broken one between the tokens of the order."""
+    bad = BrokenPool(
+        GOOD[0].address[:-2] + "99", "v2", GOOD[0].tokens, GOOD[0].decimals, 3_000, (10**24, 10**24), failing=failing
+    )
+    return build_market([*GOOD, bad], TOKENS), bad
+
+
+def warnings_of(answer: LocalQuote) -> list[str]:
+    return [each.message for each in answer_warnings(answer, None, TERMS) if each.code == WarningCode.POOL_LEFT_OUT]
+
+
+@pytest.mark.parametrize("failing", FAILURES)
+def test_a_pool_that_breaks_a_computation_is_left_out_and_named(failing: str) -> None:
+    market, bad = market_with(failing)
+    good = InMemorySource(build_market(GOOD, TOKENS), SYSTEM_CLOCK)
+    for order in (REQUEST.order, REQUEST.order._replace(reverse=True)):
+        answer = InMemorySource(market, SYSTEM_CLOCK).quote(REQUEST._replace(order=order, certify=True))
+        expected = good.quote(REQUEST._replace(order=order)).quote
+        assert (answer.quote.amount_in, answer.quote.amount_out) == (expected.amount_in, expected.amount_out)
+        if failing != "swap":
+            assert answer.quote.broken_pools == (bad.key,)
+            assert bad.key in "".join(warnings_of(answer))
+
+
+@pytest.mark.parametrize("failing", FAILURES)
+def test_a_live_quote_names_the_pool_that_breaks_a_computation(failing: str) -> None:
+    market, bad = market_with(failing)
+    source = InMemorySource(market, SYSTEM_CLOCK)
+    for keys in (market.pools.keys(), market.pools.keys() - {bad.key}):
+
+        def read(requested: Sequence[str], keys: Set[str] = keys) -> MarketState:
+            return market._replace(pools={key: market.pools[key] for key in requested if key in keys})
+
+        found = LiveSearch(source, REQUEST, read, SYSTEM_CLOCK).run()
+        answer = found.source.build_quote(REQUEST, found.outcome, 0.0)
+        assert bad.key not in answer.result.pool_keys
+        assert len(warnings_of(answer)) == (failing != "swap")
+
+
+@pytest.mark.parametrize("failing", FAILURES)
+def test_lists_prices_and_depths_do_without_a_broken_pool(failing: str) -> None:
+    market, bad = market_with(failing)
+    source, good = (InMemorySource(each, SYSTEM_CLOCK) for each in (market, build_market(GOOD, TOKENS)))
+    measured, expected = (measure_depth(each, REQUEST, TERMS, (10**18, 10**21)) for each in (source, good))
+    assert measured.points == expected.points
+    for each in (source, InMemorySource(market, SYSTEM_CLOCK)):
+        if failing in ("curve", "trade"):
+            assert each.unit_prices() == good.unit_prices()
+            assert each.price_basis(TOKENS[2]) == good.price_basis(TOKENS[2])
+        listed = {pool.key: pool for pool in list_pools(each.select_pools((), None), ())}
+        assert listed.keys() == market.pools.keys()
+        assert "computations on it fail" in listed[bad.key].left_out or failing in ("rate", "capacity", "swap")
+
+
+@pytest.mark.parametrize("failing", FAILURES)
+def test_a_pool_that_breaks_in_a_new_block_is_left_out(failing: str) -> None:
+    market, bad = market_with(failing)
+    source = InMemorySource(build_market(GOOD, TOKENS), SYSTEM_CLOCK, memory=SearchMemory())
+    before = source.quote(REQUEST).quote
+    after = source.with_changes(market, {bad.key})
+    assert after.quote(REQUEST).quote.amount_out == before.amount_out
+    assert after.with_changes(build_market(GOOD, TOKENS), {bad.key}).quote(REQUEST).quote.broken_pools == ()

@@ -146,6 +146,15 @@ class InMemorySource:
         copy._router = self._router
         return copy
 
+    @property
+    def broken_pools(self) -> frozenset[str]:
+        """The keys of the pools that orders were answered without, since their state breaks a computation."""
+        return self._router.broken_pools
+
+    def leave_out(self, broken: frozenset[str]) -> None:
+        """Quote without these pools from now on, and name them in quotes, as broken by their state."""
+        self._router.leave_out(broken)
+
     def search(
         self, request: QuoteRequest, candidates: Sequence[KnownRoute] = (), is_cancelled: Cancelled | None = None
     ) -> SearchResult:

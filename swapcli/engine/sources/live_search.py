@@ -132,6 +132,7 @@ class LiveSearch:
         if outcome is None:
             assert failure is not None
             raise failure
+        fresh.leave_out(self._known.broken_pools - fresh.market.pools.keys())
         left_bps = expected.left * 1e4 if expected and candidates else None
         return LiveResult(fresh, outcome, self._searched_s, left_bps)
 

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
+from math import inf
 from typing import Final
 
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.market import MarketState
-from swapcli.model.pool import Pool
+from swapcli.model.pool import COMPUTATION_ERRORS, Pool
 from swapcli.networks.quoter_definitions import quoted_protocols
 
 _MAX_GAIN: Final = 2.0
@@ -57,6 +58,14 @@ def without_wrong_prices(source: InMemorySource) -> InMemorySource:
 def _is_wrong(pool: Pool, prices: Mapping[str, float]) -> bool:
     for token_in, token_out in (pool.tokens, pool.tokens[::-1]):
         value_in, value_out = prices.get(token_in), prices.get(token_out)
-        if value_in and value_out and pool.curve(token_in, token_out).start_rate * value_out > _MAX_GAIN * value_in:
+        if value_in and value_out and _start_rate(pool, token_in, token_out) * value_out > _MAX_GAIN * value_in:
             return True
     return False
+
+
+def _start_rate(pool: Pool, token_in: str, token_out: str) -> float:
+    """Return the rate of the first unit; infinity, which is not believed, if the samples break the computation."""
+    try:
+        return pool.curve(token_in, token_out).start_rate
+    except COMPUTATION_ERRORS:
+        return inf

@@ -17,6 +17,7 @@ from swapcli.records import NamedTuple
 from swapcli.routing.graph.best_paths import best_labels, relax_layers
 from swapcli.routing.graph.digraph import TokenPair
 from swapcli.routing.graph.market_graph import Arc, MarketGraph
+from swapcli.routing.replay import swap_exactly
 from swapcli.routing.search.problem import LOW_PRECISION_UNITS, RoutingProblem
 from swapcli.routing.solver.newton import Solution
 
@@ -86,8 +87,9 @@ class _PathExtender:
     def _amount_out(self, arc: Arc, amount: float) -> float:
         if amount >= LOW_PRECISION_UNITS:
             return float(int(arc.curve.amount_out(amount)))
+        token_in, token_out = self._addresses[arc.token_in], self._addresses[arc.token_out]
         try:
-            return float(arc.pool.swap(self._addresses[arc.token_in], self._addresses[arc.token_out], int(amount))[0])
+            return float(swap_exactly(arc.pool, token_in, token_out, int(amount))[0])
         except PoolError:
             return 0.0
 
