@@ -17,6 +17,7 @@ from swapcli.model.decoded_call import DecodedApproval, DecodedCall
 from swapcli.model.network import Kind
 from swapcli.model.swap_terms import DEFAULT_MAX_FEE_USD
 from swapcli.model.token import Token, in_tokens
+from swapcli.model.transaction import Purpose
 from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.networks.address import display_address, parse_address
 from swapcli.payload.documents import PayloadInput
@@ -44,6 +45,15 @@ def review_document(
     Raises `InvalidInput` for what cannot be read.
     """
     return _Reviewer(review, given, source, now_s, max_gap_ppm).review()
+
+
+def _purpose(call: DecodedCall) -> Purpose:
+    """Return what a transaction among those of a swap is for."""
+    if call.approval is None:
+        return Purpose.SWAP
+    if call.approval.expiration_s is not None:
+        return Purpose.APPROVE_PERMIT2
+    return Purpose.APPROVE if call.approval.amount else Purpose.REVOKE
 
 
 class _Reviewer:
@@ -125,6 +135,10 @@ class _Reviewer:
                 yield self._differ(f"transaction {number} {self._description(given, call)}: the swap needs no such")
         for number, (given, call) in enumerate(reviewed[position + 1 :], start=position + 2):
             yield self._differ(f"transaction {number} {self._description(given, call)} after the swap")
+        if "dialect" in self._given.document:
+            for number, (given, call) in enumerate(reviewed, start=1):
+                if given.purpose not in (None, purpose := _purpose(call)):
+                    yield self._differ(f"transaction {number} is called {given.purpose}, and is {purpose}")
         if needed.is_revoked:
             yield self._differ("an approval is revoked and not granted again")
         is_checked = any(each.sender is not None for each in self._listed)

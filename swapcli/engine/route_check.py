@@ -13,13 +13,13 @@ from math import ceil
 from typing import TYPE_CHECKING
 
 from swapcli.api.fields import Fields
-from swapcli.api.route import parse_result, parse_short
+from swapcli.api.route import parse_result, parse_short, raise_if_no_route
 from swapcli.api.route_result import ResultSwap, RouteResult, result_swap
 from swapcli.api.router_call import parse_call_route, parse_swap_parameters
 from swapcli.encoding.strict_json import WrittenFloat
 from swapcli.engine.dialects import execution_of, has_readings, interface_dialect, router_dialect
 from swapcli.engine.payloads import check_ends, pools_for
-from swapcli.errors import InvalidInput, InvalidRoute, SwapcliError
+from swapcli.errors import InvalidInput, InvalidRoute, NoRoute, SwapcliError
 from swapcli.model.decoded_call import DecodedCall, DecodedOrder
 from swapcli.model.network import INTERFACE_DIALECTS, SETTLER, Network
 from swapcli.model.pool import Pool
@@ -64,7 +64,10 @@ def find_differences(
     if call.order is None:
         yield "the document has a swap, and its calldata is none"
         return
-    yield from _Comparison(document, payload, call, call.order, source).differences()
+    try:
+        yield from _Comparison(document, payload, call, call.order, source).differences()
+    except NoRoute as error:
+        yield f"the document says that there is no route: {error.message}"
 
 
 class _Comparison:
@@ -83,6 +86,7 @@ class _Comparison:
     def differences(self) -> Iterator[str]:
         """Yield the sentences."""
         document, order = self._document, self._order
+        raise_if_no_route(self._fields)
         if document.get("minReceived") is not None:
             minimum = parse_quantity(document["minReceived"], "minReceived")
             if minimum != order.min_received:

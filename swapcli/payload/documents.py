@@ -261,6 +261,7 @@ def _parse_transaction(entry: Mapping[str, object], path: str) -> GivenTransacti
         max_priority_fee_wei=_value(entry, ("maxpriorityfeepergas",), path, parse_quantity),
         entrypoint=_value(entry, _ENTRYPOINT_NAMES, path, _parse_text),
         oddities=tuple(_oddities(entry, path)),
+        purpose=_value(entry, ("what",), path, _parse_text),
     )
 
 

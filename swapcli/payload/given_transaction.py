@@ -27,6 +27,7 @@ class GivenTransaction(NamedTuple):
 
     `calldata` is hex with 0x; `felts` are those of a call on Starknet, of `entrypoint`. `oddities` are sentences about
     what no transaction of a swap has. A message that permits something has `permit`, and its contract as `to`.
+    `purpose` is what the document calls it (`model.transaction.Purpose`).
     """
 
     calldata: str = "0x"
@@ -42,6 +43,7 @@ class GivenTransaction(NamedTuple):
     entrypoint: str | None = None
     oddities: tuple[str, ...] = ()
     permit: DecodedApproval | None = None
+    purpose: str | None = None
 
     @property
     def has_content(self) -> bool:

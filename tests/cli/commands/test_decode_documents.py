@@ -422,6 +422,7 @@ def test_the_route_is_that_of_the_calldata_or_dangerous() -> None:
         "recipient": lambda d: d["route"].update(destination=OTHER),
         "router": lambda d: d.update(router_address=OTHER),
         "rate": lambda d: d["swap_parameters"][0].update(rate=str(int(d["swap_parameters"][0]["rate"]) + 1)),
+        "no route": lambda d: d["route"].update(success=False),
         "decimals": lambda d: d["route"]["inputToken"].update(decimals=7),
         "pool": lambda d: d["route"]["route"][0]["swaps"][0][0].update(poolName="Uniswap V2"),
         "fee": lambda d: d["route"]["route"][0]["swaps"][0][0]["extraData"].update(fee=101),
@@ -434,7 +435,7 @@ def test_the_route_is_that_of_the_calldata_or_dangerous() -> None:
 
 UNCHECKED = {
     "time", "price", "estimatedGasUsed", "estimatedGasUsedInUsd", "bestQuotesByProtocols", "initial", "timestamp",
-    "name", "apiVersion", "what", "success",
+    "name", "apiVersion",
 }  # fmt: skip
 """Fields of a route that neither decide what is signed nor say what it does."""
 
@@ -586,7 +587,7 @@ def revoked_first(approvals: list[Json]) -> list[Json]:
     first = approvals[0]
     if not first["data"].startswith("0x095ea7b3"):
         return approvals
-    return [{**first, "data": f"{first['data'][:-64]}{0:064x}"}, *approvals]
+    return [{**first, "data": f"{first['data'][:-64]}{0:064x}", "what": "revoke"}, *approvals]
 
 
 def rewritten(shown: Json, rng: Random) -> str:
