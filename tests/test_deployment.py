@@ -17,7 +17,7 @@ from typing import Any
 import pytest
 import yaml
 
-from swapcli.cli.commands.help import topic_text
+from swapcli.cli.help_topics import topic_text
 from swapcli.service.endpoint_table import READY
 from tests.support.command import run_swapcli
 from tests.support.dockerfile import (

@@ -17,9 +17,9 @@ from typing import IO
 
 import pytest
 
-from swapcli.cli.commands.help import ORDER, TOPICS, topic_text
 from swapcli.cli.completion.command_tree import SHELLS, command_nodes
 from swapcli.cli.exit_codes import MEANING
+from swapcli.cli.help_topics import ORDER, TOPICS, topic_text
 from swapcli.cli.root import Root
 from swapcli.config.display import example_config
 from swapcli.engine.open_market import open_market

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from swapcli import __version__
-from swapcli.cli.commands.help import ORDER, topic_text
 from swapcli.cli.exit_codes import MEANING
+from swapcli.cli.help_topics import ORDER, topic_text
 from swapcli.cli.lazy_group import CONTEXT_SETTINGS
 from swapcli.config.settings import TABLE
 

@@ -18,7 +18,7 @@ from swapcli.cli.output import OutputFormat
 from swapcli.cli.quote_context import QuoteContext
 from swapcli.cli.render.csv_text import csv_lines
 from swapcli.encoding.strict_json import InvalidJson, parse_json_file
-from swapcli.engine.amounts import parse_raw_amount
+from swapcli.engine.plain_amounts import parse_raw_amount
 from swapcli.errors import InvalidInput, SwapcliError
 from swapcli.records import NamedTuple
 from swapcli.startup import enable_garbage_collection

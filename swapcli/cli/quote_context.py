@@ -10,7 +10,7 @@ from swapcli.cli.command_app import UsageError
 from swapcli.cli.options import OrderOptions, SourceOptions
 from swapcli.cli.session import Session
 from swapcli.encoding.text import printable
-from swapcli.engine.amounts import is_balance_part, parse_raw_amount
+from swapcli.engine.plain_amounts import is_balance_part, parse_raw_amount
 from swapcli.engine.quote_options import QuoteOptions, resolve_options
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import UnknownNetwork

@@ -6,7 +6,7 @@ import re
 from enum import StrEnum
 
 from swapcli.encoding.text import truncate
-from swapcli.engine.amounts import is_balance_part
+from swapcli.engine.plain_amounts import is_balance_part
 from swapcli.errors import InvalidAmount
 from swapcli.records import NamedTuple
 

@@ -14,8 +14,8 @@ from swapcli.library.market import Market, closed_market
 if TYPE_CHECKING:
     from types import TracebackType
 
-    from swapcli.engine.amounts import Amount
     from swapcli.engine.health import Health
+    from swapcli.engine.plain_amounts import Amount
     from swapcli.engine.token_prices import PriceList
     from swapcli.library.prepared_swap import PreparedSwap
     from swapcli.library.quote_keywords import QuoteKeywords, TransactionKeywords

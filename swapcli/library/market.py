@@ -16,10 +16,11 @@ if TYPE_CHECKING:
     from types import TracebackType
 
     from swapcli.config import Secret, Settings
-    from swapcli.engine.amounts import Amount, ResolvedAmount
+    from swapcli.engine.amounts import ResolvedAmount
     from swapcli.engine.compose import QuoteSources
     from swapcli.engine.health import Health
     from swapcli.engine.payload_checker import PayloadChecker
+    from swapcli.engine.plain_amounts import Amount
     from swapcli.engine.presign_checks import CheckOptions
     from swapcli.engine.quote_options import QuoteOptions
     from swapcli.engine.quote_results import QuoteResult

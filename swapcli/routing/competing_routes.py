@@ -8,7 +8,8 @@ from swapcli.model.order import Order
 from swapcli.model.quote import Route
 from swapcli.records import NamedTuple
 from swapcli.routing.search.problem import Exclusions
-from swapcli.routing.search.route_search import RouteSearch, ScoredRoute, SearchResult
+from swapcli.routing.search.route_search import RouteSearch, SearchResult
+from swapcli.routing.search.scored_route import ScoredRoute
 from swapcli.routing.solver.newton import Solution
 
 

@@ -18,7 +18,8 @@ from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
 from swapcli.records import NamedTuple
 from swapcli.routing.gas import fits_block
-from swapcli.routing.search.route_search import ScoredRoute, SearchResult
+from swapcli.routing.search.route_search import SearchResult
+from swapcli.routing.search.scored_route import ScoredRoute
 
 _FIRST_SHARE: Final = 1e-6
 """The part of the output that the gas of a transaction is worth at the first raised value of gas. A pool that gains

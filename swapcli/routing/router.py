@@ -25,7 +25,8 @@ from swapcli.routing.graph.spot_prices import SpotPrices
 from swapcli.routing.graph.usd_prices import mid_rate_pools, reference_values, round_values, usd_price_paths
 from swapcli.routing.graph.widest_path_prices import PathPrice
 from swapcli.routing.search.problem import RoutingProblem, SwapSpec
-from swapcli.routing.search.route_search import RouteSearch, ScoredRoute, SearchResult
+from swapcli.routing.search.route_search import RouteSearch, SearchResult
+from swapcli.routing.search.scored_route import ScoredRoute
 
 if TYPE_CHECKING:
     from swapcli.routing.competing_routes import KnownRoute

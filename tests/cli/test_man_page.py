@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from swapcli.cli.commands.help import ORDER, topic_text
 from swapcli.cli.completion.command_tree import command_nodes
 from swapcli.cli.exit_codes import MEANING
+from swapcli.cli.help_topics import ORDER, topic_text
 from swapcli.cli.man_page import man_page
 from swapcli.config.settings import TABLE
 from tests.support.command import run_swapcli

@@ -12,8 +12,8 @@ from typing import NamedTuple
 
 import pytest
 
-from swapcli.cli.commands.help import ORDER
 from swapcli.cli.completion.command_tree import SHELLS, command_nodes
+from swapcli.cli.help_topics import ORDER
 from tests.support.command import CommandResult, clean_environment, run_swapcli
 from tests.support.testnet import write_market_file
 

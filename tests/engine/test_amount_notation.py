@@ -10,7 +10,7 @@ from hypothesis import example, given
 from hypothesis import strategies as st
 
 from swapcli.engine.amount_notation import AmountUnit, parse_notation, scaled_number
-from swapcli.engine.amounts import is_balance_part, parse_amount
+from swapcli.engine.plain_amounts import is_balance_part, parse_amount
 from swapcli.errors import InvalidAmount
 
 POWERS = {"": 0, "k": 3, "K": 3, "m": 6, "M": 6, "b": 9, "B": 9}

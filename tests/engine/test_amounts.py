@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.engine.amounts import parse_amount, parse_raw_amount
+from swapcli.engine.plain_amounts import parse_amount, parse_raw_amount
 from swapcli.errors import InvalidAmount
 from swapcli.model.token import whole_tokens
 

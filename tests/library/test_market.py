@@ -15,7 +15,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from swapcli import Market, SwapQuote, quote
-from swapcli.engine.amounts import Amount, to_base_units
+from swapcli.engine.plain_amounts import Amount, to_base_units
 from swapcli.errors import (
     ConfigError,
     InvalidAddress,

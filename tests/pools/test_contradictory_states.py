@@ -11,7 +11,7 @@ from typing import Any, Final
 
 import pytest
 
-from swapcli.cli.commands.help import topic_text
+from swapcli.cli.help_topics import topic_text
 from swapcli.errors import InvalidPoolState, PoolError
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool, PoolIdentity

@@ -22,7 +22,7 @@ from swapcli.cli.output import LIST_FORMATS, Output, OutputFormat
 from swapcli.cli.picture_options import SvgWidth
 from swapcli.cli.quote_context import QuoteContext, open_local_context, split_words
 from swapcli.cli.session import open_session
-from swapcli.engine.amounts import is_balance_part
+from swapcli.engine.plain_amounts import is_balance_part
 from swapcli.errors import InvalidAmount, InvalidOption
 from swapcli.pictures.picture_width import parse_width
 

@@ -3,24 +3,16 @@
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
 import sys
-from pathlib import Path
 from types import MappingProxyType
 from typing import Annotated
 
 from swapcli.cli.command_app import CommandApp
-from swapcli.cli.exit_codes import MEANING
+from swapcli.cli.help_topics import ORDER, topic_text
 from swapcli.cli.options import OUTPUT, argument, option
 from swapcli.cli.terminal import reflow, terminal_width
 from swapcli.encoding.closest import closest_names, did_you_mean
 from swapcli.encoding.text import printable, truncate
 from swapcli.errors import InvalidOption
-
-TOPICS = Path(__file__).parents[1] / "topics"
-ORDER = (
-    "amounts", "slippage", "state", "live", "pools", "transactions", "routers", "warnings", "exit-codes", "scripting",
-    "library", "service", "deploy", "scale", "settings", "routing",
-)  # fmt: skip
-"""The topics as the list shows them; each is a text file in `cli/topics`, whose first line is its title."""
 
 ALIASES = MappingProxyType({"config": "settings"})
 
@@ -60,11 +52,3 @@ def help_(
         closest = did_you_mean(closest_names(topic, [*ORDER, *ALIASES]))
         hint = closest or f"topics: {', '.join(ORDER)}"
         raise InvalidOption(f'no topic "{printable(truncate(topic, 40))}"', hint=hint)
-
-
-def topic_text(name: str) -> str:
-    """Return the page on a topic of `ORDER`."""
-    text = (TOPICS / f"{name}.txt").read_text(encoding="utf-8")
-    if name == "exit-codes":
-        text += "".join(f"  {status:<5}{meaning}\n" for status, meaning in MEANING.items())
-    return text

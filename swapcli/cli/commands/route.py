@@ -20,7 +20,7 @@ from swapcli.cli.output import COMMON_FORMATS, LIST_FORMATS, OutputFormat
 from swapcli.cli.picture_options import PictureOptions
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
 from swapcli.cli.session import Session, open_session
-from swapcli.engine.amounts import is_balance_part
+from swapcli.engine.plain_amounts import is_balance_part
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.errors import InvalidOption
 

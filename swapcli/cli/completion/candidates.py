@@ -19,7 +19,7 @@ if TYPE_CHECKING:
     from collections.abc import Iterable, Iterator, Mapping, Sequence
     from typing import Any
 
-    from swapcli.cli.completion.facts import SettingFacts
+    from swapcli.cli.completion.setting_facts import SettingFacts
 
     Node = Mapping[str, Any]
 

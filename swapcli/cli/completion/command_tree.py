@@ -9,8 +9,8 @@ from types import MappingProxyType
 from typing import TYPE_CHECKING, Any, Final
 
 from swapcli.api.document_types import DOCUMENTS
-from swapcli.cli.commands.help import ORDER
 from swapcli.cli.completion.kinds import FILES, FOLDERS, KEYS, LIST_MARK, NETWORKS, PROTOCOLS, TOKENS
+from swapcli.cli.help_topics import ORDER
 from swapcli.cli.lazy_group import CONTEXT_SETTINGS
 from swapcli.cli.output import LIST_FORMATS, TRANSACTION_FORMATS
 from swapcli.model.block_tag import BLOCK_TAGS

@@ -10,6 +10,7 @@ import json
 import os
 
 from swapcli import __version__, user_folders
+from swapcli.cli.completion.setting_facts import SettingFacts
 from swapcli.environment import variable
 
 TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
@@ -17,26 +18,9 @@ if TYPE_CHECKING:
     from collections.abc import Mapping
     from typing import Any
 
-    Names = list[list[str]]
-
 _VARIABLES = ("SWAPCLI_NETWORK", "SWAPCLI_STORE_DIR", "SWAPCLI_SERVICE_KEYS_FILE")
 _FILE = "completion.json"
 _KEYS_FILE = "keys.json"
-
-
-class SettingFacts:
-    """The default network, the folder of the stores, the file of the keys, and the networks that the settings describe.
-
-    `networks` has the tokens and the protocols of each such network, as pairs of a name and an explanation.
-    """
-
-    def __init__(
-        self, network: str | None, stores: str, keys_file: str, networks: Mapping[str, Mapping[str, Names]]
-    ) -> None:
-        self.network = network
-        self.stores = stores
-        self.keys_file = keys_file
-        self.networks = networks
 
 
 def read_facts(environ: Mapping[str, str], options: Mapping[str, str]) -> SettingFacts:

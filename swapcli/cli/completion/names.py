@@ -16,7 +16,7 @@ TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
 if TYPE_CHECKING:
     from collections.abc import Iterator
 
-    from swapcli.cli.completion.facts import Names, SettingFacts
+    from swapcli.cli.completion.setting_facts import Names, SettingFacts
 
 _STORE = ".sqlite"
 _MAX_STORED = 200  # a terminal shows no more at once, and a store can have many thousands

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import Any
 
-from swapcli.cli.completion.facts import SettingFacts
+from swapcli.cli.completion.setting_facts import SettingFacts
 from swapcli.config import load_settings, networks_from
 from swapcli.errors import ConfigError
 from swapcli.model.network import Network

@@ -22,7 +22,8 @@ from swapcli.routing.competing_routes import is_better
 
 if TYPE_CHECKING:
     from swapcli.routing.replay import Replay
-    from swapcli.routing.search.route_search import ScoredRoute, SearchResult
+    from swapcli.routing.search.route_search import SearchResult
+    from swapcli.routing.search.scored_route import ScoredRoute
 
 _MAX_ROUNDS: Final = 3
 """Exchanges for one quote. The last search uses no sampled pool, so that its route needs none."""

@@ -20,7 +20,7 @@ from swapcli.routing.solver.newton import Solution
 from swapcli.routing.solver.parallel_pools import Hop
 
 if TYPE_CHECKING:
-    from swapcli.routing.search.route_search import ScoredRoute
+    from swapcli.routing.search.scored_route import ScoredRoute
 
 _MIN_GAS_FRACTION = 1e-5  # of the output: where gas costs less, there is next to nothing to gain. Empirical
 _MAX_SWAPS = 32  # of a route: with more, the gas of one is a small part of what it pays. Bounds the work

@@ -33,6 +33,7 @@ from swapcli.routing.search.problem import (
     RoutingProblem,
     SwapSpec,
 )
+from swapcli.routing.search.scored_route import ScoredRoute
 from swapcli.routing.search.single_path import (
     best_single_path,
     better_single_path,
@@ -56,20 +57,6 @@ _BOUND_ITERATIONS = 12  # over the whole market: with much arbitrage, more would
 _MAX_SHORTFALL = 5e-4  # of the solution's output: a route that loses more drains its pools or rounds badly
 _SAME_OUTPUT = 1e-7  # a thousandth of a basis point: no path is worth a search for less
 MAX_RESIDUAL = 1e-2  # above it the solution is inaccurate, and the previous, smaller active set is rounded as well
-
-
-class ScoredRoute(NamedTuple):
-    """A route with its exact replay. `net` is its output minus gas, in base units of the target.
-
-    `rerouted` is the share, in hundredths of a percent, that only paths with too many hops could have carried.
-    """
-
-    route: Route
-    amount_in: int
-    replay: Replay
-    gas_units: int
-    net: float
-    rerouted: int = 0
 
 
 class SearchResult(NamedTuple):

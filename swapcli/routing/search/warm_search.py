@@ -23,7 +23,8 @@ from swapcli.routing.search.acyclic import is_acyclic
 from swapcli.routing.search.column_generation import min_detour_gas_cost, tokens_to_add, used_prices
 from swapcli.routing.search.gas_pruning import gas_cost
 from swapcli.routing.search.problem import FINE, CandidateSolution, Exclusions, RoutingProblem
-from swapcli.routing.search.route_search import MAX_RESIDUAL, RouteSearch, ScoredRoute, SearchResult
+from swapcli.routing.search.route_search import MAX_RESIDUAL, RouteSearch, SearchResult
+from swapcli.routing.search.scored_route import ScoredRoute
 from swapcli.routing.solver.newton import Solution, Trade
 
 _ArcKey = tuple[str, str, str]

@@ -12,7 +12,8 @@ from swapcli.model.market import MarketState
 from swapcli.routing import Router
 from swapcli.routing.graph.market_graph import Arc
 from swapcli.routing.search.problem import CandidateSolution, Exclusions, RoutingProblem
-from swapcli.routing.search.route_search import RouteSearch, ScoredRoute, SearchResult
+from swapcli.routing.search.route_search import RouteSearch, SearchResult
+from swapcli.routing.search.scored_route import ScoredRoute
 from swapcli.routing.search.single_path import single_route
 from tests.routing.build import problem_of
 from tests.support.pools import (

@@ -1,0 +1,24 @@
+"""What completion knows of the settings."""
+
+from __future__ import annotations
+
+TYPE_CHECKING = False  # importing it from `typing` would take milliseconds
+if TYPE_CHECKING:
+    from collections.abc import Mapping
+
+    Names = list[list[str]]
+
+
+class SettingFacts:
+    """The default network, the folder of the stores, the file of the keys, and the networks that the settings describe.
+
+    `networks` has the tokens and the protocols of each such network, as pairs of a name and an explanation.
+    """
+
+    def __init__(
+        self, network: str | None, stores: str, keys_file: str, networks: Mapping[str, Mapping[str, Names]]
+    ) -> None:
+        self.network = network
+        self.stores = stores
+        self.keys_file = keys_file
+        self.networks = networks
