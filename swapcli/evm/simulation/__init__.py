@@ -12,5 +12,19 @@ from swapcli.evm.simulation.call import (
     encode_simulate,
     runtime_code,
 )
+from swapcli.evm.simulation.rehearsal import Rehearsal, Trial, TrialRun, Watch, decode_rehearsal, encode_rehearse
 
-__all__ = ["SimulatedCall", "SimulationRun", "SimulationStatus", "decode_run", "encode_simulate", "runtime_code"]
+__all__ = [
+    "Rehearsal",
+    "SimulatedCall",
+    "SimulationRun",
+    "SimulationStatus",
+    "Trial",
+    "TrialRun",
+    "Watch",
+    "decode_rehearsal",
+    "decode_run",
+    "encode_rehearse",
+    "encode_simulate",
+    "runtime_code",
+]

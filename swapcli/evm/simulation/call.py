@@ -9,7 +9,17 @@ from enum import IntEnum
 from functools import lru_cache
 from typing import Final
 
-from swapcli.encoding.abi import WORD, AbiReader, encode_address, encode_bytes, encode_uint, parse_hex
+from swapcli.encoding.abi import (
+    WORD,
+    AbiReader,
+    Dynamic,
+    encode_address,
+    encode_bytes,
+    encode_fields,
+    encode_list,
+    encode_uint,
+    parse_hex,
+)
 from swapcli.evm.transactions import build_approvals
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.swap_type import SwapType
@@ -19,8 +29,6 @@ from swapcli.records import NamedTuple
 SIMULATE: Final = "a4445c7c"
 """`simulate((address,address,address,uint256,bytes,(address,bytes)[]))`."""
 
-_SWAP_WORDS: Final = 6
-_PREPARATION_WORDS: Final = 2
 _RUN_WORDS: Final = 5
 _TRANSACTION_GAS: Final = 21_000
 _ZERO_BYTE_GAS: Final = 4
@@ -95,45 +103,46 @@ def encode_simulate(swap: SimulatedCall, allowances: Sequence[int] = ()) -> byte
 
     Raises `InvalidInput` for a value that does not fit.
     """
-    calldata = encode_bytes(swap.calldata)
-    words = (
-        f"{WORD:064x}",
+    return bytes.fromhex(SIMULATE + encode_fields(Dynamic(encode_swap(swap, allowances))))
+
+
+def encode_swap(swap: SimulatedCall, allowances: Sequence[int] = ()) -> str:
+    """Return the words of the contract's `Swap`, with the approvals as `encode_simulate` makes them."""
+    approvals = [*build_approvals(swap.approvals, allowances), *build_approvals(swap.permitted)]
+    return encode_fields(
         encode_address(swap.router, "router"),
         encode_address(swap.token_out, "bought"),
         encode_address(swap.recipient, "receiver"),
         encode_uint(swap.value_wei, 256, "value"),
-        f"{_SWAP_WORDS * WORD:064x}",
-        f"{_SWAP_WORDS * WORD + len(calldata) // 2:064x}",
-        calldata,
-        _encode_preparations([*build_approvals(swap.approvals, allowances), *build_approvals(swap.permitted)]),
+        Dynamic(encode_bytes(swap.calldata)),
+        encode_list([Dynamic(encode_preparation(each)) for each in approvals]),
     )
-    return bytes.fromhex(SIMULATE + "".join(words))
 
 
-def _encode_preparations(transactions: Sequence[Transaction]) -> str:
-    """Encode the array: the length, the offset of each entry after the length, and the entries."""
-    entries = [
-        encode_address(each.to, "to")
-        + f"{_PREPARATION_WORDS * WORD:064x}"
-        + encode_bytes(parse_hex(each.calldata, "calldata"))
-        for each in transactions
-    ]
-    offsets, position = [], len(entries) * WORD
-    for entry in entries:
-        offsets.append(f"{position:064x}")
-        position += len(entry) // 2
-    return f"{len(entries):064x}{''.join(offsets)}{''.join(entries)}"
+def encode_preparation(transaction: Transaction) -> str:
+    """Return the words of the contract's `Preparation`."""
+    content = encode_bytes(parse_hex(transaction.calldata, "calldata"))
+    return encode_fields(encode_address(transaction.to, "to"), Dynamic(content))
 
 
 def decode_run(answer: bytes, swap: SimulatedCall, allowances: Sequence[int] = ()) -> SimulationRun:
     """Decode what `simulate` returned for a swap and its `allowances`. Raises `InvalidInput` for anything else."""
     reader = AbiReader(answer)
+    run, _ = read_run(reader, swap, allowances, _RUN_WORDS)
+    reader.end("answer")
+    return run
+
+
+def read_run(
+    reader: AbiReader, swap: SimulatedCall, allowances: Sequence[int], head_words: int
+) -> tuple[SimulationRun, int]:
+    """Return the run at the start of an answer whose head has so many words, and the sixth word, else 0."""
     outcome = SimulationStatus(reader.uint(2, "outcome"))
     found, left, gas = reader.uint(256, "found"), reader.uint(256, "left"), reader.uint(64, "gas")
-    reader.offset(_RUN_WORDS * WORD, "output")
+    reader.offset(head_words * WORD, "output")
+    sixth = reader.uint(64, "sixth") if head_words > _RUN_WORDS else 0
     output = reader.content("output")
-    reader.end("answer")
-    return SimulationRun(outcome, left - found, _transaction_gas(gas, swap, allowances), output)
+    return SimulationRun(outcome, left - found, _transaction_gas(gas, swap, allowances), output), sixth
 
 
 def _transaction_gas(call_gas: int, swap: SimulatedCall, allowances: Sequence[int]) -> int:

@@ -28,6 +28,17 @@ contract Simulation {
         Preparation[] preparations;
     }
 
+    /// What `account` does after the swap, call by call, while two balances are watched: of `token` and `otherToken` held by
+    /// `holder` and `otherHolder`. A token is zero where it is the native currency.
+    struct Trial {
+        address account;
+        address token;
+        address holder;
+        address otherToken;
+        address otherHolder;
+        Preparation[] calls;
+    }
+
     enum Outcome {
         DONE,
         NO_ROUTER,
@@ -35,10 +46,76 @@ contract Simulation {
         REVERTED
     }
 
+    /// A sale in one pool takes a tenth of it.
+    uint256 private constant MOST_GAS = 3_000_000;
+
+    /// What a trial ends with, whose effects are undone.
+    error Tried(bool done, uint256 found, uint256 left, uint256 otherFound, uint256 otherLeft, bytes output);
+
     /// `found` and `left` are what the receiver holds of the token that is bought, before and afterwards; `gasUsed` is
     /// the router's call alone; `output` is what the failing call returned, or the router's.
     function simulate(Swap calldata swap)
         external
+        returns (Outcome outcome, uint256 found, uint256 left, uint256 gasUsed, bytes memory output)
+    {
+        return _simulate(swap);
+    }
+
+    /// The same, and afterwards each trial on the state after the swap: `tried` has what each ended with.
+    function rehearse(Swap calldata swap, Trial[] calldata trials)
+        external
+        returns (
+            Outcome outcome,
+            uint256 found,
+            uint256 left,
+            uint256 gasUsed,
+            bytes memory output,
+            bytes[] memory tried
+        )
+    {
+        (outcome, found, left, gasUsed, output) = _simulate(swap);
+        tried = new bytes[](outcome == Outcome.DONE ? trials.length : 0);
+        for (uint256 k; k < tried.length; ++k) {
+            // An equal part for each, and one for what comes after them.
+            uint256 share = gasleft() / (tried.length - k + 1);
+            (, tried[k]) = address(this).call{gas: share < MOST_GAS ? share : MOST_GAS}(
+                abi.encodeCall(Simulation.attempt, (trials[k]))
+            );
+        }
+    }
+
+    /// Ends with `Tried`.
+    function attempt(Trial calldata trial) external {
+        (bool done, uint256 found) = _look(trial.token, trial.holder);
+        (bool otherDone, uint256 otherFound) = _look(trial.otherToken, trial.otherHolder);
+        bytes memory output;
+        done = done && otherDone;
+        for (uint256 k; done && k < trial.calls.length; ++k) {
+            (done, output) = _act(trial.account, trial.calls[k]);
+        }
+        if (!done) revert Tried(false, 0, 0, 0, 0, output);
+        uint256 left;
+        uint256 otherLeft;
+        (done, left) = _look(trial.token, trial.holder);
+        (otherDone, otherLeft) = _look(trial.otherToken, trial.otherHolder);
+        revert Tried(done && otherDone, found, left, otherFound, otherLeft, output);
+    }
+
+    /// A call by this account, for another one that runs this code.
+    function perform(address to, bytes calldata input) external returns (bool done, bytes memory output) {
+        return to.call(input);
+    }
+
+    receive() external payable {
+        _asEver();
+    }
+
+    fallback() external payable {
+        _asEver();
+    }
+
+    function _simulate(Swap calldata swap)
+        private
         returns (Outcome outcome, uint256 found, uint256 left, uint256 gasUsed, bytes memory output)
     {
         if (swap.router.code.length == 0) return (Outcome.NO_ROUTER, 0, 0, 0, "");
@@ -56,12 +133,17 @@ contract Simulation {
         left = _held(swap.bought, swap.receiver);
     }
 
-    receive() external payable {
-        _asEver();
+    function _act(address account, Preparation calldata made) private returns (bool done, bytes memory output) {
+        if (account == address(this)) return made.to.call(made.input);
+        return Simulation(payable(account)).perform(made.to, made.input);
     }
 
-    fallback() external payable {
-        _asEver();
+    /// As `_held`, where a token that fails is no failure of the trial.
+    function _look(address token, address owner) private view returns (bool done, uint256 held) {
+        if (token == address(0)) return (true, owner.balance);
+        bytes memory output;
+        (done, output) = token.staticcall(abi.encodeCall(IToken.balanceOf, (owner)));
+        if (done = done && output.length >= 32) held = abi.decode(output, (uint256));
     }
 
     function _held(address token, address owner) private view returns (uint256) {
