@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from typing import Final
 
 from swapcli.chain.call_encoding import encode_call, read_word, read_words
@@ -37,10 +38,19 @@ def read_sender_balances(node: StateOverrideNode, at: BlockId, owner: str, swap:
     account = node.read_account(owner, at)
     if swap.token_in == ZERO_ADDRESS:
         return SenderBalances(account, account.balance_wei)
+    return decode_balances(account, swap, node.call_many(balance_calls(owner, swap), at))
+
+
+def balance_calls(owner: str, swap: SimulatedCall) -> list[ContractCall]:
+    """Return the calls that read the balance and the allowances of a token's owner."""
     calls = [ContractCall(swap.token_in, encode_call(BALANCE, owner))]
-    calls += [_allowance_call(approval, owner) for approval in swap.approvals]
-    balance, *answers = node.call_many(calls, at)
-    allowances = (_read_allowance(*each) for each in zip(swap.approvals, answers, strict=True))
+    return calls + [_allowance_call(approval, owner) for approval in swap.approvals]
+
+
+def decode_balances(account: Account, swap: SimulatedCall, answers: Sequence[ReturnData]) -> SenderBalances:
+    """Return the balances from the answers to `balance_calls`. Raises `InvalidUpstreamResponse`."""
+    balance, *others = answers
+    allowances = (_read_allowance(*each) for each in zip(swap.approvals, others, strict=True))
     return SenderBalances(account, read_word(balance, BALANCE), tuple(allowances))
 
 

@@ -68,8 +68,8 @@ def simulate_swaps(
     simulate.
     """
     swap = swaps[0]
-    assumed = tuple(_lacking(swap, balances))
-    own, elsewhere = _own_code(balances.account.code)
+    assumed = tuple(lacking(swap, balances))
+    own, elsewhere = own_code(balances.account.code)
     native_wei = swap.value_wei if SimulationGrant.NATIVE in assumed else None
     overrides = [StateOverride(sender, native_wei, runtime_code(own)), *elsewhere]
     try:
@@ -96,6 +96,15 @@ def simulate_swaps(
 def _read_run(
     node: StateOverrideNode, answer: ReturnData, swap: SimulatedCall, balances: SenderBalances
 ) -> SimulationRun:
+    answer = require_answer(node, answer)
+    try:
+        return decode_run(answer, swap, balances.allowances)
+    except InvalidInput as error:
+        raise malformed_answer(node, error) from None
+
+
+def require_answer(node: StateOverrideNode, answer: ReturnData) -> bytes:
+    """Return what the simulation contract returned. Raises `SimulationError`, `UpstreamRejected` if it did not run."""
     if answer is None:
         raise SimulationError(
             "the swap cannot be simulated: a token does not report balances, or it takes too much gas"
@@ -104,15 +113,15 @@ def _read_run(
         raise UpstreamRejected(
             f"{node.redacted_url} heeds no state overrides, so nothing can be simulated on it", hint="set another node"
         )
-    try:
-        return decode_run(answer, swap, balances.allowances)
-    except InvalidInput as error:
-        raise InvalidUpstreamResponse(
-            f"{node.redacted_url} answered a simulation with nonsense: {error.message}"
-        ) from None
+    return answer
 
 
-def _lacking(swap: SimulatedCall, balances: SenderBalances) -> list[SimulationGrant]:
+def malformed_answer(node: StateOverrideNode, error: InvalidInput) -> InvalidUpstreamResponse:
+    """Return the error for an answer that the simulation contract does not give."""
+    return InvalidUpstreamResponse(f"{node.redacted_url} answered a simulation with nonsense: {error.message}")
+
+
+def lacking(swap: SimulatedCall, balances: SenderBalances) -> list[SimulationGrant]:
     lacks_input = balances.balance_in < swap.amount_in
     if swap.token_in == ZERO_ADDRESS:
         return [SimulationGrant.NATIVE] if lacks_input else []
@@ -120,13 +129,13 @@ def _lacking(swap: SimulatedCall, balances: SenderBalances) -> list[SimulationGr
     return [SimulationGrant.TOKEN] * lacks_input + [SimulationGrant.ALLOWANCE] * lacks_leave
 
 
-def _own_code(code: bytes) -> tuple[str, list[StateOverride]]:
-    """Return the address that carries the sender's own code, zero for none, and the override that puts it there."""
+def own_code(code: bytes, carrier: str = _OWN_CODE) -> tuple[str, list[StateOverride]]:
+    """Return the address that carries an account's own code, zero for none, and the override that puts it there."""
     if not code:
         return ZERO_ADDRESS, []
     if code.startswith(_DELEGATION):
         return f"0x{code[len(_DELEGATION) :].hex()}", []
-    return _OWN_CODE, [StateOverride(_OWN_CODE, code=code)]
+    return carrier, [StateOverride(carrier, code=code)]
 
 
 def _balance(node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, balance: int) -> StateOverride:

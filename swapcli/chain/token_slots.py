@@ -16,7 +16,7 @@ Solady hashes the spender behind its seed.
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterator, Sequence
 from typing import Final
 
 from swapcli.chain.call_encoding import encode_call
@@ -25,6 +25,7 @@ from swapcli.encoding.abi import WORD, encode_word
 from swapcli.evm.permit2_allowance import AMOUNT_BITS, PERMIT2
 from swapcli.model.transaction import Approval
 from swapcli.networks.address import keccak256
+from swapcli.records import NamedTuple
 from swapcli.state.rpc.node import BlockId, ContractCall, HypotheticalCall, ReturnData, StateOverride, StateOverrideNode
 
 _FIRST_SLOTS: Final = range(64)
@@ -36,6 +37,60 @@ _PERMIT2_ALLOWANCES: Final = 1
 """The slot of Permit2's mapping of the owner to the token to the spender."""
 
 
+class SlotSearch(NamedTuple):
+    """A search for the slot to overwrite with `target` so that the `probe` returns at least that.
+
+    `marked` overrides all candidates at once, each with a different value, so that the returned value identifies the
+    slot; and again with the values in reverse order, since it may be a function of the stored value. In that case
+    `separate` tries each slot alone.
+    """
+
+    probe: HypotheticalCall
+    candidates: tuple[int, ...]
+    target: int
+
+    @property
+    def marked(self) -> tuple[HypotheticalCall, HypotheticalCall]:
+        """The calls of the first round trip."""
+        rising, falling = (self._marked(slots) for slots in (self.candidates, self.candidates[::-1]))
+        return rising, falling
+
+    def _marked(self, candidates: Sequence[int]) -> HypotheticalCall:
+        slots = tuple((slot, self.target + mark) for mark, slot in enumerate(candidates))
+        return self.probe._replace(overrides=(StateOverride(self.probe.call.to, slots=slots),))
+
+    @property
+    def separate(self) -> tuple[HypotheticalCall, ...]:
+        """The calls of the second round trip."""
+        token = self.probe.call.to
+        overrides = (StateOverride(token, slots=((slot, self.target),)) for slot in self.candidates)
+        return tuple(self.probe._replace(overrides=(each,)) for each in overrides)
+
+    def slot_of_marks(self, answers: Sequence[ReturnData]) -> int | None:
+        """Return the slot that the answers to `marked` identify, None if they do not."""
+        rising, falling = map(_number, answers)
+        for mark, slot in enumerate(self.candidates):
+            if (rising, falling) == (self.target + mark, self.target + len(self.candidates) - 1 - mark):
+                return slot
+        return None
+
+    def is_promising(self, answers: Sequence[ReturnData], present: int) -> bool:
+        """Return whether any of the slots matters to a probe that returns `present` without overrides."""
+        return any(_number(answer) != present for answer in answers)
+
+    def slot_of_separate(self, answers: Sequence[ReturnData]) -> int | None:
+        """Return the slot with which the probe returns the least that is enough, None if there is none."""
+        numbers = zip(map(_number, answers), self.candidates, strict=True)
+        enough = [(reported, slot) for reported, slot in numbers if reported is not None and reported >= self.target]
+        return min(enough)[1] if enough else None
+
+
+def balance_search(token: str, owner: str, target: int) -> SlotSearch:
+    """Return the search for the slot of the owner's balance of a token."""
+    probe = HypotheticalCall(owner, ContractCall(token, encode_call(BALANCE, owner)), ())
+    return SlotSearch(probe, tuple(_balance_slots(owner)), target)
+
+
 def find_balance_slot(
     node: StateOverrideNode, at: BlockId, token: str, owner: str, balance: int, target: int
 ) -> int | None:
@@ -43,8 +98,7 @@ def find_balance_slot(
 
     `balance` is the current balance, less than `target`. Raises as `_find_slot`.
     """
-    probe = HypotheticalCall(owner, ContractCall(token, encode_call(BALANCE, owner)), ())
-    return _find_slot(node, at, probe, list(_balance_slots(owner)), balance, target)
+    return _find_slot(node, at, balance_search(token, owner, target), balance)
 
 
 def find_grants(
@@ -68,42 +122,22 @@ def _find_grant(
         slot = _solidity_slot(_solidity_slot(tokens, approval.token), approval.spender)
         return StateOverride(PERMIT2, slots=((slot, approval.amount | approval.expiration_s << AMOUNT_BITS),))
     call = ContractCall(approval.token, encode_call(ALLOWANCE, owner, approval.spender))
-    candidates = list(_allowance_slots(owner, approval.spender))
-    found = _find_slot(node, at, HypotheticalCall(owner, call, ()), candidates, allowance, approval.amount)
+    candidates = tuple(_allowance_slots(owner, approval.spender))
+    search = SlotSearch(HypotheticalCall(owner, call, ()), candidates, approval.amount)
+    found = _find_slot(node, at, search, allowance)
     return None if found is None else StateOverride(approval.token, slots=((found, approval.amount),))
 
 
-def _find_slot(
-    node: StateOverrideNode, at: BlockId, probe: HypotheticalCall, candidates: list[int], present: int, target: int
-) -> int | None:
-    """Return the slot to overwrite with `target` so that the `probe` returns at least that; None if it is unknown.
+def _find_slot(node: StateOverrideNode, at: BlockId, search: SlotSearch, present: int) -> int | None:
+    """Return the slot that a search finds in one or two round trips; None if it is unknown.
 
-    `present` is what the probe returns now, less than `target`. The first round trip overrides all slots at once, each
-    with a different value, so that the returned value identifies the slot; and again with the values in reverse order,
-    since it may be a function of the stored value. In that case a second round trip tries each slot alone. Raises
-    `UpstreamError`.
+    `present` is what the probe returns now, less than the target. Raises `UpstreamError`.
     """
-    token = probe.call.to
-    rising, falling = _results(
-        node, at, probe, [_with_marked_slots(token, target, each) for each in (candidates, candidates[::-1])]
-    )
-    for mark, slot in enumerate(candidates):
-        if (rising, falling) == (target + mark, target + len(candidates) - 1 - mark):
-            return slot
-    if rising == falling == present:
-        return None
-    overrides = (StateOverride(token, slots=((slot, target),)) for slot in candidates)
-    separately = _results(node, at, probe, overrides)
-    enough = [
-        (reported, slot)
-        for reported, slot in zip(separately, candidates, strict=True)
-        if reported is not None and reported >= target
-    ]
-    return min(enough)[1] if enough else None
-
-
-def _with_marked_slots(token: str, target: int, candidates: list[int]) -> StateOverride:
-    return StateOverride(token, slots=tuple((slot, target + mark) for mark, slot in enumerate(candidates)))
+    answers = node.simulate(search.marked, at)
+    found = search.slot_of_marks(answers)
+    if found is not None or not search.is_promising(answers, present):
+        return found
+    return search.slot_of_separate(node.simulate(search.separate, at))
 
 
 def _balance_slots(owner: str) -> Iterator[int]:
@@ -136,13 +170,6 @@ def _hash(content: bytes) -> int:
 
 def _address_bytes(address: str) -> bytes:
     return bytes.fromhex(address[2:])
-
-
-def _results(
-    node: StateOverrideNode, at: BlockId, probe: HypotheticalCall, tokens: Iterable[StateOverride]
-) -> list[int | None]:
-    """Return the number that the probe returns on each overridden token."""
-    return [_number(answer) for answer in node.simulate([probe._replace(overrides=(each,)) for each in tokens], at)]
 
 
 def _number(answer: ReturnData) -> int | None:
