@@ -442,6 +442,19 @@ class DecodedFeeJson(TypedDict):
     surplusBps: int
 
 
+class DecodedPaymentJson(TypedDict):
+    """What leaves a swap for others than its recipient: an amount in base units, or percentages.
+
+    `share` is of what the router has of the token, `surplusShare` of what is paid above the quote.
+    """
+
+    token: DecodedTokenJson
+    recipient: str
+    share: float | None
+    surplusShare: float | None
+    amount: str | None
+
+
 class DecodedApprovalJson(TypedDict):
     """A permission to take tokens, by a transaction or by a permit; times in Unix seconds."""
 
@@ -479,6 +492,7 @@ class DecodedDocumentJson(TypedDict):
     order: DecodedOrderJson | None
     swaps: list[DecodedSwapJson]
     fee: DecodedFeeJson | None
+    payments: list[DecodedPaymentJson]
     permit: DecodedApprovalJson | None
     approval: DecodedApprovalJson | None
     trailingBytes: int

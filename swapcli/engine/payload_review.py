@@ -16,20 +16,28 @@ from swapcli.engine.wrap import wrapper_pool
 from swapcli.errors import InvalidInput, ModelledState, NoRoute, PoolError, SwapcliError
 from swapcli.evm.permit2_allowance import PERMIT2, TIME_BITS
 from swapcli.model.api_version import ApiVersion
-from swapcli.model.decoded_call import SENDER, DecodedApproval, DecodedCall, DecodedOrder, DecodedSwap, PoolHint
+from swapcli.model.decoded_call import (
+    SENDER,
+    DecodedApproval,
+    DecodedCall,
+    DecodedOrder,
+    DecodedSwap,
+    PoolHint,
+)
 from swapcli.model.network import INTERFACE_DIALECTS, SETTLER, DialectRouter, Kind, Network
 from swapcli.model.number_format import format_percentage, format_time
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import BPS, after_fee
+from swapcli.model.swap_terms import BPS, Integrator, after_fee
 from swapcli.model.token import Token, in_tokens, whole_tokens
 from swapcli.model.units import PPM
 from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.networks.address import display_address
 from swapcli.payload.dangers import dangers_of
 from swapcli.payload.given_transaction import GivenTransaction
+from swapcli.payload.payments import describe_payment, find_integrator_payment, find_strangers
 from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -41,13 +49,14 @@ _NEVER_EXPIRES = (1 << TIME_BITS) - 1
 class Signing(NamedTuple):
     """What is to be signed beside the calldata, as far as it is known; addresses canonical, `value` in wei.
 
-    `recipient` is who shall receive the output, by default the sender.
+    `recipient` is who shall receive the output, by default the sender. `integrator` may earn on the swap.
     """
 
     to: str | None = None
     value: int | None = None
     sender: str | None = None
     recipient: str | None = None
+    integrator: Integrator | None = None
 
 
 class ReviewedSwap(NamedTuple):
@@ -74,8 +83,8 @@ class PayloadReview(NamedTuple):
     """A call with what is known of it. `tokens` are those that are known, by address; the zero address is native.
 
     `transactions` are all of the document that the call is of, if it lists them.
-    `fresh_amount_out` is what a fresh quote of the order pays after an integrator's fee, on the state of `state`; None
-    without one.
+    `fresh_amount_out` is what a fresh quote of the order pays, on the state of `state`, after the fee of the integrator
+    that is meant, but before what strangers take; None without one.
     """
 
     call: DecodedCall
@@ -148,7 +157,7 @@ class _Reviewer:
         of_state = live_warnings(state) if state else ()
         warnings = [*of_state, *self._of_call(), *self._of_tokens(swaps), *self._of_route(swaps)]
         if order:
-            warnings += [*self._of_order(order), *self._of_minimum(order, fresh, problem)]
+            warnings += [*self._of_order(order), *self._of_payments(order), *self._of_minimum(order, fresh, problem)]
         warnings += self._of_approvals()
         return review._replace(warnings=tuple(warnings))
 
@@ -166,6 +175,7 @@ class _Reviewer:
     def _addresses_of_tokens(self) -> Iterator[str]:
         call = self._call
         yield from self._ends()
+        yield from (payment.token for payment in call.payments)
         yield from (self._wrapped(token) for swap in call.swaps for token in swap[:2] if token)
         for approval in filter(None, (call.approval, call.permit)):
             allowed = approval.token or self._signing.to
@@ -223,7 +233,8 @@ class _Reviewer:
             return None, error
         except (NoRoute, PoolError, InvalidInput) as error:
             return None, error
-        fee = self._call.fee
+        # What strangers take is no part of what the swap should pay.
+        fee = self._call.fee if find_integrator_payment(self._call, self._signing.integrator) else None
         return after_fee(amount_out, min(ceil(fee.fee_bps), BPS) if fee else 0), None
 
     def _state(self) -> StateSource | None:
@@ -351,6 +362,20 @@ class _Reviewer:
             shown = [in_tokens(each, native) if native else f"{each} wei" for each in (signing.value, due)]
             yield QuoteWarning(
                 WarningCode.VALUE_DIFFERS, f"the value of the transaction is {shown[0]}, and the swap needs {shown[1]}"
+            )
+
+    def _of_payments(self, order: DecodedOrder) -> Iterator[QuoteWarning]:
+        signing = self._signing
+        integrator = signing.integrator
+        own = {SENDER, signing.sender, signing.recipient, order.recipient}
+        for payment in find_strangers(self._call, integrator, own):
+            if integrator and payment.recipient == integrator.address:
+                whose = "which is more than the integrator of the settings may take"
+            else:
+                whose = "which is neither the recipient nor the integrator of the settings"
+            amount = describe_payment(payment, self._tokens.get(payment.token), self._symbol(payment.token))
+            yield QuoteWarning(
+                WarningCode.PAYMENT_UNKNOWN, f"{amount} goes to {self._shown(payment.recipient)}, {whose}"
             )
 
     def _of_minimum(

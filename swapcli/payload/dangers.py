@@ -17,6 +17,7 @@ DANGEROUS_CODES = frozenset(
         WarningCode.ROUTE_BROKEN,
         WarningCode.CALL_UNUSUAL,
         WarningCode.RECIPIENT_DIFFERS,
+        WarningCode.PAYMENT_UNKNOWN,
         WarningCode.MINIMUM_ZERO,
         WarningCode.VALUE_DIFFERS,
         WarningCode.CHAIN_DIFFERS,

@@ -21,6 +21,7 @@ from swapcli.engine.quote_options import parse_address_option
 from swapcli.errors import InvalidInput, InvalidOption, UnknownNetwork
 from swapcli.model.decoded_call import DecodedCall
 from swapcli.model.network import INTERFACE_DIALECTS, Network
+from swapcli.model.swap_terms import Integrator
 from swapcli.payload.documents import PayloadInput, parse_payload
 from swapcli.payload.given_transaction import MAX_BYTES
 
@@ -152,4 +153,8 @@ def _parse_signing(session: Session, given: PayloadInput, destination: str | Non
     to = None if payload.to is None else parse_address_option(payload.to, network, "--to")
     sender = None if payload.sender is None else parse_account_option(payload.sender, network, session, SENDER)
     recipient = None if destination is None else parse_account_option(destination, network, session, RECIPIENT)
-    return Signing(to, None, sender, recipient)
+    integrator = session.settings.integrator
+    if integrator.address is None:
+        return Signing(to, None, sender, recipient)
+    address = parse_address_option(integrator.address, network, "integrator address")
+    return Signing(to, None, sender, recipient, Integrator(address, integrator.fee_bps, integrator.surplus_bps))

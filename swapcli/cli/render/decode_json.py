@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.api.quote_fields import render_state_source, render_warning_list
 from swapcli.engine.payload_review import PayloadReview, ReviewedSwap, ReviewedTransaction
-from swapcli.model.decoded_call import DecodedApproval
+from swapcli.model.decoded_call import WHOLE_E18, DecodedApproval, DecodedPayment
 from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token
@@ -18,6 +18,7 @@ if TYPE_CHECKING:
         DecodedApprovalJson,
         DecodedDocumentJson,
         DecodedOrderJson,
+        DecodedPaymentJson,
         DecodedSwapJson,
         DecodedTokenJson,
         DecodedTransactionJson,
@@ -54,6 +55,7 @@ class _Renderer:
                 "feeBps": fee.fee_bps,
                 "surplusBps": fee.surplus_bps,
             },
+            "payments": [self._payment(payment) for payment in call.payments],
             "permit": self._approval(call.permit, review.signing.to),
             "approval": self._approval(call.approval, review.signing.to),
             "trailingBytes": max(call.trailing_bytes, 0),
@@ -91,6 +93,16 @@ class _Renderer:
             "fee_ppm": pool.fee_ppm if pool else None,
             "share": None if reviewed.share_ppm is None else reviewed.share_ppm / 10_000,
             "amountIn": None if swap.amount_in is None else str(swap.amount_in),
+        }
+
+    def _payment(self, payment: DecodedPayment) -> DecodedPaymentJson:
+        share_e18, surplus_bps = payment.share_e18, payment.surplus_bps
+        return {
+            "token": self._token(payment.token, is_native=payment.token == ZERO_ADDRESS),
+            "recipient": self._required(payment.recipient),
+            "share": None if share_e18 is None else share_e18 / WHOLE_E18 * 100,
+            "surplusShare": surplus_bps / 100 if surplus_bps else None,
+            "amount": None if payment.amount is None else str(payment.amount),
         }
 
     def _approval(self, approval: DecodedApproval | None, to: str | None) -> DecodedApprovalJson | None:

@@ -10,14 +10,16 @@ from swapcli.cli.render.quote_facts import Fact, symbol
 from swapcli.cli.render.state_wording import describe_block, describe_origin
 from swapcli.encoding.text import printable
 from swapcli.engine.payload_review import PayloadReview, ReviewedSwap, ReviewedTransaction
-from swapcli.model.decoded_call import SENDER, DecodedApproval
+from swapcli.model.decoded_call import SENDER, DecodedApproval, DecodedPayment
 from swapcli.model.network import Kind
 from swapcli.model.number_format import format_percentage, format_time
+from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.token import Token, whole_tokens
 from swapcli.model.transfer_behaviour import percent
 from swapcli.model.units import PPM
 from swapcli.networks.address import display_address
 from swapcli.networks.explorer import contract_page
+from swapcli.payload.payments import describe_payment, find_integrator_payment
 
 ABSENT = "-"
 
@@ -94,10 +96,10 @@ class _Words:
             yield Fact("Fresh quote", self._amount(review.fresh_amount_out, token_out, order.token_out), note)
         recipient = "the sender" if order.recipient == SENDER else self._address(order.recipient)
         yield Fact("Recipient", recipient, self._relation(order.recipient))
-        fee = self._call.fee
-        if fee is not None:
-            shares = f"{fee.fee_bps} bps of the output" if fee.fee_bps else f"{fee.surplus_bps} bps of any surplus"
-            yield Fact("Integrator", self._address(fee.recipient), shares)
+        integrator = find_integrator_payment(self._call, self._review.signing.integrator)
+        for payment in self._call.payments:
+            name = "Integrator" if payment == integrator else "Payment"
+            yield Fact(name, self._payment(payment), f"to {self._address(payment.recipient)}")
         if order.has_deadline:
             yield Fact("Deadline", *_time(order.deadline_s, now_s))
 
@@ -106,6 +108,10 @@ class _Words:
         if recipient == signing.recipient:
             return "as --destination"
         return "the sender" if recipient == signing.sender else ""
+
+    def _payment(self, payment: DecodedPayment) -> str:
+        token = self._token(payment.token, is_native=payment.token == ZERO_ADDRESS)
+        return describe_payment(payment, token, symbol(token) if token else self._address(payment.token))
 
     def _approval(self, name: str, approval: DecodedApproval, now_s: float) -> Iterator[Fact]:
         address = approval.token or self._review.signing.to

@@ -11,17 +11,19 @@ from swapcli.errors import InvalidInput
 from swapcli.evm import permit2_allowance, settler_actions, transactions
 from swapcli.evm.calldata import SWAP, SWAP_INTEGRATOR, SWAP_WITH_PERMIT, decode_any_call
 from swapcli.evm.decoding.arguments import Arguments
-from swapcli.evm.integrator import decode_integrator_data
+from swapcli.evm.integrator import IntegratorShares, decode_integrator_data
 from swapcli.evm.universal_router import commands
 from swapcli.model.decoded_call import (
     DecodedApproval,
     DecodedCall,
     DecodedFee,
     DecodedOrder,
+    DecodedPayment,
     DecodedSwap,
     PoolHint,
 )
 from swapcli.model.network import FIBROUS, SETTLER, UNIVERSAL_ROUTER
+from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import RouterSwapParam
 from swapcli.networks.pool_addresses import v4_pool_id
@@ -29,6 +31,7 @@ from swapcli.records import NamedTuple
 
 _SELECTOR_BYTES: Final = 4
 _POOL_KEY_BYTES: Final = 5 * WORD
+_E18_PER_BPS: Final = 10**14
 _APPROVE_WORDS, _PERMIT2_WORDS = 2, 4
 
 
@@ -96,10 +99,17 @@ def _decode_router_call(raw: bytes, arguments: bytes, native: _Native) -> Decode
         order=order,
         swaps=tuple(map(_router_swap, call.swaps)),
         fee=DecodedFee(*shares) if shares else None,
+        payments=(_integrator_payment(shares, order),) if shares else (),
         permit=allowed,
         oddities=tuple(oddities),
         trailing_bytes=trailing,
     )
+
+
+def _integrator_payment(shares: IntegratorShares, order: DecodedOrder) -> DecodedPayment:
+    token = ZERO_ADDRESS if order.is_native_out else order.token_out
+    share_e18 = None if shares.surplus_bps and not shares.fee_bps else shares.fee_bps * _E18_PER_BPS
+    return DecodedPayment(token, shares.address, share_e18, surplus_bps=shares.surplus_bps)
 
 
 def _router_swap(swap: RouterSwapParam) -> DecodedSwap:

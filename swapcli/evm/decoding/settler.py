@@ -6,11 +6,18 @@ from collections.abc import Callable, Mapping
 from types import MappingProxyType
 from typing import Final
 
-from swapcli.encoding.abi import invalid_field
+from swapcli.encoding.abi import WORD, invalid_field
 from swapcli.evm import settler_actions
 from swapcli.evm.decoding.arguments import Arguments
 from swapcli.evm.settler_actions import ALL, NATIVE
-from swapcli.model.decoded_call import DecodedCall, DecodedFee, DecodedOrder, DecodedSwap, PoolHint
+from swapcli.model.decoded_call import (
+    DecodedCall,
+    DecodedFee,
+    DecodedOrder,
+    DecodedPayment,
+    DecodedSwap,
+    PoolHint,
+)
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.units import PPM
 from swapcli.networks.pool_addresses import v4_pool_id
@@ -23,6 +30,9 @@ _PATH_BYTES: Final = 2 * _ADDRESS_BYTES + 1 + 3 + 20
 _FILL_BYTES: Final = 2 + 20 + 1 + _ADDRESS_BYTES + 3 + 3 + _ADDRESS_BYTES + 3
 _EXCHANGE, _VAULT_SWAP = "3df02124", "52bbbe29"
 _WITHDRAW, _TRANSFER = "2e1a7d4d", "a9059cbb"
+_POSITIVE_SLIPPAGE: Final = "34ee90ca"
+"""`POSITIVE_SLIPPAGE(address recipient, address token, uint256 expectedAmount, uint256 maxBps)`."""
+_E18_PER_BPS: Final = 10**14
 
 
 def decode_exec(arguments: bytes, wrapped: str | None) -> DecodedCall:
@@ -72,6 +82,7 @@ def decode_settler(arguments: bytes, wrapped: str | None, router: str | None = N
         order=order,
         swaps=tuple(reader.swaps),
         fee=reader.fee,
+        payments=tuple(reader.payments),
         router=router,
         oddities=tuple(reader.oddities()),
         trailing_bytes=len(arguments) - words.end,
@@ -85,11 +96,17 @@ class _ActionReader:
         self.swaps: list[DecodedSwap] = []
         self.input: tuple[str, int] | None = None
         self.deadline_s: int | None = None
-        self.fee: DecodedFee | None = None
+        self.payments: list[DecodedPayment] = []
         self._wrapped, self._router = wrapped, router
         self._oddities: list[str] = []
         self._recipients: dict[str, None] = {}
         self._paid: str | None = None
+
+    @property
+    def fee(self) -> DecodedFee | None:
+        """The first share that is paid."""
+        shares = ((each.recipient, each.share_e18 or 0) for each in self.payments if not each.surplus_bps)
+        return next((DecodedFee(recipient, share_e18 // _E18_PER_BPS) for recipient, share_e18 in shares), None)
 
     def read(self, number: int, action: bytes) -> None:
         """Read an action. An unknown one is an oddity."""
@@ -164,7 +181,7 @@ class _ActionReader:
     def _basic(self, words: Arguments) -> None:
         """Read a call of any contract: a pool, a payment to an integrator, or a change of native currency."""
         token, bps, called = words.address(0, "sell token"), words.uint(1, "share", 16), words.address(2, "pool")
-        words.uint(3, "offset")
+        offset = words.uint(3, "offset")
         data = words.content(4, "data")
         selector, inner = data[:_SELECTOR_BYTES].hex(), Arguments(data[_SELECTOR_BYTES:])
         if selector == _EXCHANGE:
@@ -178,16 +195,21 @@ class _ActionReader:
             hint = PoolHint(pool_id, "BASIC")
             self.swaps.append(DecodedSwap(token, swap.address(3, "bought token"), hint, _share_ppm(bps)))
         elif selector == _TRANSFER and called == token:
-            self._pay_fee(inner.address(0, "recipient"), bps)
+            recipient, amount = inner.address(0, "recipient"), inner.uint(1, "amount")
+            is_share = offset == _SELECTOR_BYTES + WORD
+            share_e18 = bps * _E18_PER_BPS if is_share else None
+            self.payments.append(DecodedPayment(token, recipient, share_e18, None if is_share else amount))
         elif not data and token == NATIVE and called != self._wrapped:
-            self._pay_fee(called, bps)
+            self.payments.append(DecodedPayment(ZERO_ADDRESS, called, bps * _E18_PER_BPS))
         elif not (selector == _WITHDRAW and token == called) and not (not data and token == NATIVE):
             self._oddities.append(f"an action calls {called} with data of unknown meaning")
 
-    def _pay_fee(self, recipient: str, bps: int) -> None:
-        if self.fee is not None:
-            self._oddities.append("several fees are paid")
-        self.fee = DecodedFee(recipient, bps)
+    def _pay_surplus(self, words: Arguments) -> None:
+        recipient, token = words.address(0, "recipient"), words.address(1, "token")
+        words.uint(2, "expected amount")
+        surplus_bps = min(words.uint(3, "share"), ALL)
+        token = ZERO_ADDRESS if token == NATIVE else token
+        self.payments.append(DecodedPayment(token, recipient, surplus_bps=surplus_bps))
 
 
 def _share_ppm(bps: int) -> int:
@@ -204,5 +226,6 @@ _ACTIONS: Final[Mapping[str, Callable[[_ActionReader, Arguments], None]]] = Mapp
         settler_actions.UNISWAPV3: _ActionReader._uniswap_v3,
         settler_actions.UNISWAPV4: _ActionReader._uniswap_v4,
         settler_actions.BASIC: _ActionReader._basic,
+        _POSITIVE_SLIPPAGE: _ActionReader._pay_surplus,
     }
 )

@@ -82,11 +82,15 @@ def test_an_amount_that_is_the_balance_is_that_of_the_value(known: bool) -> None
 @pytest.mark.parametrize("case", CASES[:: 240 // examples(10, full=120)])
 def test_no_payload_of_the_sdk_is_called_dangerous(case: dict[str, Any]) -> None:
     document = {"network": "base", "value": case["value"], "calldata": case["calldata"]}
-    sender = case["recipient"] or "0x" + "11" * 20
-    ran = run_swapcli("decode", "-", "--from", sender, "--json", "--offline", stdin=json.dumps(document).encode())
-    assert (ran.exit_code, ran.json["dangers"]) == (0, [])
+    sender, fee = case["recipient"] or "0x" + "11" * 20, case["fee"]
+    words = ("decode", "-", "--from", sender, "--json", "--offline")
+    ran = run_swapcli(*words, stdin=json.dumps(document).encode())
+    assert (ran.exit_code, ran.json["dangers"]) == ((7, ["PAYMENT_UNKNOWN"]) if fee else (0, []))
     assert ran.json["order"]["exactOutput"] == case["exactOut"]
     assert all(swap["amm_name"] for swap in ran.json["swaps"])
+    if fee and "shareE18" in fee:
+        env = {"SWAPCLI_INTEGRATOR_ADDRESS": fee["recipient"], "SWAPCLI_INTEGRATOR_FEE_BPS": "100"}
+        assert run_swapcli(*words, stdin=json.dumps(document).encode(), env=env).exit_code == 0
 
 
 def test_the_view_says_what_an_exact_output_costs_at_most() -> None:
