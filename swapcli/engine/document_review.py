@@ -10,7 +10,7 @@ from contextlib import suppress
 from typing import TYPE_CHECKING
 
 from swapcli.engine.payload_input import decode_payload
-from swapcli.engine.payload_review import PayloadReview, ReviewedTransaction, Signing, review_payload
+from swapcli.engine.payload_review import PayloadReview, ReviewedTransaction, Signing, SlippageLimits, review_payload
 from swapcli.engine.route_check import find_differences
 from swapcli.errors import InvalidInput, SwapcliError
 from swapcli.model.decoded_call import DecodedApproval, DecodedCall
@@ -38,13 +38,13 @@ _MAX_GAS = 60_000_000
 
 
 def review_document(
-    review: PayloadReview, given: PayloadInput, source: QuoteSource | None, now_s: float, max_gap_ppm: int
+    review: PayloadReview, given: PayloadInput, source: QuoteSource | None, now_s: float, limits: SlippageLimits
 ) -> PayloadReview:
     """Return the review of a payload with what came with it: transactions, chain, fees and route.
 
     Raises `InvalidInput` for what cannot be read.
     """
-    return _Reviewer(review, given, source, now_s, max_gap_ppm).review()
+    return _Reviewer(review, given, source, now_s, limits).review()
 
 
 def _purpose(call: DecodedCall) -> Purpose:
@@ -58,12 +58,17 @@ def _purpose(call: DecodedCall) -> Purpose:
 
 class _Reviewer:
     def __init__(
-        self, review: PayloadReview, given: PayloadInput, source: QuoteSource | None, now_s: float, max_gap_ppm: int
+        self,
+        review: PayloadReview,
+        given: PayloadInput,
+        source: QuoteSource | None,
+        now_s: float,
+        limits: SlippageLimits,
     ) -> None:
         self._review, self._given, self._source = review, given, source
         self._network = review.network
         self._kind = self._network.kind if self._network else Kind.EVM
-        self._now_s, self._max_gap_ppm = now_s, max_gap_ppm
+        self._now_s, self._limits = now_s, limits
         self._payload = self._canonical(given.payload, "the transaction")
         self._listed = tuple(
             self._canonical(each, f"transaction {number}") for number, each in enumerate(given.listed, start=1)
@@ -171,7 +176,7 @@ class _Reviewer:
             if number - 1 == self._given.position:
                 continue
             signing = Signing(given.to, given.value, self._review.signing.sender)
-            own = review_payload(call, self._source, signing, self._now_s, self._max_gap_ppm)
+            own = review_payload(call, self._source, signing, self._now_s, self._limits)
             for code, message in own.warnings:
                 if not code.startswith("STATE_"):
                     yield QuoteWarning(code, f"transaction {number}: {message}")

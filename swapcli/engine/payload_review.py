@@ -10,6 +10,8 @@ from contextlib import suppress
 from math import ceil
 from typing import TYPE_CHECKING
 
+from swapcli.engine.decoded_replay import ReviewedSwap, replay_decoded
+from swapcli.engine.dialects import execution_of
 from swapcli.engine.live_choice import check_modelled_is_meant
 from swapcli.engine.warnings import live_warnings
 from swapcli.engine.wrap import wrapper_pool
@@ -24,13 +26,20 @@ from swapcli.model.decoded_call import (
     DecodedSwap,
     PoolHint,
 )
-from swapcli.model.network import INTERFACE_DIALECTS, SETTLER, DialectRouter, Kind, Network
+from swapcli.model.network import (
+    INTERFACE_DIALECTS,
+    SETTLER,
+    UNIVERSAL_ROUTER,
+    DialectRouter,
+    Kind,
+    Network,
+)
 from swapcli.model.number_format import format_percentage, format_time
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import BPS, Integrator, after_fee
+from swapcli.model.swap_terms import BPS, Integrator, after_fee, min_received
 from swapcli.model.token import Token, in_tokens, whole_tokens
 from swapcli.model.units import PPM
 from swapcli.model.warning import QuoteWarning, WarningCode
@@ -44,6 +53,8 @@ if TYPE_CHECKING:
     from swapcli.engine.sources.quote_source import QuoteSource
 
 _NEVER_EXPIRES = (1 << TIME_BITS) - 1
+_MAX_ROUTE_GAP_PPM = 10_000
+"""A percent: fresh quotes of the same pools differ by less, in other orders of the search and other roundings."""
 
 
 class Signing(NamedTuple):
@@ -59,17 +70,11 @@ class Signing(NamedTuple):
     integrator: Integrator | None = None
 
 
-class ReviewedSwap(NamedTuple):
-    """A swap with its tokens, canonical and wrapped, and its pool, None if unknown.
+class SlippageLimits(NamedTuple):
+    """How far the minimum may be below a fresh quote before it gives a warning, and before it is dangerous."""
 
-    `share_ppm` is its part of all that the route sells of `token_in`, None if the call has amounts in its place.
-    """
-
-    swap: DecodedSwap
-    token_in: str
-    token_out: str | None
-    pool: Pool | None
-    share_ppm: int | None
+    slippage_ppm: int
+    max_slippage_ppm: int
 
 
 class ReviewedTransaction(NamedTuple):
@@ -115,16 +120,15 @@ def review_payload(
     source: QuoteSource | None,
     signing: Signing,
     now_s: float,
-    max_gap_ppm: int,
+    limits: SlippageLimits,
     *,
     is_modelled_meant: bool = True,
 ) -> PayloadReview:
     """Compare a call with what `source` knows and quotes. Without a source only the call itself is judged.
 
-    A minimum that is further below a fresh quote than `max_gap_ppm` gives a warning; modelled prices are compared only
-    if the user means them (`is_modelled_meant`). Raises `UpstreamError`.
+    Modelled prices are compared only if the user means them (`is_modelled_meant`). Raises `UpstreamError`.
     """
-    reviewer = _Reviewer(call, source, signing, now_s, max_gap_ppm, is_modelled_meant=is_modelled_meant)
+    reviewer = _Reviewer(call, source, signing, now_s, limits, is_modelled_meant=is_modelled_meant)
     return reviewer.review()
 
 
@@ -135,13 +139,13 @@ class _Reviewer:
         source: QuoteSource | None,
         signing: Signing,
         now_s: float,
-        max_gap_ppm: int,
+        limits: SlippageLimits,
         *,
         is_modelled_meant: bool,
     ) -> None:
         self._is_modelled_meant = is_modelled_meant
         self._call, self._source, self._signing = call, source, signing
-        self._now_s, self._max_gap_ppm = now_s, max_gap_ppm
+        self._now_s, self._limits = now_s, limits
         self._network = source.network if source else None
         self._tokens: dict[str, Token] = {}
 
@@ -149,7 +153,8 @@ class _Reviewer:
         call, order = self._call, self._call.order
         self._find_tokens()
         swaps = tuple(self._find_pools())
-        fresh, problem = self._quote(order) if order else (None, None)
+        gross, problem = self._quote(order) if order else (None, None)
+        fresh = None if gross is None else self._after_fee(gross)
         review = PayloadReview(
             call, self._network, self._signing, self._tokens, swaps, fresh, None if fresh is None else self._state(), ()
         )
@@ -158,6 +163,8 @@ class _Reviewer:
         warnings = [*of_state, *self._of_call(), *self._of_tokens(swaps), *self._of_route(swaps)]
         if order:
             warnings += [*self._of_order(order), *self._of_payments(order), *self._of_minimum(order, fresh, problem)]
+        if order and gross is not None:
+            warnings += self._of_output(order, swaps, gross)
         warnings += self._of_approvals()
         return review._replace(warnings=tuple(warnings))
 
@@ -216,7 +223,7 @@ class _Reviewer:
         return next((pool for pool in known.values() if is_pool(swap.pool, pool, network, self._call.dialect)), None)
 
     def _quote(self, order: DecodedOrder) -> tuple[int | None, SwapcliError | None]:
-        """Return what a fresh quote of the order pays, or the reason why there is none."""
+        """Return what a fresh quote of the order pays before any fee, or the reason why there is none."""
         if self._source is None:
             return None, None
         if order.amount_in == 0:
@@ -228,14 +235,16 @@ class _Reviewer:
             requested = Order(token_in, token_out, order.amount_in)
             answer = self._source.quote(QuoteRequest(requested, ApiVersion.V1))
             check_modelled_is_meant(answer.state_source, network, is_meant=self._is_modelled_meant)
-            amount_out = answer.result.output_amount
         except ModelledState as error:
             return None, error
         except (NoRoute, PoolError, InvalidInput) as error:
             return None, error
-        # What strangers take is no part of what the swap should pay.
+        return answer.result.output_amount, None
+
+    def _after_fee(self, amount_out: int) -> int:
+        """Return an output after the fee of the integrator that is meant: what strangers take is no part of a quote."""
         fee = self._call.fee if find_integrator_payment(self._call, self._signing.integrator) else None
-        return after_fee(amount_out, min(ceil(fee.fee_bps), BPS) if fee else 0), None
+        return after_fee(amount_out, min(ceil(fee.fee_bps), BPS) if fee else 0)
 
     def _state(self) -> StateSource | None:
         return self._source.state_source if self._source else None
@@ -271,11 +280,18 @@ class _Reviewer:
                 WarningCode.ROUTER_UNKNOWN,
                 f"the call goes to {self._shown(signing.to)}, which is no router of {self._network.name} known here",
             )
+        if call.dialect == UNIVERSAL_ROUTER:
+            known_router = _dialect_router(self._network, UNIVERSAL_ROUTER)
+            version = known_router.version
+            if signing.to == known_router.address and version is not None and version not in call.releases:
+                yield QuoteWarning(
+                    WarningCode.CALL_UNUSUAL,
+                    f"the V4 swaps are not encoded for release {version} of the router, which reads other amounts",
+                )
         known = self._network.for_dialect(SETTLER).router
-        if call.dialect == SETTLER and call.router and known and call.router != known:
-            yield QuoteWarning(
-                WarningCode.ROUTER_UNKNOWN, f"the swap is by {self._shown(call.router)}, which is not the known Settler"
-            )
+        if call.dialect == SETTLER and call.router and call.router != known:
+            what = "is not the known Settler" if known else "may be no Settler: networks.NAME.router has its address"
+            yield QuoteWarning(WarningCode.ROUTER_UNKNOWN, f"the swap is by {self._shown(call.router)}, which {what}")
 
     def _routers(self, call: DecodedCall) -> set[str]:
         """Return the known contracts that a call of its dialect goes to."""
@@ -389,16 +405,36 @@ class _Reviewer:
                     WarningCode.QUOTE_UNKNOWN, f"the minimum is not compared with a fresh quote: {problem.message}"
                 )
             return
-        gap = 1 - order.min_received / fresh if fresh else 0.0
-        if order.min_received and gap * PPM > self._max_gap_ppm:
+        gap, limits = 1 - order.min_received / fresh if fresh else 0.0, self._limits
+        if 0 < order.min_received < min_received(fresh, limits.slippage_ppm):
+            is_danger = order.min_received < min_received(fresh, max(limits))
             yield QuoteWarning(
-                WarningCode.MINIMUM_LOW,
+                WarningCode.MINIMUM_TOO_LOW if is_danger else WarningCode.MINIMUM_LOW,
                 f"the minimum is {format_percentage(gap)} below a fresh quote, {self._amount(fresh, order.token_out)}",
             )
         elif order.min_received > fresh:
             yield QuoteWarning(
                 WarningCode.MINIMUM_TOO_HIGH,
                 f"the minimum is above a fresh quote of {self._amount(fresh, order.token_out)}: the swap will fail",
+            )
+
+    def _of_output(self, order: DecodedOrder, swaps: tuple[ReviewedSwap, ...], gross: int) -> Iterator[QuoteWarning]:
+        """Compare what the swaps of the call pay now with a fresh quote. The input of an exact output is a maximum."""
+        network = self._network
+        if network is None or order.is_exact_out:
+            return
+        token_in, token_out = (self._wrapped(token) for token in self._ends())
+        dialect = network.for_dialect(self._call.dialect or "")
+        try:
+            paid = replay_decoded(swaps, token_in, token_out, order.amount_in, execution_of(dialect))
+        except PoolError as error:
+            yield QuoteWarning(WarningCode.ROUTE_WORSE, f"the swaps would fail now: {error.message}")
+            return
+        if paid is not None and (gross - paid) * PPM > _MAX_ROUTE_GAP_PPM * gross:
+            yield QuoteWarning(
+                WarningCode.ROUTE_WORSE,
+                f"the swaps pay {format_percentage(1 - paid / gross)} less than a fresh quote,"
+                f" {self._amount(gross, order.token_out)}",
             )
 
     def _of_approvals(self) -> Iterator[QuoteWarning]:

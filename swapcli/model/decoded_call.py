@@ -114,7 +114,8 @@ class DecodedCall(NamedTuple):
 
     `router` is the router that the call itself names, if it goes to another contract. `oddities` are sentences about
     what no call of ours has; `trailing_bytes` counts the bytes, or on Starknet the felts, after its end. `payments` are
-    all that leaves the swap for others than its recipient.
+    all that leaves the swap for others than its recipient. `releases` are those of the router that read the call so;
+    empty if releases do not matter, or no known one does.
     """
 
     function: str
@@ -129,3 +130,4 @@ class DecodedCall(NamedTuple):
     oddities: tuple[str, ...] = ()
     trailing_bytes: int = 0
     payments: tuple[DecodedPayment, ...] = ()
+    releases: tuple[str, ...] = ()

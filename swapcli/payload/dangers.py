@@ -19,6 +19,7 @@ DANGEROUS_CODES = frozenset(
         WarningCode.RECIPIENT_DIFFERS,
         WarningCode.PAYMENT_UNKNOWN,
         WarningCode.MINIMUM_ZERO,
+        WarningCode.MINIMUM_TOO_LOW,
         WarningCode.VALUE_DIFFERS,
         WarningCode.CHAIN_DIFFERS,
         WarningCode.TRANSACTIONS_DIFFER,

@@ -9,14 +9,14 @@ from swapcli.cli import exit_codes
 from swapcli.cli.account_options import RECIPIENT, SENDER, parse_account_option
 from swapcli.cli.command_app import CommandApp, UsageError
 from swapcli.cli.files import STDIN, is_regular, is_stdin_terminal, read_bounded_file
-from swapcli.cli.options import ROUTING, OutputOptions, SourceOptions, argument, option
+from swapcli.cli.options import ROUTING, OutputOptions, Slippage, SourceOptions, argument, option
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.session import Session, open_session
 from swapcli.config import network_names_from, override_settings
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.document_review import review_document
 from swapcli.engine.payload_input import decode_payload, describes_other, guess_network, parse_value
-from swapcli.engine.payload_review import Signing, review_payload
+from swapcli.engine.payload_review import Signing, SlippageLimits, review_payload
 from swapcli.engine.quote_options import parse_address_option
 from swapcli.errors import InvalidInput, InvalidOption, UnknownNetwork
 from swapcli.model.decoded_call import DecodedCall
@@ -47,6 +47,7 @@ def decode(
     destination: Annotated[
         str | None, option("--destination", "Who shall receive the output.  [default: --from]", ROUTING, "ADDRESS")
     ] = None,
+    slippage: Slippage = None,
     source: SourceOptions,
     output: OutputOptions,
 ) -> int:
@@ -62,7 +63,8 @@ def decode(
     order: recipient, minimum, deadline, value, router, tokens and pools. Each difference is a warning. The exit status
     is 7 if one of them makes the payload dangerous to sign: what cannot be named, and what sends tokens elsewhere.
     """
-    session = open_session(output, source.flags, rpc_url=source.rpc_url, offline=source.offline)
+    flags = {**source.flags, "slippage": slippage}
+    session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline)
     if calldata == STDIN:
         if is_stdin_terminal():
             raise UsageError("no calldata given: give it, or pipe it in")
@@ -90,11 +92,12 @@ def decode(
     if found is not None:
         signing = _parse_signing(session, given, destination, found)._replace(value=value_wei)
     fresh_source = market.source if market else None
-    now_s, max_gap_ppm = SYSTEM_CLOCK.now_s(), session.settings.impact_warning_ppm
+    now_s = SYSTEM_CLOCK.now_s()
+    limits = SlippageLimits(session.settings.slippage_ppm, session.settings.max_slippage_ppm)
     review = review_payload(
-        call, fresh_source, signing, now_s, max_gap_ppm, is_modelled_meant=session.node_rules.excludes_nodes
+        call, fresh_source, signing, now_s, limits, is_modelled_meant=session.node_rules.excludes_nodes
     )
-    review = review_document(review, given, fresh_source, now_s, max_gap_ppm)
+    review = review_document(review, given, fresh_source, now_s, limits)
     if session.output.format is OutputFormat.JSON:
         from swapcli.cli.render.decode_json import render_review
 

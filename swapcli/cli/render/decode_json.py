@@ -6,7 +6,8 @@ from collections.abc import Mapping
 from typing import TYPE_CHECKING
 
 from swapcli.api.quote_fields import render_state_source, render_warning_list
-from swapcli.engine.payload_review import PayloadReview, ReviewedSwap, ReviewedTransaction
+from swapcli.engine.decoded_replay import ReviewedSwap
+from swapcli.engine.payload_review import PayloadReview, ReviewedTransaction
 from swapcli.model.decoded_call import WHOLE_E18, DecodedApproval, DecodedPayment
 from swapcli.model.network import Kind
 from swapcli.model.order import ZERO_ADDRESS

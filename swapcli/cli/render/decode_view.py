@@ -9,7 +9,8 @@ from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.quote_facts import Fact, symbol
 from swapcli.cli.render.state_wording import describe_block, describe_origin
 from swapcli.encoding.text import printable
-from swapcli.engine.payload_review import PayloadReview, ReviewedSwap, ReviewedTransaction
+from swapcli.engine.decoded_replay import ReviewedSwap
+from swapcli.engine.payload_review import PayloadReview, ReviewedTransaction
 from swapcli.model.decoded_call import SENDER, DecodedApproval, DecodedPayment
 from swapcli.model.network import Kind
 from swapcli.model.number_format import format_percentage, format_time

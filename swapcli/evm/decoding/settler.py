@@ -83,7 +83,7 @@ def decode_settler(arguments: bytes, wrapped: str | None, router: str | None = N
         swaps=tuple(reader.swaps),
         fee=reader.fee,
         payments=tuple(reader.payments),
-        router=router,
+        router=router or reader.recipient,
         oddities=tuple(reader.oddities()),
         trailing_bytes=len(arguments) - words.end,
     )
@@ -101,6 +101,11 @@ class _ActionReader:
         self._oddities: list[str] = []
         self._recipients: dict[str, None] = {}
         self._paid: str | None = None
+
+    @property
+    def recipient(self) -> str | None:
+        """The contract that the pools pay, which must be Settler; None if no action names it."""
+        return next(iter(self._recipients), None)
 
     @property
     def fee(self) -> DecodedFee | None:

@@ -13,7 +13,7 @@ from typing import Final
 from swapcli.encoding.abi import WORD, invalid_field
 from swapcli.evm.decoding.arguments import Arguments
 from swapcli.evm.decoding.router_ledger import ALL, RouterLedger
-from swapcli.evm.universal_router.commands import CONTRACT_BALANCE, ROUTER
+from swapcli.evm.universal_router.commands import CONTRACT_BALANCE, ROUTER, V4_ENCODINGS, V4Encoding
 from swapcli.evm.universal_router.plan import V2, V3, V4
 from swapcli.model.decoded_call import (
     SENDER,
@@ -59,6 +59,7 @@ def decode_execute(
         fee=read.fee,
         payments=read.payments,
         permit=reader.permit,
+        releases=reader.releases,
         oddities=(*reader.oddities, *read.oddities),
         trailing_bytes=len(arguments) - words.end,
     )
@@ -82,6 +83,7 @@ class _CommandReader:
         self.swaps: list[DecodedSwap] = []
         self.permit: DecodedApproval | None = None
         self.oddities: list[str] = []
+        self.releases = tuple(V4_ENCODINGS)  # those that encode all V4 swaps as the call has them
         self._exact_outs: list[bool] = []
 
     @property
@@ -248,6 +250,7 @@ class _CommandReader:
         currencies = swap.address(0, "currency0"), swap.address(1, "currency1")
         is_forward = bool(swap.uint(5, "direction", 8))
         has_price = swap.uint(_HOOK_DATA, "hook data offset") != _SINGLE_WITHOUT_PRICE
+        self._keep_releases(lambda encoding: encoding.prices_in_single == has_price)
         if swap.content(_HOOK_DATA + has_price, "hook data"):
             self.oddities.append("a V4 pool gets data for its hook")
         tokens = currencies if is_forward else currencies[::-1]
@@ -257,6 +260,7 @@ class _CommandReader:
 
     def _v4_path(self, swap: Arguments, is_exact_out: bool) -> tuple[Sequence[str], Sequence[PoolHint], int, int]:
         has_prices = swap.uint(1, "path offset") != _PATH_WITHOUT_PRICES
+        self._keep_releases(lambda encoding: encoding.prices_in_path == has_prices)
         if has_prices:
             swap.skip_list(2)
         keys = list(swap.tuples(1, "path"))
@@ -273,6 +277,9 @@ class _CommandReader:
             pair, hooks = (tokens[number], tokens[number + 1]), key.address(3, "hooks")
             pools.append(self._v4_pool(pair, key.uint(1, "fee", 24), key.signed(2, "tick spacing"), hooks))
         return tokens, pools, swap.uint(2 + has_prices, "amount", 128), swap.uint(3 + has_prices, "limit", 128)
+
+    def _keep_releases(self, is_so: Callable[[V4Encoding], bool]) -> None:
+        self.releases = tuple(each for each in self.releases if is_so(V4_ENCODINGS[each]))
 
     @staticmethod
     def _v4_pool(currencies: tuple[str, str], fee_ppm: int, spacing: int, hooks: str) -> PoolHint:

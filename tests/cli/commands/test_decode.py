@@ -97,7 +97,8 @@ def test_each_change_of_a_payload_has_its_warning(dialect: str, config: str) -> 
         me, other = ME[2:], OTHER[2:]
         changed["RECIPIENT_DIFFERS"] = calldata.replace(f"{me:0>64}", f"{other:0>64}")
         changed["MINIMUM_ZERO"] = calldata.replace(f"{minimum:064x}", f"{0:064x}")
-        changed["MINIMUM_LOW"] = calldata.replace(f"{minimum:064x}", f"{minimum // 2:064x}")
+        changed["MINIMUM_LOW"] = calldata.replace(f"{minimum:064x}", f"{minimum * 99 // 100:064x}")
+        changed["MINIMUM_TOO_LOW"] = calldata.replace(f"{minimum:064x}", f"{minimum // 2:064x}")
         changed["MINIMUM_TOO_HIGH"] = calldata.replace(f"{minimum:064x}", f"{minimum * 2:064x}")
         token = next(
             each["address"][2:].lower() for each in (order["tokenIn"], order["tokenOut"]) if int(each["address"], 16)

@@ -8,7 +8,9 @@ from typing import Any
 import pytest
 
 from swapcli.encoding.abi import encode_address, encode_uint
+from swapcli.evm import decode_call, encode_call
 from swapcli.evm.settler_actions import encode_basic
+from tests.evm.sdk.test_sdk_payloads import CASES
 from tests.support.command import CommandResult, run_swapcli
 
 ME, OTHER, INTEGRATOR = "0x" + "1" * 40, "0x" + "22" * 20, "0x" + "99" * 20
@@ -139,3 +141,37 @@ def test_actions_of_settler_that_pay_others_are_seen(surplus: bool) -> None:
     assert [(each["recipient"], each["share"], each["surplusShare"]) for each in ran.json["payments"]] == [
         (OTHER, None, 100.0) if surplus else (OTHER, 99.0, None)
     ]
+
+
+def test_shares_that_cost_more_than_a_percent_warn() -> None:
+    words = ("calldata", "base", "ETH", "USDC", "3000", "--destination", ME, "--json", "--offline")
+    document = run_swapcli(*words, "--router-dialect", "fibrous", "--max-impact", "100").json
+    call = decode_call(document["calldata"])
+    assert decode(document, "--json").json["warnings"] == []
+    deepest, *rest = call.swaps
+    assert len(rest) > 1
+    changed = call._replace(swaps=(rest[0]._replace(rate=900_000), *rest[1:], deepest._replace(rate=1_000_000)))
+    bare = {name: document[name] for name in ("network", "to", "value")} | {"calldata": encode_call(changed)}
+    ran = decode(bare, "--json")
+    assert [warning["code"] for warning in ran.json["warnings"]] == ["ROUTE_WORSE"]
+    assert ran.exit_code == 0
+
+
+def test_v4_swaps_of_another_release_are_dangerous() -> None:
+    document = build("universal-router", {})
+    for version, codes in (("2.0", []), ("2.1.2", ["CALL_UNUSUAL"])):
+        case = next(each for each in CASES if (each["version"], each["kind"], each["fee"]) == (version, "v4", None))
+        ran = decode(
+            document | {"calldata": case["calldata"], "value": case["value"]},
+            "--from",
+            case["recipient"] or ME,
+            "--json",
+        )
+        assert ran.json["dangers"] == codes
+
+
+def test_a_settler_that_the_settings_lack_is_dangerous() -> None:
+    document = build("settler", {})
+    stdin = json.dumps(document).encode()
+    ran = run_swapcli("decode", "-", "--from", ME, "--offline", "--json", stdin=stdin)
+    assert ran.json["dangers"] == ["ROUTER_UNKNOWN"]

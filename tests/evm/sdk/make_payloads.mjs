@@ -125,7 +125,7 @@ function makeCase(number) {
   }
   const usd = 50 + below(2000);
   const legs = paths.map((path) => {
-    const amountIn = CurrencyAmount.fromRawAmount(input, units(input, usd + below(100)));
+    const amountIn = CurrencyAmount.fromRawAmount(input, units(input, usd * (1 + below(100) / 1e4)));
     const amountOut = CurrencyAmount.fromRawAmount(output, units(output, usd));
     if (kind !== "v2") return { path, amountIn, amountOut };
     const route = makeRoute(kind, path, input, output);
