@@ -1,8 +1,9 @@
 """Describes why a call reverted, from its return data.
 
 `Error(string)` and `Panic(uint256)` are Solidity's own. The router's custom errors are taken from its ABI, which shares
-those of the published router; those of 0x Settler are from its source (github 0xProject/0x-settler). Any other error is
-shown by its selector.
+those of the published router; those of 0x Settler are from its source (github 0xProject/0x-settler), those of the
+Universal Router from the ABIs of its releases 2.0 and 2.1 (npm @uniswap/universal-router), of Permit2 and of the pool
+manager of Uniswap V4 from theirs. Any other error is shown by its selector.
 """
 
 from __future__ import annotations
@@ -14,7 +15,8 @@ from typing import Any, Final
 from swapcli.chain.call_encoding import read_text, read_word, read_words, to_address
 from swapcli.chain.tokens import sanitize_text
 from swapcli.encoding.abi import WORD, to_signed
-from swapcli.errors import InvalidUpstreamResponse
+from swapcli.errors import InvalidInput, InvalidUpstreamResponse
+from swapcli.evm.decoding.arguments import Arguments
 from swapcli.evm.router import read_artifact
 from swapcli.networks.address import keccak256
 from swapcli.records import NamedTuple
@@ -35,7 +37,7 @@ _PANICS: Final[Mapping[int, str]] = {
 
 
 class _Known(NamedTuple):
-    """A custom error, all of whose arguments are words: their types by name."""
+    """A custom error: the types of its arguments by name. Those of variable length are not shown."""
 
     name: str
     types: Mapping[str, str]
@@ -47,11 +49,48 @@ _SETTLER_ERRORS: Final = (
     _Known("MsgValueMismatch", {"most": "uint256", "value": "uint256"}),
     _Known("ZeroSellAmount", {"token": "address"}),
     _Known("UnknownForkId", {"fork": "uint8"}),
-    _Known("ConfusedDeputy", {}),
+    _Known("UnknownPoolManagerId", {"manager": "uint8"}),
+    _Known("ZeroBuyAmount", {"token": "address"}),
+    _Known("BoughtSellToken", {"token": "address"}),
+    _Known("ActionInvalid", {"number": "uint256", "action": "bytes4", "data": "bytes"}),
+    *(
+        _Known(name, {})
+        for name in ("ConfusedDeputy", "InvalidTarget", "ForwarderNotAllowed", "InvalidOffset", "PayerSpent")
+    ),
 )
+_UNISWAP_ERRORS: Final = (
+    _Known("V4TooLittleReceived", {"least": "uint256", "received": "uint256"}),
+    _Known("V4TooMuchRequested", {"most": "uint256", "requested": "uint256"}),
+    _Known("V4TooLittleReceivedPerHop", {"hop": "uint256", "limit": "uint256", "price": "uint256"}),
+    _Known("V4TooMuchRequestedPerHop", {"hop": "uint256", "limit": "uint256", "price": "uint256"}),
+    _Known("DeltaNotNegative", {"currency": "address"}),
+    _Known("DeltaNotPositive", {"currency": "address"}),
+    _Known("InvalidCommandType", {"command": "uint256"}),
+    _Known("UnsupportedAction", {"action": "uint256"}),
+    _Known("AllowanceExpired", {"deadline": "uint256"}),
+    _Known("InsufficientAllowance", {"amount": "uint256"}),
+    _Known("InvalidAmount", {"most": "uint256"}),
+    _Known("PriceLimitAlreadyExceeded", {"price": "uint160", "limit": "uint160"}),
+    *(
+        _Known(name, {})
+        for name in (
+            "BalanceTooLow", "ContractLocked", "ETHNotAccepted", "FromAddressIsNotOwner", "InputLengthMismatch",
+            "InsufficientBalance", "InsufficientETH", "InsufficientToken", "InvalidBips", "InvalidEthSender",
+            "InvalidHopSlippageLength", "InvalidPath", "InvalidReserves", "LengthMismatch", "NotPoolManager",
+            "SliceOutOfBounds", "TransactionDeadlinePassed", "UnsafeCast", "V2InvalidPath", "V2TooLittleReceived",
+            "V2TooMuchRequested", "V3InvalidAmountOut", "V3InvalidCaller", "V3InvalidSwap", "V3TooLittleReceived",
+            "V3TooMuchRequested", "InvalidNonce", "InvalidSigner", "InvalidSignature", "InvalidSignatureLength",
+            "InvalidContractSignature", "CurrencyNotSettled", "PoolNotInitialized", "SwapAmountCannotBeZero",
+        )
+    ),
+)  # fmt: skip
+_EXECUTION_FAILED: Final = bytes.fromhex("2c4029e9")
+"""`ExecutionFailed(uint256 commandIndex, bytes message)` of the Universal Router: a command has reverted."""
+_MAX_DEPTH: Final = 3
+"""Reverts inside of reverts that are described."""
 
 
-def describe_revert(output: bytes) -> str:
+def describe_revert(output: bytes, depth: int = 0) -> str:
     """Describe the return data of a reverted call. A contract's own text is sanitized and truncated."""
     if not output:
         return "no reason given"
@@ -62,9 +101,13 @@ def describe_revert(output: bytes) -> str:
         if selector == _PANIC:
             code = read_word(arguments, "Panic")
             return f"panic 0x{code:02x}, {_PANICS.get(code, 'of an unknown kind')}"
+        if selector == _EXECUTION_FAILED and depth < _MAX_DEPTH:
+            words = Arguments(arguments)
+            number, inner = words.uint(0, "command"), words.content(1, "message")
+            return f"command {number + 1} of the call: {describe_revert(inner, depth + 1)}"
         if known := _known_errors().get(selector):
             return _describe(known, arguments)
-    except InvalidUpstreamResponse:
+    except (InvalidUpstreamResponse, InvalidInput):
         pass  # it begins like one of those, and ends too soon
     return f"an error with the selector 0x{selector.hex()}"
 
@@ -74,6 +117,7 @@ def _describe(known: _Known, arguments: bytes) -> str:
     shown = [
         f"{name} {_format_argument(kind, value)}"
         for (name, kind), value in zip(known.types.items(), values, strict=True)
+        if kind != "bytes"
     ]
     return f"{known.name} ({', '.join(shown)})" if shown else known.name
 
@@ -81,13 +125,15 @@ def _describe(known: _Known, arguments: bytes) -> str:
 def _format_argument(kind: str, value: int) -> str:
     if kind == "address":
         return to_address(value, kind)
+    if kind == "bytes4":
+        return f"0x{value >> 224:08x}"
     return str(to_signed(value) if kind.startswith("int") else value)
 
 
 @lru_cache
 def _known_errors() -> Mapping[bytes, _Known]:
     """Return the errors by selector."""
-    return {_selector(each): each for each in (*_router_errors(), *_SETTLER_ERRORS)}
+    return {_selector(each): each for each in (*_UNISWAP_ERRORS, *_SETTLER_ERRORS, *_router_errors())}
 
 
 def _router_errors() -> Iterator[_Known]:

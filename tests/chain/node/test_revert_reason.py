@@ -7,7 +7,7 @@ from hypothesis import strategies as st
 
 from swapcli.chain.revert_reason import describe_revert
 from swapcli.evm.router import read_artifact
-from tests.contracts.evm import selector
+from tests.contracts.evm import load_artifact, selector
 
 ERROR, PANIC = selector("Error(string)"), selector("Panic(uint256)")
 
@@ -56,3 +56,31 @@ def test_every_error_of_the_router_is_known_by_name() -> None:
             reason_text = describe_revert(selector(signature) + word(1) * len(inputs))
             assert reason_text.split(" ")[0] == entry["name"]
             assert all(each["name"] in reason_text for each in inputs)
+
+
+POSITIONS = {"InvalidAction", "NotAuthorizedForToken", "OnlyMintAllowed"}
+"""Errors of the Universal Router for positions of liquidity, which no swap has."""
+
+
+def test_every_error_of_the_universal_router_is_known() -> None:
+    for entry in load_artifact(
+        "@uniswap/universal-router/artifacts/contracts/UniversalRouter.sol/UniversalRouter.json"
+    ).abi:
+        if entry["type"] == "error" and entry["name"] not in POSITIONS | {"ExecutionFailed"}:
+            signature = f"{entry['name']}({','.join(each['type'] for each in entry['inputs'])})"
+            text = describe_revert(selector(signature) + word(1) * len(entry["inputs"]))
+            assert text.split(" ")[0] == entry["name"]
+
+
+def test_the_revert_of_a_command_says_which_and_why() -> None:
+    inner = selector("V3TooLittleReceived()")
+    failed = selector("ExecutionFailed(uint256,bytes)") + word(1) + word(64) + word(4) + inner.ljust(32, b"\0")
+    assert describe_revert(failed) == "command 2 of the call: V3TooLittleReceived"
+    settler = (
+        selector("ActionInvalid(uint256,bytes4,bytes)") + word(3) + b"\x12\x34\x56\x78".ljust(32, b"\0") + word(96)
+    )
+    assert describe_revert(settler + word(0)) == "ActionInvalid (number 3, action 0x12345678)"
+    endless = failed
+    for _ in range(5):
+        endless = failed[:4] + word(0) + word(64) + word(len(endless)) + endless + bytes(-len(endless) % 32)
+    assert len(describe_revert(endless)) < 200
