@@ -4,6 +4,7 @@ SwapcliError
 ├── InvalidInput            invalid input from the caller
 │   ├── InvalidAmount       not an amount, out of range, or too many decimals
 │   ├── InvalidAddress      not an address of the network
+│   │   └── UnsafeRecipient     a contract that loses what it is sent
 │   ├── UnknownNetwork
 │   ├── UnknownToken
 │   ├── AmbiguousToken      one symbol, several tokens
@@ -115,6 +116,12 @@ class InvalidAddress(InvalidInput):
     ) -> None:
         super().__init__(message, hint=hint, details=details)
         self.has_wrong_checksum = has_wrong_checksum
+
+
+class UnsafeRecipient(InvalidAddress):
+    """A recipient that loses what it is sent, such as a token, a pool or a router."""
+
+    code = "UNSAFE_RECIPIENT"
 
 
 class UnknownNetwork(InvalidInput):

@@ -2,12 +2,18 @@
 
 from __future__ import annotations
 
+from typing import TYPE_CHECKING
+
+from swapcli.cli.options import ALLOW_RECIPIENT
 from swapcli.cli.session import Session
 from swapcli.encoding.text import printable
 from swapcli.engine.quote_options import parse_address_option
 from swapcli.errors import InvalidInput
 from swapcli.model.network import Network
 from swapcli.networks.address import display_address, is_name
+
+if TYPE_CHECKING:
+    from swapcli.engine.sources.quote_source import QuoteSource
 
 RECIPIENT, SENDER = "--destination", "--from"
 _FIELDS = {RECIPIENT: "recipient_name", SENDER: "sender_name"}
@@ -31,6 +37,16 @@ def parse_account_option(text: str, network: Network, session: Session, label: s
     session.output.note(f"{printable(found.name)} is {address} ({service})")
     session.account_names[label] = found.name
     return found.address
+
+
+def check_recipient_option(
+    recipient: str, allowed: str | None, source: QuoteSource, label: str = ALLOW_RECIPIENT
+) -> None:
+    """Raise `UnsafeRecipient` for a recipient that loses what it is sent and is not the `allowed` one."""
+    from swapcli.payload.recipients import check_recipient
+
+    addresses = () if allowed is None else (parse_address_option(allowed, source.network, label),)
+    check_recipient(recipient, source.known_contract(recipient), source.network, addresses, label)
 
 
 def name_fields(session: Session) -> dict[str, str]:

@@ -20,6 +20,7 @@ from swapcli.records import NamedTuple
 
 MAX_IMPACT = "--max-impact"
 MAX_SLIPPAGE = "--max-slippage"
+ALLOW_RECIPIENT = "--allow-recipient"
 ROUTING, ANSWER, INTEGRATOR = "Routing", "Answer", "Integrator (v2 only, needs an API key)"
 SOURCE, OUTPUT, SETTINGS = "Source", "Output", "Settings"
 
@@ -261,6 +262,10 @@ class PayloadOptions(NamedTuple):
     max_slippage: Annotated[
         str | None,
         option(MAX_SLIPPAGE, "Maximum slippage.  [default: 20]", ANSWER, "PERCENT"),
+    ] = None
+    allow_recipient: Annotated[
+        str | None,
+        option(ALLOW_RECIPIENT, "Allow this recipient, though it is a token, a pool or a router.", ANSWER, "ADDRESS"),
     ] = None
     allow_fees: Annotated[
         bool, option("--allow-fees", "Allow unusual gas, fees or nonce of a node, with a warning.", ANSWER)

@@ -214,6 +214,12 @@ class ServiceSettings(NamedTuple):
         "Redis server whose feed is followed; its password is never shown.",
         example="redis://:password@redis.example:6379/0",
     )
+    allowed_recipients: tuple[str, ...] = setting(
+        (),
+        value_types.ADDRESSES,
+        "Tokens, pools and routers that may be recipients all the same.",
+        example='["0x' + "34" * 20 + '"]',
+    )
     trusted_proxies: tuple[str, ...] = setting(
         (),
         value_types.ADDRESS_RANGES,

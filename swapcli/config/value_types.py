@@ -172,6 +172,10 @@ def _parse_address(value: object) -> str:
     return value
 
 
+def _parse_addresses(value: object) -> tuple[str, ...]:
+    return tuple(_parse_address(text) for text in _parse_texts(value))
+
+
 def _parse_service_url(value: object) -> str:
     """Parse the URL of a service. It holds no credentials: those have settings of their own."""
     from swapcli.encoding.url import split_url
@@ -260,6 +264,9 @@ PERCENTAGE: ValueType[int] = ValueType(
 )
 GAS_PRICE: ValueType[int] = ValueType("a whole number of wei, as in 10000000 or 0.01gwei", _parse_gas_price)
 ADDRESS: ValueType[str] = ValueType("an address: 0x and hexadecimal digits", _parse_address)
+ADDRESSES: ValueType[tuple[str, ...]] = ValueType(
+    "a list of addresses: 0x and hexadecimal digits", _parse_addresses, ",".join
+)
 SERVICE_URL: ValueType[str] = ValueType(
     "an http or https address without user name, password and query", _parse_service_url
 )

@@ -56,6 +56,7 @@ def quote_warnings(
         *live_warnings(origin),
         *_impact_warnings(impact, origin, terms.impact_warning_ppm),
         *_slippage_warnings(terms),
+        *_recipient_warnings(terms),
         *_state_warnings(origin, terms.ttl_s, placeholder_note),
     )
     codes = {each.code for each in own}
@@ -179,6 +180,14 @@ def _slippage_warnings(terms: SwapTerms) -> Iterator[QuoteWarning]:
 
 def _slippage_sentence(slippage_ppm: int) -> str:
     return f"a slippage of {format_percent(slippage_ppm)}% lets the swap pay that much less than the quote"
+
+
+def _recipient_warnings(terms: SwapTerms) -> Iterable[QuoteWarning]:
+    if terms.recipient is None:
+        return ()
+    from swapcli.payload.recipients import recipient_warnings
+
+    return recipient_warnings(terms.recipient)
 
 
 def _state_warnings(origin: StateSource, ttl_s: int, placeholder_note: str) -> Iterator[QuoteWarning]:

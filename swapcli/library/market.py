@@ -289,8 +289,8 @@ class Market:
         `from`, `nonce`, `gas` and fees in wei. On Starknet each is a call of an account: `to`, `entrypoint`, `calldata`
         and `value`. The approvals are those that the sender lacks, or all without a sender.
 
-        Raises `InvalidAddress`, `PriceImpactTooHigh`, `SlippageTooHigh`, `ConfigError` if the router is unknown,
-        `InvalidOption` without a node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError`,
+        Raises `InvalidAddress`, `UnsafeRecipient`, `PriceImpactTooHigh`, `SlippageTooHigh`, `ConfigError` if the router
+        is unknown, `InvalidOption` without a node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError`,
         `UnusualFees` and `UpstreamError`.
         """
         return self._prepare(quote, **terms).transactions
@@ -312,6 +312,7 @@ class Market:
         deadline: int | str | None = None,
         max_impact: Percentage | None = None,
         max_slippage: Percentage | None = None,
+        allow_recipient: str | None = None,
         sender: str | None = None,
         simulate: bool = False,
         allow_fees: bool = False,
@@ -325,6 +326,7 @@ class Market:
         from swapcli.engine.transaction_requests import render_transactions
         from swapcli.engine.warnings import check_impact, check_slippage, deadline_warnings
         from swapcli.library.prepared_swap import PreparedSwap
+        from swapcli.payload.recipients import check_recipient
 
         network = quote.network
         overrides = {"slippage": slippage, "max_impact": max_impact, "max_slippage": max_slippage}
@@ -333,8 +335,12 @@ class Market:
         SLIPPAGE_RANGE[quote.route.api_version].check(slippage_ppm)
         check_slippage(slippage_ppm, settings.max_slippage_ppm)
         terms = require_swap_terms(parse_address_option(destination, network, "destination"), slippage_ppm, network)
-        if slippage_ppm != quote.terms.slippage_ppm:
-            quote = self.bind(quote.answer, quote.terms._replace(slippage_ppm=slippage_ppm))
+        recipient, option = terms.required_recipient, "allow_recipient"
+        allowed = () if allow_recipient is None else (parse_address_option(allow_recipient, network, option),)
+        with self._lock:
+            check_recipient(recipient, self.source.known_contract(recipient), network, allowed, option)
+        if (slippage_ppm, recipient) != (quote.terms.slippage_ppm, quote.terms.recipient):
+            quote = self.bind(quote.answer, quote.terms._replace(slippage_ppm=slippage_ppm, recipient=recipient))
         if deadline is not None:
             terms = terms._replace(deadline_s=parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline"))
         if not (self._names_state or simulate):  # a simulation shows what is really paid

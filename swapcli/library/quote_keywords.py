@@ -35,9 +35,10 @@ class TransactionKeywords(TypedDict, total=False):
 
     `destination` receives the output. `slippage` in percent is that of the quote by default. `deadline` is Unix seconds
     or a duration such as "20m", for routers that enforce one. `max_impact` in percent is the price impact above which
-    no transaction is built, `max_slippage` the slippage. With `sender`, a node fills in nonce, gas and fees, and checks
-    balance and allowance; with `simulate`, it also executes the swap, which must pay what the quote says.
-    `allow_fees` makes a warning of a refusal of the node's gas, fees or nonce.
+    no transaction is built, `max_slippage` the slippage. Tokens, pools and routers lose what they receive: they are
+    refused as the destination, except the address `allow_recipient`. With `sender`, a node fills in nonce, gas and
+    fees, and checks balance and allowance; with `simulate`, it also executes the swap, which must pay what the quote
+    says. `allow_fees` makes a warning of a refusal of the node's gas, fees or nonce.
     """
 
     destination: Required[str]
@@ -45,6 +46,7 @@ class TransactionKeywords(TypedDict, total=False):
     deadline: int | str
     max_impact: Percentage
     max_slippage: Percentage
+    allow_recipient: str
     sender: str
     simulate: bool
     allow_fees: bool

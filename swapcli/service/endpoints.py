@@ -200,6 +200,7 @@ def execute_batch(registry: MarketRegistry, request: EndpointRequest) -> Endpoin
         _terms(orders[0]),
     )
     source = _order_source(registry, request, quote_requests)
+    registry.check_recipient(source, terms.recipient)
     built = source.quote_and_build_batch(quote_requests, terms, request.is_cancelled)
     document = render_batch_felts([payload for _, payload in built])
     return EndpointResponse(document, quote_headers(registry, terms, *(answer for answer, _ in built)))
@@ -274,6 +275,7 @@ def _quote_and_build(
     _check_dialect(request.network, order.dialect, is_payload=True)
     quote_request = _quote_request(registry, request, order, api_version)
     source = _order_source(registry, request, [quote_request])
+    registry.check_recipient(source, order.recipient)
     answer, payload = source.quote_and_build(quote_request, _terms(order), request.is_cancelled)
     _record_issued(registry, answer)
     return answer, payload
@@ -367,6 +369,7 @@ def _build(
     result = posted._replace(integrator=integrator)
     issued_ms = registry.issued_routes.issue_time_ms(request.network.name, result)
     source = _source(registry, request, keys=result.pool_keys)
+    registry.check_recipient(source, terms.recipient)
     payload = source.build(result, terms, issued_ms=issued_ms)
     return payload, payload_headers(registry, source, result, terms, payload)
 

@@ -22,6 +22,7 @@ from swapcli.model.swap_terms import (
     DEFAULT_SLIPPAGE_WARNING_PPM,
     SwapTerms,
 )
+from swapcli.payload.recipients import check_recipient
 from swapcli.routing.search_memory import SearchMemory
 from swapcli.service.issued_routes import IssuedRoutes
 
@@ -37,7 +38,8 @@ class MarketRegistry:
     the networks named in `followed`. State older than `max_age_s` is not quoted; if that is None, state read from a
     node expires after `route_ttl_s`. `gas_price_wei` None uses each market's own. Responses warn about a price impact
     above `impact_warning_ppm` and a slippage above `slippage_warning_ppm`; the page asks for consent to one above
-    `max_slippage_ppm`. With `reuse_searches`, searches start from those of similar orders before.
+    `max_slippage_ppm`. `allowed_recipients` are addresses of any case that may be recipients though they are tokens,
+    pools or routers. With `reuse_searches`, searches start from those of similar orders before.
     """
 
     def __init__(
@@ -55,6 +57,7 @@ class MarketRegistry:
         impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM,
         slippage_warning_ppm: int = DEFAULT_SLIPPAGE_WARNING_PPM,
         max_slippage_ppm: int = DEFAULT_MAX_SLIPPAGE_PPM,
+        allowed_recipients: Iterable[str] = (),
         reuse_searches: bool = True,
     ) -> None:
         self.networks = {network.name: network for network in networks}
@@ -66,6 +69,7 @@ class MarketRegistry:
         self.impact_warning_ppm = impact_warning_ppm
         self.slippage_warning_ppm = slippage_warning_ppm
         self.max_slippage_ppm = max_slippage_ppm
+        self._allowed_recipients = frozenset(int(address, 16) for address in allowed_recipients)
         self.issued_routes = IssuedRoutes()
         self._reuse_searches = reuse_searches
         self._memories: dict[str, SearchMemory] = {}
@@ -83,6 +87,12 @@ class MarketRegistry:
             impact_warning_ppm=self.impact_warning_ppm,
             slippage_warning_ppm=self.slippage_warning_ppm,
         )
+
+    def check_recipient(self, source: InMemorySource, recipient: str | None) -> None:
+        """Raise `UnsafeRecipient` for a recipient that loses what it is sent, unless the settings allow it."""
+        if recipient is None or int(recipient, 16) in self._allowed_recipients:
+            return
+        check_recipient(recipient, source.known_contract(recipient), source.network)
 
     @property
     def served_networks(self) -> tuple[Network, ...]:

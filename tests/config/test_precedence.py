@@ -55,6 +55,7 @@ VALUES: dict[str, dict[str, object]] = {
     "service.port": {"0": 0, "65535": 65_535},
     "service.workers": {"2": 2, "4": 4},
     "service.keys_file": {"/keys.json": Path("/keys.json"), "~/keys.json": HOME / "keys.json"},
+    "service.allowed_recipients": {"0xAB": ("0xAB",), "0x1,0x2": ("0x1", "0x2")},
     "service.cors_origins": {"https://a.example": ("https://a.example",), "*": ("*",)},
     "service.requests_per_minute": {"1": 1, "1000000": 1_000_000},
     "service.requests_per_minute_with_key": {"1": 1, "1000000": 1_000_000},

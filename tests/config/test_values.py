@@ -61,6 +61,7 @@ WRONG: dict[str, list[object]] = {
     "service.port": [-1, 65_536, 0.5, "http", True],
     "service.workers": [0, 257, 1.5, "all", True],
     "service.keys_file": [5, {}],
+    "service.allowed_recipients": [0.5, True, ["0x"], "base", ["0xg0"]],
     "service.cors_origins": [0.5, True, [["a"]]],
     "service.requests_per_minute": [0, 1_000_001, "many", True],
     "service.requests_per_minute_with_key": [0, -5, 0.5],

@@ -70,12 +70,13 @@ class InProcessService:
         clock: FakeClock | None = None,
         client: str = "127.0.0.1",
         state: RedisState | None = None,
+        allowed_recipients: Iterable[str] = (),
     ) -> None:
         self.fake_clock = clock or FakeClock()
         networks = [
             find_network(name) if name in network_names() else opener().network for name, opener in markets.items()
         ]
-        self.registry = MarketRegistry(networks, markets, self.fake_clock.clock)
+        self.registry = MarketRegistry(networks, markets, self.fake_clock.clock, allowed_recipients=allowed_recipients)
         self.log = io.StringIO()
         self.app: Starlette = create_app(
             self.registry, settings or ServiceSettings(), keys=keys or NoKeys(), log=AccessLog(self.log), state=state

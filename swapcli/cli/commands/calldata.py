@@ -5,6 +5,7 @@
 from typing import Any
 
 from swapcli.cli import exit_codes, options
+from swapcli.cli.account_options import check_recipient_option
 from swapcli.cli.command_app import CommandApp
 from swapcli.cli.options import (
     MAX_IMPACT,
@@ -63,6 +64,7 @@ def calldata(
     deadline_s = parse_deadline(payload)
     terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.network)
     terms = terms._replace(deadline_s=deadline_s)
+    check_recipient_option(terms.required_recipient, payload.allow_recipient, context.market.source)
     checker = open_checker(session, context.network, payload)
     quote, transaction = context.answer_order(
         words, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker

@@ -8,7 +8,7 @@ from swapcli.api.route import parse_result
 from swapcli.api.route_result import RouteResult
 from swapcli.api.slippage import SLIPPAGE_RANGE
 from swapcli.cli import exit_codes, options
-from swapcli.cli.account_options import RECIPIENT, parse_account_option
+from swapcli.cli.account_options import RECIPIENT, check_recipient_option, parse_account_option
 from swapcli.cli.command_app import CommandApp, UsageError
 from swapcli.cli.files import STDIN, is_stdin_terminal, read_file
 from swapcli.cli.options import (
@@ -82,6 +82,7 @@ def execute(
     market = session.open_market(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
     quote_source = market.source
     route = _parse_route(session, quote_source.network, document, destination, deadline_s)
+    check_recipient_option(route.terms.required_recipient, payload.allow_recipient, quote_source)
     checker = open_checker(session, quote_source.network, payload)
     terms = route.terms
     if signature is not None:

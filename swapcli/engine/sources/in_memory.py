@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence, Set
-from functools import partial
+from functools import cached_property, partial
 from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult, build_result
@@ -345,6 +345,18 @@ class InMemorySource:
     def known_market(self) -> MarketState:
         """As `QuoteSource.known_market`."""
         return self.market
+
+    def known_contract(self, address: str) -> str | None:
+        """As `QuoteSource.known_contract`."""
+        from swapcli.payload.recipients import POOL, describe_token
+
+        if token := self.market.tokens.get(address):
+            return describe_token(token.symbol)
+        return POOL if address in self._pool_addresses else None
+
+    @cached_property
+    def _pool_addresses(self) -> frozenset[str]:
+        return frozenset(pool.address for pool in self.market.pools.values())
 
     def health(self) -> Health:
         """As `QuoteSource.health`: quote a sample order between two main tokens."""

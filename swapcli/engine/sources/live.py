@@ -145,6 +145,10 @@ class LiveSource:
         """As `QuoteSource.known_market`."""
         return self._pool_source.known_market()
 
+    def known_contract(self, address: str) -> str | None:
+        """As `QuoteSource.known_contract`."""
+        return self._pool_source.known_contract(address)
+
     def known_pools(self, tokens: Collection[str]) -> Mapping[str, Pool] | None:
         """As `QuoteSource.known_pools`."""
         return self._pool_source.known_pools(tokens)

@@ -103,6 +103,10 @@ class PublicSource:
         """As `QuoteSource.known_market`."""
         return self._known.known_market()
 
+    def known_contract(self, address: str) -> str | None:
+        """As `QuoteSource.known_contract`."""
+        return self._known.known_contract(address)
+
     def known_pools(self, tokens: Collection[str]) -> Mapping[str, Pool] | None:
         """As `QuoteSource.known_pools`."""
         return self._known.known_pools(tokens)

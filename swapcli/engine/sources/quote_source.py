@@ -71,6 +71,9 @@ class QuoteSource(Protocol):
         """Return all pools and tokens that the source knows, with their state before any reading; None for a service,
         which does not list its pools."""
 
+    def known_contract(self, address: str) -> str | None:
+        """Return what the known market has at an address, a token or a pool, in words; None if it has nothing there."""
+
     def known_pools(self, tokens: Collection[str]) -> Mapping[str, Pool] | None:
         """Return the known pools that trade all of these tokens, by key, with their state before any reading.
 

@@ -179,6 +179,13 @@ class RemoteSource:
     def known_market(self) -> None:
         """As `QuoteSource.known_market`."""
 
+    def known_contract(self, address: str) -> str | None:
+        """As `QuoteSource.known_contract`, of the tokens that were needed; the service checks its own."""
+        from swapcli.payload.recipients import describe_token
+
+        token = self._tokens.get(address)
+        return describe_token(token.symbol) if token else None
+
     def known_pools(self, tokens: Collection[str]) -> None:
         """As `QuoteSource.known_pools`."""
         del tokens

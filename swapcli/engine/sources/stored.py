@@ -108,6 +108,12 @@ class StoreSource:
         """As `QuoteSource.known_market`."""
         return self.store.read_market()
 
+    def known_contract(self, address: str) -> str | None:
+        """As `QuoteSource.known_contract`."""
+        found = self.store.read_pools([address])
+        tokens = {**found.tokens, **self.store.find_tokens(address)}
+        return self._source(found._replace(tokens=tokens)).known_contract(address)
+
     def known_pools(self, tokens: Collection[str]) -> Mapping[str, Pool]:
         """As `QuoteSource.known_pools`."""
         keys, _ = self.store.find_pools(tokens, None)
