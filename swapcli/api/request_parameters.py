@@ -11,6 +11,7 @@ from collections.abc import Mapping, Sequence
 
 from swapcli.api.fields import MAX_AMOUNT, Fields, require_token_holder
 from swapcli.api.slippage import SlippageRange, parse_slippage_ppm
+from swapcli.api.timestamps import find_unit
 from swapcli.encoding.strict_json import WrittenFloat
 from swapcli.errors import InvalidAddress, InvalidAmount, InvalidDeadline, InvalidInput, InvalidOption, InvalidSlippage
 from swapcli.model.network import Kind
@@ -120,6 +121,13 @@ class RequestParameters(NamedTuple):
         value = self.values.get(name)
         if value is None:
             return now_s + default_s
+        if isinstance(value, int) and (found := find_unit(value, now_s)):
+            unit, seconds = found
+            raise InvalidDeadline(
+                f"{name} looks like {unit}: it must be a future time in whole Unix seconds",
+                hint=f"{value} in seconds is {seconds}",
+                details={"field": name, "now": now_s},
+            )
         if not isinstance(value, int) or isinstance(value, bool) or not now_s < value <= MAX_DEADLINE_S:
             raise InvalidDeadline(
                 f"{name} must be a future time in whole Unix seconds", details={"field": name, "now": now_s}

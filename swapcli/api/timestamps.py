@@ -8,6 +8,10 @@ from __future__ import annotations
 import re
 from datetime import UTC, datetime, timedelta
 
+_UNITS_PER_S = {"milliseconds": 10**3, "microseconds": 10**6, "nanoseconds": 10**9}
+_LIKELY_S = 10 * 365 * 86_400
+"""How far from now a deadline is at most, so that a number of another unit is recognised: read as seconds, the smallest
+of those numbers are times more than 30,000 years ahead."""
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _FORM = re.compile(
     r"(\d{4}-\d\d-\d\d)[Tt ](\d\d:\d\d):([0-5]\d|60)(?:\.(\d+))?(?:[Zz]|([+-])([01]\d|2[0-3]):([0-5]\d))", re.ASCII
@@ -34,3 +38,14 @@ def parse_rfc3339(text: str) -> int:
     start = datetime.fromisoformat(f"{date}T{minute}").replace(tzinfo=UTC)
     whole_minutes = (start - _EPOCH) // timedelta(minutes=1) - offset_m
     return (whole_minutes * 60 + int(seconds)) * 1000 + int((decimals or "")[:3].ljust(3, "0"))
+
+
+def find_unit(number: int, now_s: float) -> tuple[str, int] | None:
+    """Return the unit below seconds in which a Unix time near `now_s` was given, and the time in seconds.
+
+    None if the number looks like none of them.
+    """
+    for unit, per_s in _UNITS_PER_S.items():
+        if abs(number // per_s - now_s) <= _LIKELY_S:
+            return unit, number // per_s
+    return None

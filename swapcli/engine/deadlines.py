@@ -4,11 +4,12 @@ from __future__ import annotations
 
 import re
 
+from swapcli.api.timestamps import find_unit
 from swapcli.encoding.text import truncate
 from swapcli.errors import InvalidDeadline
 
 _FROM_NOW = re.compile(r"\+?([0-9]{1,12})([smh])|\+([0-9]{1,12})", re.IGNORECASE)
-_UNIX_TIME = re.compile(r"[0-9]{1,12}")
+_UNIX_TIME = re.compile(r"[0-9]{1,20}")
 _UNIT_S = {"s": 1, "m": 60, "h": 3_600}
 _SHOWN_CHARACTERS = 40
 
@@ -30,6 +31,13 @@ def parse_deadline_s(text: str, now_s: float, label: str = "--deadline") -> int:
         raise InvalidDeadline(
             f'{label}: "{truncate(text, _SHOWN_CHARACTERS)}" is neither Unix seconds nor a duration',
             hint="write 20m, +1200 or 1800000000",
+        )
+    if found := find_unit(deadline_s, now_s):
+        unit, seconds = found
+        raise InvalidDeadline(
+            f"{label}: {text} looks like {unit}, but a deadline is in seconds",
+            hint=f"write {seconds}",
+            details={"deadline": deadline_s, "now": int(now_s)},
         )
     if deadline_s > LATEST_S:
         raise InvalidDeadline(f"{label}: {text} is after the year 9999", details={"latest": LATEST_S})

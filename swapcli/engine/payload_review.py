@@ -10,6 +10,7 @@ from contextlib import suppress
 from math import ceil
 from typing import TYPE_CHECKING
 
+from swapcli.api.timestamps import find_unit
 from swapcli.engine.decoded_replay import ReviewedSwap, replay_decoded
 from swapcli.engine.dialects import execution_of
 from swapcli.engine.live_choice import check_modelled_is_meant
@@ -370,6 +371,9 @@ class _Reviewer:
             yield QuoteWarning(
                 WarningCode.DEADLINE_PASSED, f"the deadline {format_time(order.deadline_s)} has passed: it will fail"
             )
+        elif order.deadline_s is not None and (found := find_unit(order.deadline_s, self._now_s)):
+            message = f"the deadline looks like {found[0]} and is read as seconds: the swap practically never expires"
+            yield QuoteWarning(WarningCode.DEADLINE_NONE, message)
         elif order.has_deadline and order.deadline_s is None:
             yield QuoteWarning(WarningCode.DEADLINE_NONE, "the swap has no deadline: it can be executed at any time")
         due = order.amount_in if order.is_native_in else 0

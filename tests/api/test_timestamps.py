@@ -8,7 +8,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from swapcli.api.timestamps import format_iso_utc, parse_rfc3339
+from swapcli.api.timestamps import find_unit, format_iso_utc, parse_rfc3339
 
 
 @given(st.integers(-(10**12), 10**14))
@@ -83,3 +83,11 @@ def test_whatever_python_writes_is_read(time: datetime, separator: str) -> None:
 def test_what_is_no_time_of_rfc_3339_is_refused(text: str) -> None:
     with pytest.raises(ValueError, match=r"not a time|out of range|must be in"):
         parse_rfc3339(text)
+
+
+@given(st.integers(10**9, 4 * 10**9), st.integers(-(10**8), 3 * 10**8))
+def test_a_time_of_another_unit_is_recognised(now_s: int, ahead_s: int) -> None:
+    for unit, per_s in (("milliseconds", 10**3), ("microseconds", 10**6), ("nanoseconds", 10**9)):
+        assert find_unit((now_s + ahead_s) * per_s + per_s // 2, now_s) == (unit, now_s + ahead_s)
+    for seconds in (now_s + ahead_s, 0, 2**53 - 1, 2**63 - 1, 253_402_300_799):
+        assert find_unit(seconds, now_s) is None

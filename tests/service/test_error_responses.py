@@ -210,6 +210,19 @@ def test_v1_execute_insufficient_liquidity(service: InProcessService) -> None:
     assert DIRECT_V3 in document["message"]
 
 
+@pytest.mark.parametrize(("per_s", "unit"), [(10**3, "milliseconds"), (10**6, "microseconds"), (10**9, "nanoseconds")])
+def test_a_deadline_of_another_unit_is_refused(service: InProcessService, per_s: int, unit: str) -> None:
+    message = f"deadline looks like {unit}: it must be a future time in whole Unix seconds"
+    for meant_s in (int(NOW_S) + 1_200, int(NOW_S) - 5, int(NOW_S) + 10**8):
+        hint = f"{meant_s * per_s} in seconds is {meant_s}"
+        answer = execute(service, "base", deadline=meant_s * per_s)
+        assert (answer.status_code, answer.json()) == (400, brief("Invalid deadline", message, hint))
+        answer = execute(service, "hyperevm", deadline=meant_s * per_s)
+        assert (answer.status_code, answer.json()) == (400, detailed("Invalid deadline", message, hint))
+    for never in (2**53 - 1, 2**63 - 1, 253_402_300_799):
+        assert execute(service, "base", deadline=never).status_code == 200
+
+
 def test_v1_execute_invalid_deadline_and_route(service: InProcessService) -> None:
     answer = execute(service, "base", deadline=int(NOW_S))
     message = "deadline must be a future time in whole Unix seconds"

@@ -511,6 +511,14 @@ def test_a_deadline_that_is_none_or_has_passed_is_refused(
     assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_DEADLINE")
 
 
+def test_a_deadline_in_milliseconds_is_recognised(execute: Run, found: Callable[..., bytes]) -> None:
+    meant_s = int(time.time()) + 900
+    ran = execute(found("ETH", "USDC", "1"), f"--deadline={meant_s}123", "--json")
+    assert (ran.exit_code, ran.error["code"]) == (2, "INVALID_DEADLINE")
+    assert f"{meant_s}123 looks like milliseconds" in ran.error["message"]
+    assert ran.error["hint"] == f"write {meant_s}"
+
+
 def test_one_stdin_is_not_read_twice(found: Callable[..., bytes]) -> None:
     ran = run_swapcli("execute", "-", "--market", "-", *TO_WALLET, stdin=found("ETH", "USDC", "1"))
     assert ran.stderr.startswith("error: the route and --market cannot both be read from stdin")

@@ -108,6 +108,7 @@ def test_each_change_of_a_payload_has_its_warning(dialect: str, config: str) -> 
         changed["FUNCTION_UNKNOWN"] = "0xdeadbeef" + calldata[10:]
         if order["deadline"] is not None:
             changed["DEADLINE_PASSED"] = calldata.replace(f"{order['deadline']:064x}", f"{1_600_000_000:064x}")
+            changed["DEADLINE_NONE"] = calldata.replace(f"{order['deadline']:064x}", f"{order['deadline'] * 1000:064x}")
         for code, text in changed.items():
             assert text != calldata
             assert code in codes(decode(built, "--from", ME, calldata=text)), code
