@@ -17,6 +17,7 @@ from swapcli.cli.files import is_regular, read_lines
 from swapcli.cli.output import OutputFormat
 from swapcli.cli.quote_context import QuoteContext
 from swapcli.cli.render.csv_text import csv_lines
+from swapcli.cli.render.state_wording import warning_codes
 from swapcli.encoding.strict_json import InvalidJson, parse_json_file
 from swapcli.engine.plain_amounts import parse_raw_amount
 from swapcli.errors import InvalidInput, SwapcliError
@@ -69,11 +70,12 @@ def route_batch(open_context: Callable[[], QuoteContext], options: BatchOptions)
             write, has_header = file.write_line, file.has_results
         if output.format is OutputFormat.CSV and not has_header:
             write(csv_lines(CSV_COLUMNS, ()))
-        statuses = set()
+        statuses, noted = set(), set[str]()
         for answer in _answer_all(entries, context, open_context, worker_count, are_at_hand=is_regular(options.batch)):
             statuses.add(answer.status)
             write(answer.line)
-            output.deferred.extend(answer.notes)
+            output.deferred.extend(note for note in answer.notes if note not in noted)
+            noted.update(answer.notes)
             output.flush_notes()
     return exit_codes.worst(statuses)
 
@@ -145,7 +147,10 @@ def _answer_entry(context: QuoteContext, entry: Entry) -> Answer:
     if output.format is OutputFormat.CSV:
         state = result.get("state")
         kind = state.get("kind") if isinstance(state, dict) else None
-        line = csv_lines(CSV_COLUMNS, [{"id": entry["id"], **result, "state": kind}], header=False)
+        warnings = result.get("warnings")
+        codes = warning_codes(each["code"] for each in warnings) if isinstance(warnings, list) else None
+        row = {"id": entry["id"], **result, "state": kind, "warnings": codes}
+        line = csv_lines(CSV_COLUMNS, [row], header=False)
     else:
         line = output.format_line({"id": entry["id"], "result": result})
     notes = tuple(output.deferred)

@@ -46,7 +46,8 @@ class Output(NamedTuple):
     """Writes results to stdout, notes and warnings to stderr.
 
     With JSON, notes and warnings are deferred until after the result: if the command fails instead, stderr contains
-    only the JSON of the error. With `field`, a dotted path, only this field of the JSON is printed.
+    only the JSON of the error. The warnings of a document go to stderr too, where people see them: a script may read
+    one field. With `field`, a dotted path, only this field of the JSON is printed.
     """
 
     format: OutputFormat
@@ -65,7 +66,8 @@ class Output(NamedTuple):
 
     def _print_note(self, line: str) -> None:
         if self.format is OutputFormat.JSON:
-            self.deferred.append(line)
+            if line not in self.deferred:
+                self.deferred.append(line)
         else:
             print_to_stderr(line, self.color)
 
@@ -89,6 +91,7 @@ class Output(NamedTuple):
             print(to_json(document, indent=2 if sys.stdout.isatty() else None))
         else:
             print(self._format_field(document, self.field))
+        self._warn_as(document)
         self.flush_notes()
 
     def print_line(self, document: object) -> None:
@@ -96,8 +99,17 @@ class Output(NamedTuple):
         self.print_ready_line(self.format_line(document))
 
     def format_line(self, document: object) -> str:
-        """Return what `print_line` prints."""
-        return to_json(document) if self.field is None else self._format_field(document, self.field)
+        """Return what `print_line` prints, and defer the warnings that --get leaves out of it."""
+        if self.field is None:
+            return to_json(document)
+        result = document.get("result") if isinstance(document, dict) else None
+        self._warn_as(document if result is None else result)
+        return self._format_field(document, self.field)
+
+    def _warn_as(self, document: object) -> None:
+        """Print the warnings of a JSON document that has any, in `warnings`."""
+        warnings = document.get("warnings", ()) if isinstance(document, dict) else ()
+        self.warn(QuoteWarning(each["code"], each["message"]) for each in warnings)
 
     def print_ready_line(self, line: str) -> None:
         """Print a line of `format_line`, and flush."""

@@ -100,6 +100,11 @@ def deadline_warnings(network: Network, terms: SwapTerms) -> Iterator[QuoteWarni
     )
 
 
+def state_warnings(market: StateSource, origin: StateSource, ttl_s: int) -> tuple[QuoteWarning, ...]:
+    """Return the warnings about prices and pools of the state `origin`, and about the newest state of their market."""
+    return (*live_warnings(market), *_state_warnings(origin, ttl_s, ""))
+
+
 def live_warnings(origin: StateSource) -> Iterator[QuoteWarning]:
     """Yield a warning where live state was wanted, and no node gave it."""
     if origin.live_failure:

@@ -69,7 +69,7 @@ def test_live_prices_can_be_required(required: tuple[str, ...]) -> None:
 def test_no_warning_of_nodes_where_they_are_excluded(meant: tuple[str, ...]) -> None:
     ran = run(*ROUTE, *meant, "--json")
     assert [each["code"] for each in ran.json["warnings"]] == ["STATE_MODELLED"]
-    assert ran.stderr == ""
+    assert ran.stderr == "warning: the state of the pools is modelled: these are not live prices\n"
 
 
 def test_only_offline_conflicts_with_a_node() -> None:

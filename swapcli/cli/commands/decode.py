@@ -26,6 +26,7 @@ from swapcli.payload.documents import PayloadInput, parse_payload
 from swapcli.payload.given_transaction import MAX_BYTES
 
 if TYPE_CHECKING:
+    from swapcli.engine.payload_review import PayloadReview
     from swapcli.library.market import Market
 
 app = CommandApp()
@@ -102,14 +103,20 @@ def decode(
         from swapcli.cli.render.decode_json import render_review
 
         session.output.print_document(render_review(review))
-        return exit_codes.UNSAFE if review.dangers else exit_codes.OK
+        return _finish(session, review)
     from swapcli.cli.render.decode_view import build_decode_view
 
     session.output.warn(review.warnings)
     session.output.print_details(build_decode_view(review, SYSTEM_CLOCK.now_s()))
+    return _finish(session, review)
+
+
+def _finish(session: Session, review: "PayloadReview") -> int:
+    """Note the dangers of a payload after its review, and return the exit status."""
     if not review.dangers:
         return exit_codes.OK
     session.output.note(f"do not sign this as it is: {', '.join(review.dangers)}")
+    session.output.flush_notes()
     return exit_codes.UNSAFE
 
 

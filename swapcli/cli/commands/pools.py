@@ -13,7 +13,7 @@ from swapcli.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.cli.quote_context import split_network
 from swapcli.cli.session import open_session
 from swapcli.engine.pool_listing import ListedPool, list_pools, list_skipped
-from swapcli.engine.warnings import live_warnings
+from swapcli.engine.warnings import state_warnings
 from swapcli.errors import InvalidOption, SameToken
 from swapcli.model.network import Network
 from swapcli.model.state_source import StateSource
@@ -76,24 +76,25 @@ def pools(
             listed += skipped[: None if count is None else count - len(listed)]
     state = selection.source.state_source
     documents = [_document(pool, known, found, state) for pool in listed]
+    warnings = state_warnings(market.state, state, session.settings.route_ttl_s)
     if session.output.format is OutputFormat.JSON:
         session.output.print_document(
             {
                 "network": found.name,
                 "state": render_state_source(state),
-                "warnings": render_warning_list(live_warnings(market.state)),
+                "warnings": render_warning_list(warnings),
                 "count": total,
                 "pools": documents,
             }
         )
         return
-    session.output.warn(live_warnings(market.state))
+    session.output.warn(warnings)
     from swapcli.cli.render.market_views import PoolTable, build_pools_view
-    from swapcli.cli.render.state_wording import state_column
+    from swapcli.cli.render.state_wording import state_columns
 
     view = build_pools_view(PoolTable(listed, total, names, known, found, state), documents)
     if session.output.format is OutputFormat.CSV:
-        session.output.print_rows([{**each, **state_column(state)} for each in documents])
+        session.output.print_rows([{**each, **state_columns(state, warnings)} for each in documents])
     else:
         session.output.print_details(view)
 

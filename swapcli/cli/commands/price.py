@@ -13,7 +13,7 @@ from swapcli.cli.output import LIST_FORMATS, OutputFormat
 from swapcli.cli.quote_context import split_network
 from swapcli.cli.session import open_session
 from swapcli.engine.token_prices import PriceList, TokenPrice
-from swapcli.engine.warnings import live_warnings
+from swapcli.engine.warnings import state_warnings
 from swapcli.model.network import Network
 from swapcli.networks.address import display_address
 
@@ -51,20 +51,20 @@ def price(
     market = session.open_market(network_name, skip_bad_pools=source.skip_bad_pools)
     found = market.prices(*names, unit=unit)
     documents = [_document(each, found, market.network) for each in found.prices]
+    warnings = state_warnings(market.state, found.state, session.settings.route_ttl_s)
     if session.output.format is OutputFormat.JSON:
-        state = render_state_source(found.state)
-        warnings = render_warning_list(live_warnings(market.state))
+        state, listed = render_state_source(found.state), render_warning_list(warnings)
         session.output.print_document(
-            {"network": market.network.name, "state": state, "warnings": warnings, "prices": documents}
+            {"network": market.network.name, "state": state, "warnings": listed, "prices": documents}
         )
         return
-    session.output.warn(live_warnings(market.state))
+    session.output.warn(warnings)
     from swapcli.cli.render.market_views import build_price_view
-    from swapcli.cli.render.state_wording import state_column
+    from swapcli.cli.render.state_wording import state_columns
 
     view = build_price_view(found, market.network, documents)
     if session.output.format is OutputFormat.CSV:
-        session.output.print_rows([{**each, **state_column(found.state)} for each in documents])
+        session.output.print_rows([{**each, **state_columns(found.state, warnings)} for each in documents])
     else:
         session.output.print_details(view)
 

@@ -9,7 +9,7 @@ from swapcli.cli.errors import report_of
 from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.quote_facts import Fact, symbol
-from swapcli.cli.render.state_wording import describe_block, describe_origin, live_prices_line, state_column
+from swapcli.cli.render.state_wording import describe_block, describe_origin, live_prices_line, state_columns
 from swapcli.encoding.text import printable
 from swapcli.engine.comparison import Alternative, AlternativeKind, Comparison
 from swapcli.errors import NoRoute
@@ -95,11 +95,15 @@ def _footer(found: Comparison) -> str:
 
 
 def csv_documents(found: Comparison) -> tuple[dict[str, object], ...]:
-    """Return the alternatives as the rows of a CSV, each with the kind of its state."""
-    own = found.figures.state if found.figures else None
+    """Return the alternatives as the rows of a CSV, each with the kind of its state.
+
+    The warnings are those of the split route, which the rows that are quoted here share.
+    """
+    own, warnings = (found.figures.state, found.figures.warnings) if found.figures else (None, ())
+    is_own = [each.kind is not AlternativeKind.SERVICE for each in found.alternatives]
     states = [each.state or own for each in found.alternatives]
-    rows = zip(row_documents(found), states, strict=True)
-    return tuple({**row, **(state_column(state) if state else {"state": None})} for row, state in rows)
+    rows = zip(row_documents(found), states, is_own, strict=True)
+    return tuple({**row, **state_columns(state, warnings if here else ())} for row, state, here in rows)
 
 
 def _facts(found: Comparison) -> Iterator[Fact]:

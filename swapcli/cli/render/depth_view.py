@@ -11,7 +11,7 @@ from swapcli.cli.render.comparison_view import token_document
 from swapcli.cli.render.detail_view import DetailView
 from swapcli.cli.render.list_view import ListView
 from swapcli.cli.render.quote_facts import IMPACT_NOTES, Fact, symbol
-from swapcli.cli.render.state_wording import describe_origin, live_prices_line, state_column
+from swapcli.cli.render.state_wording import describe_origin, live_prices_line, state_columns
 from swapcli.encoding.text import printable
 from swapcli.model.depth import Depth, DepthLevel, DepthPoint
 from swapcli.model.number_format import format_percentage, format_usd
@@ -50,8 +50,9 @@ def point_documents(depth: Depth) -> tuple[dict[str, object], ...]:
 
 
 def csv_documents(depth: Depth) -> tuple[dict[str, object], ...]:
-    """Return the quotes of the ladder as the rows of a CSV, each with the kind of its state."""
-    return tuple({**point, **state_column(depth.figures.state)} for point in point_documents(depth))
+    """Return the quotes of the ladder as the rows of a CSV, each with the state and the warnings of the depth."""
+    columns = state_columns(depth.figures.state, depth.figures.warnings)
+    return tuple({**point, **columns} for point in point_documents(depth))
 
 
 def _point_document(point: DepthPoint) -> dict[str, object]:

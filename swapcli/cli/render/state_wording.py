@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from typing import Final
 
 from swapcli.encoding.text import printable
@@ -11,6 +11,7 @@ from swapcli.model.block_tag import BlockTag
 from swapcli.model.network import Network
 from swapcli.model.number_format import ROUGH_DIGITS, SHORT_DIGITS
 from swapcli.model.state_source import StateSource
+from swapcli.model.warning import QuoteWarning
 
 _TAGS: Final[Mapping[BlockTag | None, str]] = {
     BlockTag.PENDING: " (pending: preconfirmed, may still change)",
@@ -57,6 +58,12 @@ def shown_digits(state: StateSource) -> int:
     return SHORT_DIGITS if state.provenance is None or state.is_live else ROUGH_DIGITS
 
 
-def state_column(state: StateSource) -> dict[str, object]:
-    """Return the column of a CSV with the kind of the state, empty where a service does not report it."""
-    return {"state": state.provenance.value if state.provenance else None}
+def state_columns(state: StateSource | None, warnings: Iterable[QuoteWarning]) -> dict[str, object]:
+    """Return the columns of a CSV with the kind of the state, empty where it is unknown, and the codes of warnings."""
+    kind = state.provenance.value if state and state.provenance else None
+    return {"state": kind, "warnings": warning_codes(each.code for each in warnings)}
+
+
+def warning_codes(codes: Iterable[str]) -> str:
+    """Return the codes of warnings for one cell of a CSV."""
+    return ";".join(codes)

@@ -28,10 +28,15 @@ class WatchLines:
 
     def __init__(self, output: Output) -> None:
         self._output = output
+        self._noted: set[str] = set()
 
     def show(self, quote: SwapQuote, change: QuoteChange) -> None:
-        """Print the document of the quote with its change."""
-        self._output.print_line({**quote.to_dict(), "change": change_document(change)})
+        """Print the document of the quote with its change, or a field of it and its warnings, each once."""
+        line = self._output.format_line({**quote.to_dict(), "change": change_document(change)})
+        notes = self._output.deferred
+        notes[:] = [note for note in notes if note not in self._noted]
+        self._noted.update(notes)
+        self._output.print_ready_line(line)
 
     def show_failure(self, error: SwapcliError, last: SwapQuote, age_s: float) -> None:
         """Print the error and the age of the last good quote."""
