@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from math import ceil
 from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult
+from swapcli.engine.gas_cost import gas_in_output, gas_wei_of
 from swapcli.engine.impact_measures import impact_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.warnings import answer_warnings, is_exact, quote_warnings
@@ -23,7 +23,7 @@ def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
     result, quote = answer.result, answer.quote if isinstance(answer, LocalQuote) else None
     fee_bps = terms.integrator.fee_bps if terms.integrator else 0
     amount_out_after_fee = after_fee(result.output_amount, fee_bps)
-    gas_wei = quote.gas_wei if quote else result.gas_cost_wei or None
+    gas_wei = gas_wei_of(answer)
     impact = impact_of(answer)
     return QuoteFigures(
         amount_in=result.input_amount,
@@ -87,19 +87,9 @@ def compute_payload_figures(
 
 
 def _subtract_gas(amount_out: int, answer: QuoteResult, gas_wei: int | None, gas_usd: float | None) -> int | None:
-    """Return an output less the gas cost, which is rounded up; None if the cost or a price is unknown.
-
-    The native token pays for its gas exactly; any other output pays at the prices of the quote in USD.
-    """
-    network, result, token = answer.network, answer.result, answer.order.token_out
-    native = network.to_wrapped_token(network.native)
-    if gas_wei is not None and network.to_wrapped_token(token).address == native.address:
-        return amount_out - gas_wei
-    price_usd = result.output_token.price_usd
-    if gas_usd is None or not price_usd:
-        return None
-    cost: int = ceil(gas_usd / price_usd * 10**token.decimals)
-    return amount_out - cost
+    """Return an output less the gas cost; None if that is unknown in the output token."""
+    cost = gas_in_output(answer, gas_wei, gas_usd)
+    return None if cost is None else amount_out - cost
 
 
 def _single_path(answer: QuoteResult, fee_bps: int) -> SinglePath | None:

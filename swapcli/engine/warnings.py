@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.api.slippage import format_percent
 from swapcli.engine.dialects import router_dialect
+from swapcli.engine.gas_cost import gas_in_output, gas_wei_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.transfer_rules import transfer_warnings
 from swapcli.errors import PriceImpactTooHigh, SlippageTooHigh
@@ -16,7 +17,8 @@ from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import PPM_PER_PERCENT, SwapTerms
+from swapcli.model.swap_terms import PPM_PER_PERCENT, SwapTerms, after_fee
+from swapcli.model.token import in_tokens
 from swapcli.model.units import PPM
 from swapcli.model.warning import QuoteWarning, WarningCode
 from swapcli.networks.address import display_address
@@ -30,6 +32,9 @@ PLACEHOLDER_MARK = "invented"
 SAMPLED_MARK = "sampled"
 """Marks pools that their protocols quote in tables."""
 
+_MAX_GAS_SHARE_PPM = 100_000
+"""Share of the output above which gas is what the order mostly pays for: 10%."""
+
 _STATE_CODES = {
     Provenance.MODELLED: WarningCode.STATE_MODELLED,
     Provenance.SYNTHETIC: WarningCode.STATE_SYNTHETIC,
@@ -42,6 +47,7 @@ def answer_warnings(answer: QuoteResult, impact: PriceImpact | None, terms: Swap
     of_quote = quote_warnings(impact, answer.state_source, terms, placeholder_note(answer))
     return (
         *of_quote,
+        *_gas_warnings(answer, terms),
         *_search_warnings(answer),
         *(_route_warnings(answer) if isinstance(answer, LocalQuote) else ()),
     )
@@ -109,6 +115,19 @@ def live_warnings(origin: StateSource) -> Iterator[QuoteWarning]:
     """Yield a warning where live state was wanted, and no node gave it."""
     if origin.live_failure:
         yield QuoteWarning(WarningCode.LIVE_UNAVAILABLE, origin.live_failure)
+
+
+def _gas_warnings(answer: QuoteResult, terms: SwapTerms) -> Iterator[QuoteWarning]:
+    """Yield a warning where gas costs more than a tenth of what the swap pays after an integrator's fee."""
+    amount_out = after_fee(answer.result.output_amount, terms.integrator.fee_bps if terms.integrator else 0)
+    cost = gas_in_output(answer, gas_wei_of(answer), answer.result.gas_usd)
+    if cost is None or cost * PPM <= amount_out * _MAX_GAS_SHARE_PPM:
+        return
+    token, share = answer.order.token_out, f"{cost / amount_out:.0%} of" if amount_out else "all of"
+    yield QuoteWarning(
+        WarningCode.GAS_EXCEEDS_SHARE,
+        f"gas costs {in_tokens(cost, token)}, {share} the {in_tokens(amount_out, token)} that the swap pays",
+    )
 
 
 def _search_warnings(answer: QuoteResult) -> Iterator[QuoteWarning]:

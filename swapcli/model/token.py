@@ -31,5 +31,6 @@ def in_tokens(amount: int, token: Token) -> str:
 
 def fixed_point(amount: int, decimals: int) -> str:
     """An amount in base units in whole tokens, with all its decimals."""
-    whole, fraction = divmod(amount, 10**decimals)
-    return f"{whole:,}.{fraction:0{decimals}d}" if decimals else f"{whole:,}"
+    whole, fraction = divmod(abs(amount), 10**decimals)
+    sign = "-" if amount < 0 else ""
+    return f"{sign}{whole:,}.{fraction:0{decimals}d}" if decimals else f"{sign}{whole:,}"

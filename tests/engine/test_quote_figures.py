@@ -6,7 +6,7 @@ from fractions import Fraction
 from math import ceil
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from swapcli.api.quote_fields import render_quote_fields
@@ -59,6 +59,24 @@ def test_amounts_follow_from_the_exact_output(
     assert cost == pytest.approx(ceil(Fraction(figures.gas_usd) / Fraction(price_usd) * 10**6), abs=1)
     assert figures.single_path is not None
     assert figures.single_path.amount_out == answer.quote.best_single_path_out
+
+
+@settings(max_examples=20)
+@given(amount=st.integers(10**10, 10**14), fee_bps=st.integers(0, 500))
+@example(10**12, 0)
+@example(10**10, 500)
+def test_gas_above_a_tenth_of_the_output_is_warned_of(base: InMemorySource, amount: int, fee_bps: int) -> None:
+    answer = quote(base, "ETH", "USDC", amount)
+    terms = SwapTerms(5_000, integrator=Integrator("0x" + "9" * 40, fee_bps))
+    figures = compute_figures(answer, terms)
+    assert figures.output_net_of_gas is not None
+    cost = figures.amount_out_after_fee - figures.output_net_of_gas
+    is_warned = "GAS_EXCEEDS_SHARE" in [each.code for each in figures.warnings]
+    assert is_warned == (10 * cost > figures.amount_out_after_fee)
+    (shown,) = [each for each in build_facts(answer, terms, figures) if each.name == "After gas"]
+    whole, _, _ = shown.value.partition(" ")
+    assert Fraction(whole.replace(",", "")) * 10**6 == figures.output_net_of_gas
+    assert ("more than all" in shown.note) == (figures.output_net_of_gas <= 0)
 
 
 @pytest.mark.parametrize("bought", ["ETH", "WETH"])

@@ -70,7 +70,8 @@ def answers(service: InProcessService, name: str, amount: int) -> Iterator[tuple
 
 @pytest.mark.parametrize("name", ["base", "hyperevm", "citrea", "starknet"])
 def test_every_route_and_payload_says_where_it_comes_from(service: InProcessService, name: str) -> None:
-    for endpoint, answer in answers(service, name, 10**15):
+    amount = 10**21 if name == "starknet" else 10**15  # a STRK is worth less than ten times the gas
+    for endpoint, answer in answers(service, name, amount):
         state, codes = stated(answer)
         assert state is not None, endpoint
         assert (state.provenance, codes) == (Provenance.MODELLED, ("STATE_MODELLED",)), endpoint
@@ -148,6 +149,16 @@ def test_a_high_slippage_is_answered_with_a_warning(service: InProcessService) -
             assert ("SLIPPAGE_HIGH" in stated(answer)[1]) == warned
     detailed = service.get("/base/route", order | {"slippage": "30", "details": "true"}).json()
     assert "SLIPPAGE_HIGH" in [each["code"] for each in detailed["warnings"]]
+
+
+def test_gas_that_outweighs_the_order_is_a_warning(service: InProcessService) -> None:
+    terms = {"destination": "0x" + "81" * 20, "slippage": "0.5"}
+    for amount, warned in ((10**12, True), (10**18, False)):
+        order = build_order_query("base", amount) | {"details": "true"}
+        route, built = service.get("/base/v2/route", order), service.get("/base/v2/routeAndCalldata", order | terms)
+        for answer, figures in ((route, route.json()), (built, built.json()["route"])):
+            codes = [each["code"] for each in figures["warnings"]]
+            assert ("GAS_EXCEEDS_SHARE" in stated(answer)[1], "GAS_EXCEEDS_SHARE" in codes) == (warned, warned)
 
 
 def test_a_slippage_of_javascript_is_rounded_down(service: InProcessService) -> None:

@@ -44,6 +44,7 @@ def build_facts(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) ->
     yield _impact(figures)
     yield from _single_path(answer, figures)
     yield _gas(answer, figures)
+    yield from _after_gas(answer, figures)
     yield from _certificate(figures)
     yield _state(figures)
 
@@ -134,6 +135,14 @@ def _gas(answer: QuoteResult, figures: QuoteFigures) -> Fact:
     if figures.gas_wei is not None:
         return Fact("Gas", exact_amount(figures.gas_wei, native), value_usd)
     return Fact("Gas", "unknown" if figures.gas_units is None else f"{figures.gas_units:,} units", value_usd)
+
+
+def _after_gas(answer: QuoteResult, figures: QuoteFigures) -> Iterator[Fact]:
+    net, amount_out = figures.output_net_of_gas, figures.amount_out_after_fee
+    if net is not None and amount_out:
+        share = (amount_out - net) / amount_out
+        note = f"gas takes {format_percentage(share) if share < 1 else 'more than all'} of the output"
+        yield Fact("After gas", exact_amount(net, answer.order.token_out), note)
 
 
 def _gas_costs(figures: QuoteFigures, native: Token) -> Iterator[str]:

@@ -108,3 +108,15 @@ def test_bad_input_is_one_sentence(words: tuple[str, ...], status: int, message:
     ran = run_swapcli("compare", *words)
     assert (ran.exit_code, ran.stdout) == (status, "")
     assert ran.stderr.splitlines()[0].startswith(f"error: {message}")
+
+
+def test_an_output_that_gas_eats_up_is_negative_net_of_gas() -> None:
+    ran = run_swapcli("compare", "base", "ETH", "USDC", "0.0000001", "--plain")
+    nets = {
+        int(each["outputNetOfGas"])
+        for each in run_swapcli("compare", "base", "ETH", "USDC", "0.0000001", "--json").json["alternatives"]
+        if each["outputNetOfGas"]
+    }
+    assert max(nets) < 0
+    assert f"-{-max(nets) / 10**6:f}".rstrip("0") in ran.stdout
+    assert "warning: gas costs " in ran.stderr
