@@ -146,12 +146,14 @@ def build_transaction(
     router = _router(network)
     integrator = result.integrator
     left = after_fee(amount_out, integrator.fee_bps if integrator else 0)
+    token_in, token_out = (network.to_wrapped(each.address) for each in (result.input_token, result.output_token))
+    slippage_ppm = 0 if token_in == token_out else terms.slippage_ppm  # wrapping has none
     route = RouterRouteParam(
-        token_in=network.to_wrapped(result.input_token.address),
-        token_out=network.to_wrapped(result.output_token.address),
+        token_in=token_in,
+        token_out=token_out,
         amount_in=result.input_amount,
         amount_out=amount_out,
-        min_received=min_received(left, terms.slippage_ppm),
+        min_received=min_received(left, slippage_ppm),
         recipient=terms.required_recipient,
         swap_type=result.swap_type,
     )

@@ -9,6 +9,7 @@ from swapcli.engine.gas_cost import gas_in_output, gas_wei_of
 from swapcli.engine.impact_measures import impact_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.warnings import answer_warnings, is_exact, quote_warnings
+from swapcli.engine.wrap import terms_of_answer, terms_of_payload
 from swapcli.model.price_impact import PriceImpact
 from swapcli.model.quote_figures import QuoteFigures, SinglePath
 from swapcli.model.state_source import StateSource
@@ -20,6 +21,7 @@ if TYPE_CHECKING:
 
 def compute_figures(answer: QuoteResult, terms: SwapTerms) -> QuoteFigures:
     """Return the figures of a quote on the terms of its swap, with the warnings about it."""
+    terms = terms_of_answer(answer, terms)
     result, quote = answer.result, answer.quote if isinstance(answer, LocalQuote) else None
     fee_bps = terms.integrator.fee_bps if terms.integrator else 0
     amount_out_after_fee = after_fee(result.output_amount, fee_bps)
@@ -64,7 +66,7 @@ def compute_payload_figures(
 
     The replay has no gas price and compares no other route, so these figures are unknown.
     """
-    amount_out = payload.call.route.amount_out
+    amount_out, terms = payload.call.route.amount_out, terms_of_payload(payload, terms)
     return QuoteFigures(
         amount_in=payload.call.route.amount_in,
         amount_out=amount_out,

@@ -11,6 +11,7 @@ from swapcli.engine.dialects import router_dialect
 from swapcli.engine.gas_cost import gas_in_output, gas_wei_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.engine.transfer_rules import transfer_warnings
+from swapcli.engine.wrap import terms_of_answer
 from swapcli.errors import PriceImpactTooHigh, SlippageTooHigh
 from swapcli.model.market import Provenance
 from swapcli.model.network import Network
@@ -44,6 +45,7 @@ _UNSAFE_STATES = frozenset({WarningCode.STATE_MODELLED, WarningCode.STATE_SYNTHE
 
 def answer_warnings(answer: QuoteResult, impact: PriceImpact | None, terms: SwapTerms) -> tuple[QuoteWarning, ...]:
     """Return the warnings of an answer with its price impact, on the terms of its swap, each code once."""
+    terms = terms_of_answer(answer, terms)
     of_quote = quote_warnings(impact, answer.state_source, terms, placeholder_note(answer))
     return (
         *of_quote,

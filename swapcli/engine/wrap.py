@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 from math import inf, nextafter
+from typing import TYPE_CHECKING
 
+from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.errors import NoRoute
 from swapcli.model.network import WRAPPER_FAMILY, WRAPPER_PROTOCOL, Network
 from swapcli.model.order import ZERO_ADDRESS, Order
 from swapcli.model.pool import Pool
 from swapcli.model.quote import SHARES_PER_HOP, SHARES_PER_ROUTE, Certificate, Quote, Route, Segment, Swap
+from swapcli.model.swap_terms import SwapTerms
 from swapcli.model.token import Token
 from swapcli.pools import family
 from swapcli.routing.replay import replay
+
+if TYPE_CHECKING:
+    from swapcli.model.transaction import UnsignedTransaction
 
 WRAP_GAS_UNITS = 69_300
 UNWRAP_GAS_UNITS = 78_300
@@ -21,6 +27,19 @@ UNWRAP_GAS_UNITS = 78_300
 def is_wrapping(order: Order, network: Network) -> bool:
     """Return whether an order exchanges the native token and its wrapped form."""
     return {order.token_in.address, order.token_out.address} == {ZERO_ADDRESS, network.wrapped_native_address}
+
+
+def terms_of_answer(answer: QuoteResult, terms: SwapTerms) -> SwapTerms:
+    """Return the terms of a quote: without slippage for a wrap or unwrap that is built here, which pays one for one."""
+    has_slippage = not isinstance(answer, LocalQuote) or not is_wrapping(answer.order, answer.network)
+    return terms if has_slippage else terms._replace(slippage_ppm=0)
+
+
+def terms_of_payload(payload: UnsignedTransaction, terms: SwapTerms) -> SwapTerms:
+    """Return the terms of a payload: without slippage for a wrap or unwrap whose minimum is all of its output."""
+    route = payload.call.route
+    is_exact = route.token_in == route.token_out and route.min_received == route.amount_out
+    return terms._replace(slippage_ppm=0) if is_exact else terms
 
 
 def check_wrapper_allowed(order: Order, network: Network) -> None:

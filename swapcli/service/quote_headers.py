@@ -13,6 +13,7 @@ from swapcli.engine.impact_measures import impact_of
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.warnings import answer_warnings, quote_warnings
+from swapcli.engine.wrap import terms_of_payload
 from swapcli.model.price_impact import PriceImpact
 from swapcli.model.state_source import StateSource
 from swapcli.model.swap_terms import SwapTerms
@@ -45,7 +46,7 @@ def payload_headers(
 ) -> Headers:
     """Return the headers of a transaction that `source` has just built from `result` on these terms."""
     state, impact = source.state_source, source.impact_of(result, payload)
-    warnings = quote_warnings(impact, state, registry.with_limits(terms))
+    warnings = quote_warnings(impact, state, registry.with_limits(terms_of_payload(payload, terms)))
     return _headers(state, warnings, impact)
 
 

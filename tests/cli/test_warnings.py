@@ -193,6 +193,23 @@ def test_a_higher_slippage_can_be_allowed_and_is_warned_of() -> None:
     assert "SLIPPAGE_HIGH" not in codes(quiet.json)
 
 
+@pytest.mark.parametrize(("sold", "bought"), [("ETH", "WETH"), ("WETH", "ETH")])
+@pytest.mark.parametrize("dialect", ["fibrous", "universal-router"])
+def test_wrapping_has_no_slippage(sold: str, bought: str, dialect: str) -> None:
+    order, router = ("base", sold, bought, "1.5"), ("--router-dialect", dialect, "--slippage", "5")
+    amount = 15 * 10**17
+    route = run_swapcli("route", *order, *router, "--json")
+    assert (route.json["minReceived"], route.json["slippage"]) == (str(amount), 0)
+    executed = ("execute", "-", *WALLET, *router, "--json")
+    for ran in (
+        calldata(*order, *router, "--json"),
+        run_swapcli(*executed, stdin=route.stdout.encode()),
+    ):
+        decoded = run_swapcli("decode", "-", "--json", stdin=ran.stdout.encode()).json
+        assert (decoded["order"]["minReceived"], decoded["dangers"]) == (str(amount), [])
+        assert "SLIPPAGE_HIGH" not in codes(ran.json)
+
+
 @pytest.mark.parametrize("text", ["-1", "101", "all", "", "NaN"])
 def test_an_impact_that_is_no_percentage_is_refused(text: str) -> None:
     assert calldata(*LITTLE, f"--max-impact={text}").exit_code == 2

@@ -10,6 +10,7 @@ import pytest
 from swapcli.api.state_headers import STATE_HEADER, WARNINGS_HEADER, ReportedState, parse_state, parse_warnings
 from swapcli.config.settings import ServiceSettings
 from swapcli.model.market import Provenance
+from swapcli.networks.catalogue import find_network
 from tests.support.service import (
     FELT_RECIPIENT,
     ROUTER,
@@ -149,6 +150,18 @@ def test_a_high_slippage_is_answered_with_a_warning(service: InProcessService) -
             assert ("SLIPPAGE_HIGH" in stated(answer)[1]) == warned
     detailed = service.get("/base/route", order | {"slippage": "30", "details": "true"}).json()
     assert "SLIPPAGE_HIGH" in [each["code"] for each in detailed["warnings"]]
+
+
+def test_wrapping_is_built_without_slippage(service: InProcessService) -> None:
+    wrapped = find_network("base").wrapped_native_address or ""
+    order = build_order_query("base") | {"tokenOutAddress": wrapped}
+    terms = {"destination": "0x" + "81" * 20}
+    built = service.get("/base/v2/routeAndCalldata", order | {**terms, "slippage": "30", "details": "true"})
+    posted = {"route": service.get_json("/base/v2/route", order), "slippage": 30, **terms}
+    for answer in (built, service.post("/base/v2/calldata", posted)):
+        document = answer.json()
+        call = document.get("calldata", document)
+        assert (call["route"]["min_received"], stated(answer)[1]) == (str(10**18), ("STATE_MODELLED",))
 
 
 def test_gas_that_outweighs_the_order_is_a_warning(service: InProcessService) -> None:

@@ -179,7 +179,7 @@ def _print(
         from swapcli.cli.render.payload_view import build_execute_view
         from swapcli.cli.render.simulation_view import with_simulation
 
-        slippage_ppm, full = route.terms.slippage_ppm, shows_full_calldata(session, options)
+        slippage_ppm, full = figures.slippage_ppm, shows_full_calldata(session, options)
         view = build_execute_view(route.result, transaction, transactions, network, slippage_ppm, full=full)
         session.output.print_payload(with_simulation(view, checked))
 
