@@ -5,9 +5,8 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from swapcli.api.route_result import RouteResult
-from swapcli.engine.gas_cost import gas_in_output, gas_wei_of
 from swapcli.engine.impact_measures import impact_of
-from swapcli.engine.quote_results import LocalQuote, QuoteResult
+from swapcli.engine.quote_results import LocalQuote, QuoteResult, gas_in_output, gas_wei_of
 from swapcli.engine.warnings import answer_warnings, is_exact, quote_warnings
 from swapcli.engine.wrap import terms_of_answer, terms_of_payload
 from swapcli.model.price_impact import PriceImpact

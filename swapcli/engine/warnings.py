@@ -8,8 +8,7 @@ from typing import TYPE_CHECKING
 
 from swapcli.api.slippage import format_percent
 from swapcli.engine.dialects import router_dialect
-from swapcli.engine.gas_cost import gas_in_output, gas_wei_of
-from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
+from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote, gas_in_output, gas_wei_of
 from swapcli.engine.transfer_rules import transfer_warnings
 from swapcli.engine.wrap import terms_of_answer
 from swapcli.errors import PriceImpactTooHigh, SlippageTooHigh
