@@ -49,8 +49,8 @@ abstract contract Families is SettledPools {
     }
 
     /// The callback of a concentrated pool, whatever the protocol calls it: (int256, int256, bytes), the positive amount
-    /// is owed.
-    fallback() external {
+    /// is owed. It is payable so that it need not look for a value: no pool sends one, and what came would have to leave.
+    fallback() external payable {
         (int256 owed0, int256 owed1, bytes memory data) = abi.decode(msg.data[4:], (int256, int256, bytes));
         _admit(ANY_FUNCTION, data);
         (address token, uint256 amount) = abi.decode(data, (address, uint256));

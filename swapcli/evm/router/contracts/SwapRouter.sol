@@ -94,11 +94,20 @@ contract SwapRouter is Families {
         alone
         returns (uint256)
     {
-        Shares memory shares = abi.decode(integrator_data, (Shares));
-        if (shares.feeBps != 0 && shares.surplusBps != 0) revert CannotTakeBothFeeAndSurplus();
-        if (shares.feeBps > MOST_FEE_BPS) revert FeePercentageExceedsMaximum();
-        if (shares.surplusBps > MOST_SURPLUS_BPS) revert SurplusPercentageExceedsMaximum();
-        return _run(route, swaps, shares);
+        return _run(route, swaps, _readShares(integrator_data));
+    }
+
+    /// As `swap`, or with integrator data as `swapIntegrator`, until the second `deadline`.
+    function swapBefore(
+        uint256 deadline,
+        RouteParam calldata route,
+        SwapParams[] calldata swaps,
+        bytes calldata integrator_data
+    ) external payable alone returns (uint256) {
+        if (block.timestamp > deadline) revert DeadlineExpired();
+        return _run(
+            route, swaps, integrator_data.length == 0 ? Shares(address(0), 0, 0) : _readShares(integrator_data)
+        );
     }
 
     /// The caller's own signature (EIP-2612) stands in for an approval.
@@ -114,6 +123,13 @@ contract SwapRouter is Families {
         // Anyone may have used the signature before: what counts is whether the input can be taken.
         try IToken(route.token_in).permit(msg.sender, address(this), route.amount_in, deadline, v, r, s) {} catch {}
         return _run(route, swaps, Shares(address(0), 0, 0));
+    }
+
+    function _readShares(bytes calldata integrator_data) private pure returns (Shares memory shares) {
+        shares = abi.decode(integrator_data, (Shares));
+        if (shares.feeBps != 0 && shares.surplusBps != 0) revert CannotTakeBothFeeAndSurplus();
+        if (shares.feeBps > MOST_FEE_BPS) revert FeePercentageExceedsMaximum();
+        if (shares.surplusBps > MOST_SURPLUS_BPS) revert SurplusPercentageExceedsMaximum();
     }
 
     function _run(RouteParam calldata route, SwapParams[] calldata swaps, Shares memory shares)
@@ -201,8 +217,14 @@ contract SwapRouter is Families {
         view
         returns (Ledger memory ledger)
     {
-        uint256 most = 2 * swaps.length + 2;
-        ledger = Ledger(0, new address[](most), new uint256[](most), address(this).balance - msg.value);
+        uint256 most;
+        uint256 native;
+        // As many swaps as the calldata has room for; the value is a part of the balance.
+        unchecked {
+            most = 2 * swaps.length + 2;
+            native = address(this).balance - msg.value;
+        }
+        ledger = Ledger(0, new address[](most), new uint256[](most), native);
         _enter(ledger, route.token_in);
         for (uint256 k = 0; k < swaps.length; ++k) {
             _enter(ledger, swaps[k].token_in);
@@ -221,7 +243,10 @@ contract SwapRouter is Families {
 
     /// Where the token stands, or would be entered.
     function _position(Ledger memory ledger, address token) private pure returns (uint256 position) {
-        while (position < ledger.count && ledger.tokens[position] != token) ++position;
+        // It ends at the count at the latest.
+        unchecked {
+            while (position < ledger.count && ledger.tokens[position] != token) ++position;
+        }
     }
 
     /// What the route holds of a token.
