@@ -1,4 +1,4 @@
-"""The router's calls as bytes: `swap`, `swapIntegrator` and `swapWithPermit`, encoded and decoded.
+"""The router's calls as bytes: `swap`, `swapIntegrator`, `swapWithPermit` and `swapBefore`, encoded and decoded.
 
     RouteParam  (address token_in, address token_out, uint256 amount_in, uint256 amount_out, uint256 min_received,
                  address destination, uint8 swap_type)
@@ -8,6 +8,9 @@
     swap(RouteParam, SwapParams[])
     swapIntegrator(RouteParam, SwapParams[], bytes integrator_data)
     swapWithPermit(RouteParam, SwapParams[], uint256 deadline, uint8 v, bytes32 r, bytes32 s)
+    swapBefore(uint256 deadline, RouteParam, SwapParams[], bytes integrator_data)
+
+Only this project's router has `swapBefore`, whose integrator data may be empty.
 
 Only the encoding that every ABI encoder gives is read: contents in the order of their offsets, without gaps, padded
 with zeros, nothing after them. What is decoded encodes to the same bytes again.
@@ -38,7 +41,9 @@ from swapcli.records import NamedTuple
 SWAP: Final = "8619b04e"
 SWAP_INTEGRATOR: Final = "21ed51f7"
 SWAP_WITH_PERMIT: Final = "df9f8e3a"
+SWAP_BEFORE: Final = "54f53f8b"
 
+_CALLS: Final = {SWAP: "swap", SWAP_INTEGRATOR: "swapIntegrator", SWAP_BEFORE: "swapBefore"}
 _SELECTOR_BYTES: Final = 4
 _ROUTE_WORDS: Final = 7
 _SWAP_WORDS: Final = 7
@@ -57,12 +62,17 @@ class Permit(NamedTuple):
 
 
 def encode_call(call: RouterCall) -> str:
-    """Calldata of `swap`, or of `swapIntegrator` where the call has integrator data: hex with 0x.
+    """Calldata of `swap`, of `swapIntegrator` with integrator data, or of `swapBefore` with a deadline: hex with 0x.
 
     Raises `InvalidInput` naming the field whose value is out of range.
     """
     swaps = _list_words(call.swaps)
     route = _route_words(call.route)
+    if call.deadline_s is not None:
+        head = _ROUTE_WORDS + 3
+        offsets = _offset(head) + f"{head * WORD + len(swaps) // 2:064x}"
+        deadline = encode_uint(call.deadline_s, 256, "deadline")
+        return f"0x{SWAP_BEFORE}{deadline}{route}{offsets}{swaps}{encode_bytes(call.integrator_data)}"
     if not call.integrator_data:
         return f"0x{SWAP}{route}{_offset(_ROUTE_WORDS + 1)}{swaps}"
     head = _ROUTE_WORDS + 2
@@ -71,13 +81,13 @@ def encode_call(call: RouterCall) -> str:
 
 
 def decode_call(calldata: str) -> RouterCall:
-    """The call in calldata of `swap` or `swapIntegrator`, the exact inverse of `encode_call`.
+    """The call in calldata of `swap`, `swapIntegrator` or `swapBefore`, the exact inverse of `encode_call`.
 
     Raises `InvalidInput` for anything else, naming what is wrong. Time and memory grow with the length of the input.
     """
     selector, reader = _open(calldata)
-    if selector not in (SWAP, SWAP_INTEGRATOR):
-        _refuse_selector(selector, {SWAP: "swap", SWAP_INTEGRATOR: "swapIntegrator"})
+    if selector not in _CALLS:
+        _refuse_selector(selector, _CALLS)
     call = _read_call(selector, reader)
     reader.end("calldata")
     return call
@@ -87,6 +97,8 @@ def encode_permit_call(call: RouterCall, permit: Permit) -> str:
     """Calldata of `swapWithPermit`: hex with 0x. It has no place for integrator data. Raises `InvalidInput`."""
     if call.integrator_data:
         raise invalid_field("integrator_data", "swapWithPermit does not take any")
+    if call.deadline_s is not None:
+        raise invalid_field("deadline", "swapWithPermit has that of its permit")
     route, offset, swaps = _route_words(call.route), _offset(_ROUTE_WORDS + 5), _list_words(call.swaps)
     return f"0x{SWAP_WITH_PERMIT}{route}{offset}{_permit_words(permit)}{swaps}"
 
@@ -110,35 +122,34 @@ class DecodedRouterCall(NamedTuple):
 
 
 def decode_any_call(calldata: str) -> DecodedRouterCall:
-    """Decode any of the three functions, also with bytes after the end. Raises `InvalidInput` as `decode_call` does."""
+    """Decode any of the functions, also with bytes after the end. Raises `InvalidInput` as `decode_call` does."""
     selector, reader = _open(calldata)
     permit = None
     if selector == SWAP_WITH_PERMIT:
         call, permit = _read_permit_call(reader)
-    elif selector in (SWAP, SWAP_INTEGRATOR):
+    elif selector in _CALLS:
         call = _read_call(selector, reader)
     else:
-        _refuse_selector(
-            selector, {SWAP: "swap", SWAP_INTEGRATOR: "swapIntegrator", SWAP_WITH_PERMIT: "swapWithPermit"}
-        )
+        _refuse_selector(selector, {**_CALLS, SWAP_WITH_PERMIT: "swapWithPermit"})
     return DecodedRouterCall(call, permit, reader.remaining)
 
 
 def _read_call(selector: str, reader: AbiReader) -> RouterCall:
-    """Read the arguments of `swap` or `swapIntegrator`."""
+    """Read the arguments of `swap`, `swapIntegrator` or `swapBefore`."""
+    deadline_s = reader.uint(256, "deadline") if selector == SWAP_BEFORE else None
     route = _read_route(reader)
     if selector == SWAP:
         reader.offset((_ROUTE_WORDS + 1) * WORD, "swaps")
         return RouterCall(route, _read_list(reader))
-    reader.offset((_ROUTE_WORDS + 2) * WORD, "swaps")
+    reader.offset((_ROUTE_WORDS + (2 if deadline_s is None else 3)) * WORD, "swaps")
     integrator_offset = reader.uint(256, "integrator_data offset")
     swaps = _read_list(reader)
     if integrator_offset != reader.position:
         raise invalid_field("integrator_data offset", f"expected {reader.position}, not {integrator_offset}")
     integrator_data = reader.content("integrator_data")
-    if not integrator_data:
+    if not integrator_data and deadline_s is None:
         raise invalid_field("integrator_data", "empty, although the call is swapIntegrator")
-    return RouterCall(route, swaps, integrator_data)
+    return RouterCall(route, swaps, integrator_data, deadline_s)
 
 
 def _read_permit_call(reader: AbiReader) -> tuple[RouterCall, Permit]:

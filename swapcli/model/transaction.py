@@ -44,11 +44,16 @@ class RouterSwapParam(NamedTuple):
 
 
 class RouterCall(NamedTuple):
-    """A call of a router, before it is encoded. `integrator_data` is empty without an integrator."""
+    """A call of a router, before it is encoded. `integrator_data` is empty without an integrator.
+
+    The router refuses the call after `deadline_s` (Unix), None if it always accepts it. Only this project's router
+    knows deadlines.
+    """
 
     route: RouterRouteParam
     swaps: tuple[RouterSwapParam, ...]
     integrator_data: bytes = b""
+    deadline_s: int | None = None
 
 
 class EncodedCall(NamedTuple):

@@ -18,6 +18,7 @@ SIGNATURES = {
     "swap": f"swap({ROUTE_TYPE},{LIST_TYPE})",
     "swapIntegrator": f"swapIntegrator({ROUTE_TYPE},{LIST_TYPE},bytes)",
     "swapWithPermit": f"swapWithPermit({ROUTE_TYPE},{LIST_TYPE},{','.join(PERMIT_TYPES)})",
+    "swapBefore": f"swapBefore(uint256,{ROUTE_TYPE},{LIST_TYPE},bytes)",
     "approve": "approve(address,uint256)",
 }
 
@@ -41,7 +42,8 @@ swaps = st.builds(
     extra_data=EXTRA,
     extra_felts=st.just(()),
 )
-calls = st.builds(RouterCall, routes, st.lists(swaps, max_size=6).map(tuple), INTEGRATOR_DATA)
+calls = st.builds(RouterCall, routes, st.lists(swaps, max_size=6).map(tuple), INTEGRATOR_DATA, st.none())
+timed_calls = st.builds(RouterCall, routes, st.lists(swaps, max_size=6).map(tuple), INTEGRATOR_DATA, NUMBERS)
 permits = st.builds(
     Permit,
     NUMBERS,
@@ -57,7 +59,8 @@ def random_call(rng: random.Random) -> RouterCall:
         _address(rng), _address(rng), _number(rng), _number(rng), _number(rng), _address(rng), rng.choice([*SwapType])
     )
     entries = tuple(_random_swap(rng) for _ in range(rng.choice([1, 2, 3, 5, 8, 30])))
-    return RouterCall(route, entries, rng.randbytes(rng.choice([0, 0, 96, 33])))
+    deadline_s = rng.choice([None, None, _number(rng)])
+    return RouterCall(route, entries, rng.randbytes(rng.choice([0, 0, 96, 33])), deadline_s)
 
 
 def _random_swap(rng: random.Random) -> RouterSwapParam:
@@ -83,6 +86,8 @@ def _number(rng: random.Random) -> int:
 def abi_encoded(call: RouterCall, *permit: object) -> bytes:
     """Return the call's arguments encoded by eth_abi; `permit` are the fields of a permit."""
     types, values = [ROUTE_TYPE, LIST_TYPE], [tuple(call.route), [tuple(swap)[:7] for swap in call.swaps]]
+    if call.deadline_s is not None:
+        return encode(["uint256", *types, "bytes"], [call.deadline_s, *values, call.integrator_data])
     if call.integrator_data:
         return encode([*types, "bytes"], [*values, call.integrator_data])
     return encode([*types, *(PERMIT_TYPES if permit else ())], [*values, *permit])

@@ -22,7 +22,7 @@ from swapcli.evm.transactions import APPROVE
 from swapcli.model.swap_type import SwapType
 from swapcli.model.transaction import RouterCall, RouterRouteParam, RouterSwapParam
 from swapcli.networks.address import keccak256
-from tests.evm.build import SIGNATURES, abi_decoded, abi_encoded, calls, permits, random_call
+from tests.evm.build import SIGNATURES, abi_decoded, abi_encoded, calls, permits, random_call, timed_calls
 
 A, B, C = "0x" + "a1" * 20, "0x" + "b2" * 20, "0x" + "c3" * 20
 ROUTE = RouterRouteParam(A, B, 5, 4, 3, C, SwapType.TOKEN_TO_TOKEN)
@@ -37,6 +37,7 @@ PERMIT = Permit(1, 27, b"r" * 32, b"s" * 32)
         ("swap", calldata.SWAP),
         ("swapIntegrator", calldata.SWAP_INTEGRATOR),
         ("swapWithPermit", calldata.SWAP_WITH_PERMIT),
+        ("swapBefore", calldata.SWAP_BEFORE),
         ("approve", APPROVE),
     ],
 )
@@ -46,10 +47,12 @@ def test_selectors_are_the_hashes_of_the_signatures(name: str, selector: str) ->
 
 def expected(call: RouterCall) -> str:
     selector = "21ed51f7" if call.integrator_data else "8619b04e"
+    if call.deadline_s is not None:
+        selector = "54f53f8b"
     return f"0x{selector}{abi_encoded(call).hex()}"
 
 
-@given(calls)
+@given(calls | timed_calls)
 def test_any_call_matches_eth_abi_and_decodes_back(call: RouterCall) -> None:
     encoded = encode_call(call)
     assert encoded == expected(call)

@@ -9,7 +9,7 @@ from typing import Final
 from swapcli.encoding.abi import WORD, parse_hex
 from swapcli.errors import InvalidInput
 from swapcli.evm import permit2_allowance, settler_actions, transactions
-from swapcli.evm.calldata import SWAP, SWAP_INTEGRATOR, SWAP_WITH_PERMIT, decode_any_call
+from swapcli.evm.calldata import SWAP, SWAP_BEFORE, SWAP_INTEGRATOR, SWAP_WITH_PERMIT, decode_any_call
 from swapcli.evm.decoding.arguments import Arguments
 from swapcli.evm.integrator import IntegratorShares, decode_integrator_data
 from swapcli.evm.universal_router import commands
@@ -81,8 +81,8 @@ def _decode_router_call(raw: bytes, arguments: bytes, native: _Native) -> Decode
         is_native_in=route.swap_type is SwapType.NATIVE_TO_TOKEN,
         is_native_out=route.swap_type is SwapType.TOKEN_TO_NATIVE,
         amount_out=route.amount_out,
-        deadline_s=permit.deadline if permit else None,
-        has_deadline=permit is not None,
+        deadline_s=permit.deadline if permit else call.deadline_s,
+        has_deadline=permit is not None or call.deadline_s is not None,
     )
     oddities = [
         f"swap {number + 1} has another type than the order"
@@ -163,6 +163,7 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
         SWAP: "swap",
         SWAP_INTEGRATOR: "swapIntegrator",
         SWAP_WITH_PERMIT: "swapWithPermit",
+        SWAP_BEFORE: "swapBefore",
         transactions.APPROVE: "approve",
         permit2_allowance.APPROVE: "approve of Permit2",
         commands.EXECUTE: "execute",
@@ -173,7 +174,7 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
 )
 DECODERS: Final[Mapping[str, Callable[[bytes, bytes, _Native], DecodedCall]]] = MappingProxyType(
     {
-        **dict.fromkeys((SWAP, SWAP_INTEGRATOR, SWAP_WITH_PERMIT), _decode_router_call),
+        **dict.fromkeys((SWAP, SWAP_INTEGRATOR, SWAP_WITH_PERMIT, SWAP_BEFORE), _decode_router_call),
         transactions.APPROVE: _decode_approve,
         permit2_allowance.APPROVE: _decode_permit2_approve,
         **dict.fromkeys((commands.EXECUTE, commands.EXECUTE_WITHOUT_DEADLINE), _decode_universal_router),

@@ -12,6 +12,7 @@ from tests.contracts.evm import Artifact, Chain, Contract, RevertedError, select
 from tests.evm.build import SIGNATURES
 
 PUBLISHED = {"swap": "8619b04e", "swapIntegrator": "21ed51f7", "swapWithPermit": "df9f8e3a"}
+OWN = {"swapBefore": "54f53f8b"}
 ERRORS = {
     "RateExceedsMaximum",
     "RateZero",
@@ -28,7 +29,7 @@ def test_the_source_compiles_to_the_committed_artifact() -> None:
     assert build(ROUTER) == ROUTER.artifact.read_text()
 
 
-@pytest.mark.parametrize(("name", "expected"), PUBLISHED.items())
+@pytest.mark.parametrize(("name", "expected"), (PUBLISHED | OWN).items())
 def test_functions_have_the_published_selectors_and_abi(name: str, expected: str) -> None:
     assert selector(SIGNATURES[name]).hex() == expected
     contract = Contract(Chain(), "0x" + "0" * 40, Artifact(read_artifact().abi, b""))
@@ -38,6 +39,8 @@ def test_functions_have_the_published_selectors_and_abi(name: str, expected: str
 def arguments(name: str) -> list[object]:
     zero = "0x" + "0" * 40
     route: list[object] = [(zero, zero, 0, 0, 0, zero, 0), []]
+    if name == "swapBefore":
+        return [0, *route, b""]
     more: dict[str, list[object]] = {"swapIntegrator": [b""], "swapWithPermit": [0, 0, bytes(32), bytes(32)]}
     return route + more.get(name, [])
 
@@ -47,7 +50,7 @@ CALLBACKS = {"unlockCallback", "lockAcquired", "balancerCallback"}
 
 def test_only_swaps_and_callbacks_are_callable() -> None:
     functions = {str(each["name"]) for each in read_artifact().abi if each["type"] == "function"}
-    assert functions == {*PUBLISHED, *CALLBACKS}
+    assert functions == {*PUBLISHED, *OWN, *CALLBACKS}
 
 
 def test_the_published_errors_and_the_event_are_there() -> None:

@@ -199,14 +199,17 @@ def test_only_unwrapping_brings_native_currency(fixture: ContractFixture) -> Non
         fixture.chain.send(fixture.router.address, b"\1\2\3\4", value=1, sender=MALLORY)
 
 
-@pytest.mark.parametrize("function", ["swap", "swapIntegrator", "swapWithPermit"])
+@pytest.mark.parametrize("function", ["swap", "swapIntegrator", "swapWithPermit", "swapBefore"])
 def test_the_router_cannot_be_reentered(fixture: ContractFixture, function: str) -> None:
     attack = Attack(fixture)
     more: dict[str, list[object]] = {
         "swapIntegrator": [bytes(96)],
         "swapWithPermit": [2**60, 27, bytes(32), bytes(32)],
     }
-    reentry = fixture.router.calldata(function, tuple(attack.call.route), [], *more.get(function, []))
+    arguments: list[object] = [tuple(attack.call.route), [], *more.get(function, [])]
+    if function == "swapBefore":
+        arguments = [2**60, *arguments, b""]
+    reentry = fixture.router.calldata(function, *arguments)
     attack.plan((attack.router, reentry))
     assert attack.outcome() == error("Reentered()")
 
