@@ -183,6 +183,7 @@ class CalldataDocumentV1Json(PayloadDocumentJson):
     success: bool
     route: CalledRouteV1Json
     swap_parameters: list[SwapParameterJson]
+    deadline: NotRequired[int]
 
 
 class CalldataDocumentV2Json(PayloadDocumentJson):
@@ -190,6 +191,7 @@ class CalldataDocumentV2Json(PayloadDocumentJson):
 
     route: CalledRouteV2Json
     swap_parameters: list[SwapParameterJson]
+    deadline: NotRequired[int]
     integrator_data: NotRequired[str]
     router_address: str
     meta: MetaJson
@@ -213,6 +215,7 @@ class ExecuteDocumentV1Json(PayloadDocumentJson):
 
     route: CalldataRouteJson
     swap_parameters: list[SwapParameterJson]
+    deadline: NotRequired[int]
 
 
 class ExecuteDocumentV2Json(PayloadDocumentJson):
@@ -220,6 +223,7 @@ class ExecuteDocumentV2Json(PayloadDocumentJson):
 
     route: CalldataRouteJson
     swap_parameters: list[SwapParameterJson]
+    deadline: NotRequired[int]
     integrator_data: NotRequired[str]
     router_address: str
     meta: MetaJson

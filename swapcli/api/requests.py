@@ -19,14 +19,13 @@ from swapcli.errors import InvalidInput, InvalidOption, InvalidRoute, NoRoute, S
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.network import DIALECTS, Network
 from swapcli.model.quote_request import SharePrecision
-from swapcli.model.swap_terms import DEFAULT_SLIPPAGE_PPM, SwapTerms
+from swapcli.model.swap_terms import DEFAULT_DEADLINE_S, DEFAULT_SLIPPAGE_PPM, SwapTerms
 from swapcli.networks.address import display_address
 from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.api.json_types import CalldataRequestJson, ExecuteRequestJson, PostedRouteJson
 
-DEFAULT_DEADLINE_S = 20 * 60
 
 _SHARES = tuple(each.value for each in SharePrecision)
 

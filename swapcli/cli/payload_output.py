@@ -24,16 +24,21 @@ if TYPE_CHECKING:
     from swapcli.engine.presign_checks import PayloadCheck
 
 
-def parse_deadline(options: PayloadOptions, signature: str | None = None) -> int | None:
-    """Return the Unix time of --deadline, None without one; --permit and --signature need it.
+def parse_deadline(options: PayloadOptions, signature: str | None = None) -> tuple[int | None, int | None]:
+    """Return the Unix time of --deadline, and the seconds until then if it is a duration; None without one.
+
+    --permit and --signature need it, and count from this machine's clock.
 
     Raises `InvalidOption`, and `InvalidDeadline` if it has passed.
     """
     if options.deadline is None and not options.permit and signature is None:
-        return None
+        return None, None
     from swapcli.cli.permits import parse_permit_deadline
+    from swapcli.engine.deadlines import parse_duration_s
 
-    return parse_permit_deadline(options, signature)
+    deadline_s = parse_permit_deadline(options, signature)
+    is_signed = options.permit or signature is not None
+    return deadline_s, None if is_signed or options.deadline is None else parse_duration_s(options.deadline)
 
 
 class PreparedPayload(NamedTuple):

@@ -142,6 +142,7 @@ class BlockSnapshot:
         """Return `known` with only the pools of these keys, and the router, as they are at the block."""
         pools = {key: pool for key in keys if (pool := self.pools.get(key))}
         network = self.with_router(known.network) if self.registered_router else known.network
+        network = network._replace(router_has_deadlines=self.network.router_has_deadlines)
         if self.has_router_changed:
             network = network._replace(router_reading=DEFAULT_READING, router_code_hash=None)
         unread = f", {len(keys) - len(pools)} could not be read" if len(pools) < len(keys) else ""

@@ -17,14 +17,20 @@ LATEST_S = 253_402_300_799
 """The end of the year 9999, the last year that `datetime` can represent."""
 
 
+def parse_duration_s(text: str) -> int | None:
+    """Return the seconds of a duration such as "20m", "+1200" or "+2h"; None for any other text."""
+    match = _FROM_NOW.fullmatch(text)
+    return int(match[1] or match[3]) * _UNIT_S[(match[2] or "s").lower()] if match else None
+
+
 def parse_deadline_s(text: str, now_s: float, label: str = "--deadline") -> int:
     """Parse "1800000000", or "20m", "+1200" or "+2h" from now, into Unix seconds.
 
     Raises `InvalidDeadline` with `label` in front of its message.
     """
-    if match := _FROM_NOW.fullmatch(text):
-        count, unit = int(match[1] or match[3]), (match[2] or "s").lower()
-        deadline_s = int(now_s) + count * _UNIT_S[unit]
+    duration_s = parse_duration_s(text)
+    if duration_s is not None:
+        deadline_s = int(now_s) + duration_s
     elif _UNIX_TIME.fullmatch(text):
         deadline_s = int(text)
     else:

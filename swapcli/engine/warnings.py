@@ -13,10 +13,10 @@ from swapcli.engine.transfer_rules import transfer_warnings
 from swapcli.engine.wrap import terms_of_answer
 from swapcli.errors import PriceImpactTooHigh, SlippageTooHigh
 from swapcli.model.market import Provenance
-from swapcli.model.network import Network
+from swapcli.model.network import OWN, Network
 from swapcli.model.pool import Pool
 from swapcli.model.price_impact import ImpactBasis, PriceImpact
-from swapcli.model.state_source import StateSource
+from swapcli.model.state_source import StateSource, chain_time_s
 from swapcli.model.swap_terms import PPM_PER_PERCENT, SwapTerms, after_fee
 from swapcli.model.token import in_tokens
 from swapcli.model.units import PPM
@@ -39,6 +39,8 @@ _STATE_CODES = {
     Provenance.MODELLED: WarningCode.STATE_MODELLED,
     Provenance.SYNTHETIC: WarningCode.STATE_SYNTHETIC,
 }
+_MAX_CLOCK_DIFFERENCE_S = 60
+"""Several block times on every network, and far more than clocks differ that keep the time."""
 _UNSAFE_STATES = frozenset({WarningCode.STATE_MODELLED, WarningCode.STATE_SYNTHETIC, WarningCode.STATE_OLD})
 
 
@@ -96,9 +98,24 @@ def payload_warnings(
     return tuple(warnings)
 
 
-def deadline_warnings(network: Network, terms: SwapTerms) -> Iterator[QuoteWarning]:
-    """Yield a warning about a requested deadline that the router does not enforce. It enforces that of a permit."""
-    if terms.deadline_s is None or terms.permit or router_dialect(network).enforces_deadline:
+def deadline_warnings(network: Network, terms: SwapTerms, state: StateSource, now_s: float) -> Iterator[QuoteWarning]:
+    """Yield a warning about a requested deadline that the router does not enforce, and one about clocks that differ.
+
+    This project's router enforces one unless it is of an earlier version. Every router enforces that of a permit.
+    """
+    if terms.permit:
+        return
+    if router_dialect(network).enforces_deadline:
+        yield from _clock_warnings(terms, state, now_s)
+        return
+    if network.router_dialect == OWN:
+        yield QuoteWarning(
+            WarningCode.DEADLINE_NOT_ENFORCED,
+            "the contract at the router's address is not the present version of this project's router: its swap takes"
+            " no deadline, so the transaction does not expire by itself",
+        )
+        return
+    if terms.deadline_s is None:
         return
     deadline = datetime.fromtimestamp(terms.deadline_s, UTC).isoformat()
     yield QuoteWarning(
@@ -110,6 +127,21 @@ def deadline_warnings(network: Network, terms: SwapTerms) -> Iterator[QuoteWarni
 def state_warnings(market: StateSource, origin: StateSource, ttl_s: int) -> tuple[QuoteWarning, ...]:
     """Return the warnings about prices and pools of the state `origin`, and about the newest state of their market."""
     return (*live_warnings(market), *_state_warnings(origin, ttl_s, ""))
+
+
+def _clock_warnings(terms: SwapTerms, state: StateSource, now_s: float) -> Iterator[QuoteWarning]:
+    """Yield a warning where a deadline counts from the time of a block that is far from this machine's."""
+    block_s = chain_time_s(state)
+    if block_s is None or (terms.deadline_s is not None and terms.deadline_in_s is None):
+        return
+    difference_s = int(now_s) - block_s
+    if abs(difference_s) > _MAX_CLOCK_DIFFERENCE_S:
+        side = "behind" if difference_s > 0 else "ahead of"
+        yield QuoteWarning(
+            WarningCode.CLOCK_DIFFERS,
+            f"the newest block is {abs(difference_s):,} seconds {side} this machine's clock; the deadline counts from"
+            " the block",
+        )
 
 
 def live_warnings(origin: StateSource) -> Iterator[QuoteWarning]:

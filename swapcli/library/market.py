@@ -320,7 +320,7 @@ class Market:
         from swapcli.api.slippage import SLIPPAGE_RANGE
         from swapcli.config import override_settings
         from swapcli.engine.clock import SYSTEM_CLOCK
-        from swapcli.engine.deadlines import parse_deadline_s
+        from swapcli.engine.deadlines import parse_deadline_s, parse_duration_s
         from swapcli.engine.quote_options import parse_address_option, require_swap_terms
         from swapcli.engine.swap_warnings import swap_warnings
         from swapcli.engine.transaction_requests import render_transactions
@@ -342,7 +342,8 @@ class Market:
         if (slippage_ppm, recipient) != (quote.terms.slippage_ppm, quote.terms.recipient):
             quote = self.bind(quote.answer, quote.terms._replace(slippage_ppm=slippage_ppm, recipient=recipient))
         if deadline is not None:
-            terms = terms._replace(deadline_s=parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline"))
+            deadline_s = parse_deadline_s(str(deadline), SYSTEM_CLOCK.now_s(), "deadline")
+            terms = terms._replace(deadline_s=deadline_s, deadline_in_s=parse_duration_s(str(deadline)))
         if not (self._names_state or simulate):  # a simulation shows what is really paid
             self._sources.check_modelled_is_meant(quote.state, network)
         check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
@@ -357,7 +358,7 @@ class Market:
                 checker = self._new_checker(network, sender, options)
             swap = self.check_swap(quote, payload, terms, checker)
         payload, checked = swap.payload, swap.checked
-        on_quote = (*swap.quote.warnings, *deadline_warnings(network, terms))
+        on_quote = (*swap.quote.warnings, *deadline_warnings(network, terms, quote.state, SYSTEM_CLOCK.now_s()))
         return PreparedSwap(
             swap.quote,
             [dict(each.request or each.signed_fields) for each in render_transactions(payload, network, checked)],

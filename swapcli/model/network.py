@@ -123,9 +123,11 @@ class Network(NamedTuple):
     that the network charges for what costs one unit in an EVM. `router` is the address of the router that payloads are
     built for, of the dialect `router_dialect`; `routers` has what is known of each dialect's router. `router_reading`
     is how payloads for the public router are written, where the interface leaves it open; simulations have shown it
-    while the router's code had the hash `router_code_hash`, None if they have not. `rpc_urls` are all known nodes, the
-    user's first; `public_nodes` are those that need no key. `unconfirmed` names facts that should be checked before
-    use. `quoters` describe the quote functions of protocols; `networks.quoter_definitions` parses them for live quotes.
+    while the router's code had the hash `router_code_hash`, None if they have not. `router_has_deadlines` says whether
+    the code of this project's router at `router` has `swapBefore`, None if it was not read. `rpc_urls` are all known
+    nodes, the user's first; `public_nodes` are those that need no key. `unconfirmed` names facts that should be checked
+    before use. `quoters` describe the quote functions of protocols; `networks.quoter_definitions` parses them for live
+    quotes.
     """
 
     name: str
@@ -153,6 +155,7 @@ class Network(NamedTuple):
     routers: Mapping[str, DialectRouter] = MappingProxyType({})
     router_reading: RouterReading = DEFAULT_READING
     router_code_hash: str | None = None
+    router_has_deadlines: bool | None = None
     sources: Mapping[str, str] = MappingProxyType({})
     unconfirmed: tuple[str, ...] = ()
     quoters: tuple[object, ...] = ()

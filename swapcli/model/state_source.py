@@ -66,6 +66,12 @@ def is_real(provenance: Provenance | None) -> bool:
     return provenance in (Provenance.LIVE, Provenance.SYNCED, Provenance.RECORDED)
 
 
+def chain_time_s(state: StateSource) -> int | None:
+    """Return the Unix time of the newest block, as a node has just reported it; None if none has."""
+    is_newest = state.provenance is Provenance.LIVE and state.tag in (BlockTag.LATEST, BlockTag.PENDING)
+    return state.timestamp if is_newest else None
+
+
 def _count_without_samples(market: MarketState) -> int:
     """Return the number of sampled pools that trade nothing. Only networks with quote functions have any."""
     if not market.network.quoters:

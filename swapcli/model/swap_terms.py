@@ -31,6 +31,9 @@ DEFAULT_MAX_FEE_USD = 50.0
 """What the gas of a swap may cost before it has to be allowed: a thousand times what it costs on the networks of the
 catalogue, and several times a swap on Ethereum on most days."""
 
+DEFAULT_DEADLINE_S = 20 * 60
+"""Seconds after which a swap fails that waits to be mined, as in the interface."""
+
 BOTH_FEE_AND_SURPLUS = "Integrator fee and integrator surplus percentage cannot be provided together"
 
 
@@ -60,7 +63,8 @@ class SwapTerms(NamedTuple):
     `recipient` is the address that receives the output; a quote needs none, a transaction does. Routes older than
     `ttl_s` have expired; a price impact above `impact_warning_ppm`, and a slippage above `slippage_warning_ppm`, give
     a warning. `deadline_s` (Unix) is enforced by routers whose calls have a deadline. `permit` stands in for an
-    approval until the deadline.
+    approval until the deadline. With `deadline_in_s`, the deadline counts from the time of the newest block
+    where a node is known, and `deadline_s` from this machine's.
     """
 
     slippage_ppm: int
@@ -71,6 +75,7 @@ class SwapTerms(NamedTuple):
     deadline_s: int | None = None
     permit: SignedPermit | None = None
     slippage_warning_ppm: int = DEFAULT_SLIPPAGE_WARNING_PPM
+    deadline_in_s: int | None = None
 
     @property
     def required_recipient(self) -> str:

@@ -12,7 +12,9 @@ from pathlib import Path
 from typing import NamedTuple
 
 from swapcli.evm import router, simulation, transfer_probe
-from tests.contracts.evm import NODE_MODULES, run_solc
+from swapcli.evm.router.versions import without_arguments
+from swapcli.networks.address import hash_code
+from tests.contracts.evm import NODE_MODULES, Artifact, Chain, run_solc
 
 SETTINGS = {
     # Every supported chain has Paris, and the contracts need no later opcode: their lock uses ordinary storage.
@@ -64,6 +66,39 @@ def build(source: Source) -> str:
     return json.dumps(artifact, indent=1) + "\n"
 
 
+ROUTER_VERSIONS = Path(router.__file__).parent / "versions.json"
+_PADDING_BYTES = 33
+_ARGUMENTS = ("0x" + "a1" * 20, "0x" + "a2" * 20, int("a3" * 32, 16), int("a4" * 32, 16))
+"""Constructor arguments that occur nowhere else in the code."""
+
+
+def runtime_code(chain: Chain, address: str) -> bytes:
+    """Return the code of a contract as a node returns it: revm pads what it executes by a pushed word."""
+    padded = chain.code(address)
+    assert padded[-_PADDING_BYTES:] == bytes(_PADDING_BYTES)
+    return padded[:-_PADDING_BYTES]
+
+
+def router_version() -> dict[str, object]:
+    """Return the entry of `versions.json` for the committed artifact of the router, as it deploys."""
+    document = json.loads(ROUTER.artifact.read_text())
+    chain = Chain()
+    deployed = chain.deploy(Artifact(tuple(document["abi"]), bytes.fromhex(document["bytecode"][2:])), *_ARGUMENTS)
+    code = runtime_code(chain, deployed.address)
+    words = {(each if isinstance(each, int) else int(each, 16)).to_bytes(32) for each in _ARGUMENTS}
+    found = tuple(at for at in range(len(code) - 31) if code[at : at + 32] in words)
+    has_deadlines = any(each.get("name") == "swapBefore" for each in document["abi"])
+    code_hash = hash_code(without_arguments(code, found))
+    return {"has_deadlines": has_deadlines, "size": len(code), "arguments_at": list(found), "code_hash": code_hash}
+
+
+def write_router_version() -> None:
+    """Append the present version of the router to `versions.json`, unless it is there."""
+    known, present = json.loads(ROUTER_VERSIONS.read_text()), router_version()
+    if present not in known:
+        ROUTER_VERSIONS.write_text("[\n" + ",\n".join(f" {json.dumps(each)}" for each in [*known, present]) + "\n]\n")
+
+
 def standard_input(source: Source) -> str:
     """Return all sources and settings as standard JSON input of solc that selects every output."""
     sources = {file.name: {"content": file.read_text()} for file in sorted(source.folder.glob("*.sol"))}
@@ -80,6 +115,7 @@ def main(arguments: list[str]) -> None:
     for source in SOURCES:
         source.artifact.write_text(build(source))
         print(f"{source.contract}: {len(json.loads(source.artifact.read_text())[source.code]) // 2 - 1} bytes")
+    write_router_version()
 
 
 if __name__ == "__main__":

@@ -21,6 +21,7 @@ from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_dead
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
 from swapcli.cli.render.payload_json import calldata_document
 from swapcli.cli.session import open_session
+from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.quote_options import require_swap_terms
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.transaction_requests import RenderedTransaction
@@ -61,9 +62,9 @@ def calldata(
     context = open_quote_context(session, network, order, source)
     quote_terms = context.options.terms
     check_slippage(quote_terms.slippage_ppm, session.settings.max_slippage_ppm, MAX_SLIPPAGE)
-    deadline_s = parse_deadline(payload)
+    deadline_s, deadline_in_s = parse_deadline(payload)
     terms = require_swap_terms(quote_terms.recipient, quote_terms.slippage_ppm, context.network)
-    terms = terms._replace(deadline_s=deadline_s)
+    terms = terms._replace(deadline_s=deadline_s, deadline_in_s=deadline_in_s)
     check_recipient_option(terms.required_recipient, payload.allow_recipient, context.market.source)
     checker = open_checker(session, context.network, payload)
     quote, transaction = context.answer_order(
@@ -79,7 +80,7 @@ def calldata(
         return exit_codes.OK
     quote, transaction, checked, readings = context.market.check_swap(quote, transaction, terms, checker)
     prepared = PreparedPayload(transaction, quote.network, checked, readings=readings)
-    warnings = (*quote.warnings, *deadline_warnings(quote.network, terms))
+    warnings = (*quote.warnings, *deadline_warnings(quote.network, terms, quote.state, SYSTEM_CLOCK.now_s()))
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
     figures = quote.figures._replace(warnings=prepared.warnings)
     _print(context, quote.answer, figures, prepared, payload)

@@ -77,14 +77,14 @@ def execute(
     session = open_session(output, flags, rpc_url=source.rpc_url, offline=source.offline, formats=TRANSACTION_FORMATS)
     if file == STDIN == str(session.settings.market):
         raise InvalidOption("the route and --market cannot both be read from stdin")
-    deadline_s = parse_deadline(payload, signature)
+    deadline_s, deadline_in_s = parse_deadline(payload, signature)
     document = _read(file)
     market = session.open_market(_network_name(document, network, session), skip_bad_pools=source.skip_bad_pools)
     quote_source = market.source
     route = _parse_route(session, quote_source.network, document, destination, deadline_s)
     check_recipient_option(route.terms.required_recipient, payload.allow_recipient, quote_source)
     checker = open_checker(session, quote_source.network, payload)
-    terms = route.terms
+    terms = route.terms._replace(deadline_in_s=deadline_in_s)
     if signature is not None:
         from swapcli.cli.permits import with_signature
 
@@ -114,7 +114,7 @@ def execute(
         transaction = checked.read_payload.payload
     now_s = int(SYSTEM_CLOCK.now_s())
     figures = compute_payload_figures(route.result, transaction, impact, state_source, terms, now_s)
-    warnings = (*figures.warnings, *deadline_warnings(quote_source.network, terms))
+    warnings = (*figures.warnings, *deadline_warnings(quote_source.network, terms, state_source, now_s))
     prepared = PreparedPayload(transaction, quote_source.network, checked, readings=readings)
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
     _print(session, figures._replace(warnings=prepared.warnings), route, prepared, payload)

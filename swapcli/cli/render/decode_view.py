@@ -103,6 +103,8 @@ class _Words:
             yield Fact(name, self._payment(payment), f"to {self._address(payment.recipient)}")
         if order.has_deadline:
             yield Fact("Deadline", *_time(order.deadline_s, now_s))
+        else:
+            yield Fact("Deadline", "none", "the function takes none: the transaction does not expire by itself")
 
     def _relation(self, recipient: str) -> str:
         signing = self._review.signing

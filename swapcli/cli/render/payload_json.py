@@ -40,12 +40,19 @@ def calldata_document(
         document = {**render_calldata_v1(result, payload, network)}
         found = {name: found[name] for name in render_short(result, network)}
     document["route"] = found | {**render_call_route(payload.call.route, network)}
+    document |= _deadline_field(payload)
     return document | fields | quote_fields(figures, network)
 
 
 def encoded_call_fields(call: EncodedCall, network: Network) -> dict[str, Any]:
     """Return the field `swap`: the amounts and parties of a call that the interface does not describe."""
     return {"swap": {**render_call_route(call.route, network), "deadline": call.deadline_s}}
+
+
+def _deadline_field(payload: UnsignedTransaction) -> dict[str, Any]:
+    """Return the field `deadline` of a call that the router refuses later; nothing where it knows no deadlines."""
+    deadline_s = payload.router_call.deadline_s
+    return {} if deadline_s is None else {"deadline": deadline_s}
 
 
 class PayloadContext(NamedTuple):
@@ -70,6 +77,8 @@ def execute_document(
         document = {**render_calldata_v2(payload, network, timestamp_ms)}
     else:
         document = {**render_execute(payload, network)}
+    if not isinstance(payload.call, EncodedCall):
+        document |= _deadline_field(payload)
     return document | swap.signed_fields | {"dialect": network.router_dialect} | quote_fields(figures, network)
 
 

@@ -39,14 +39,14 @@ from swapcli.errors import NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.execution import RouterGas
 from swapcli.model.market import MarketState
-from swapcli.model.network import Kind, Network
+from swapcli.model.network import OWN, Kind, Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.price_impact import PriceImpact
 from swapcli.model.quote import WHOLE_PERCENTS, Quote
 from swapcli.model.quote_request import QuoteRequest, SharePrecision
-from swapcli.model.state_source import StateSource
-from swapcli.model.swap_terms import DEFAULT_ROUTE_TTL_S, SwapTerms
+from swapcli.model.state_source import StateSource, chain_time_s
+from swapcli.model.swap_terms import DEFAULT_DEADLINE_S, DEFAULT_ROUTE_TTL_S, SwapTerms
 from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour
@@ -388,10 +388,16 @@ class InMemorySource:
         """As `QuoteSource.close`: do nothing."""
 
     def _with_deadline(self, terms: SwapTerms) -> SwapTerms:
-        """Return the terms with a deadline: by default, the time when a route of this moment expires."""
-        if terms.deadline_s is not None:
+        """Return the terms with a deadline: by default the time when a route of this moment expires, or for this
+        project's router the interface's twenty minutes from now.
+
+        The router compares it with the time of its block, so that the time of a node's newest block is now.
+        """
+        if terms.deadline_s is not None and terms.deadline_in_s is None:
             return terms
-        return terms._replace(deadline_s=int(self._clock.now_s()) + self._route_ttl_s)
+        ttl_s = DEFAULT_DEADLINE_S if self.network.router_dialect == OWN else self._route_ttl_s
+        now_s = chain_time_s(self.state_source) or int(self._clock.now_s())
+        return terms._replace(deadline_s=now_s + (terms.deadline_in_s or ttl_s))
 
     def _source_after(self, answer: LocalQuote) -> InMemorySource:
         """Return a source over the market after the swaps of `answer`."""

@@ -39,7 +39,7 @@ from swapcli.errors import (
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.block_tag import BlockTag
 from swapcli.model.market import MarketState, Provenance
-from swapcli.model.network import Network
+from swapcli.model.network import OWN, Network
 from swapcli.model.order import Order
 from swapcli.model.pool import Pool
 from swapcli.model.price_impact import PriceImpact
@@ -91,6 +91,7 @@ class LiveSource:
         self._max_age_s, self._route_ttl_s, self._limits = max_age_s, route_ttl_s, limits
         self._tag, self._close_node = tag, close_node
         self._snapshot: BlockSnapshot | None = None
+        self._router_has_deadlines: bool | None = None
         self._is_pinned = False
         self._probed: dict[str, TransferBehaviour] = {}
         self._last_source: InMemorySource | None = None
@@ -207,11 +208,19 @@ class LiveSource:
         return self._snapshot
 
     def _read_snapshot(self, now_s: float) -> BlockSnapshot:
-        """Return a new snapshot. The code of the router is read with the block, if a reading of it is remembered."""
+        """Return a new snapshot. The code of the router is read with the block, if a reading of it is remembered, and
+        once if it is this project's, whose version decides whether swaps have deadlines."""
         network = self._pool_source.network
         expected = network.router_code_hash
-        head = self._node.read_head(self._tag, code_of=network.router if expected else None)
-        has_changed = head.code is not None and hash_code(head.code) != expected
+        is_own = network.router_dialect == OWN and self._router_has_deadlines is None
+        head = self._node.read_head(self._tag, code_of=network.router if expected or is_own else None)
+        has_changed = bool(expected) and head.code is not None and hash_code(head.code) != expected
+        if is_own and head.code is not None:
+            from swapcli.evm.router.versions import find_version
+
+            version = find_version(head.code)
+            self._router_has_deadlines = version is not None and version.has_deadlines
+        network = network._replace(router_has_deadlines=self._router_has_deadlines)
         return BlockSnapshot(self._node, network, head, now_s, self._tag, has_router_changed=has_changed)
 
     def discard_snapshot(self) -> None:

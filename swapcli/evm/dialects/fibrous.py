@@ -25,12 +25,13 @@ class FibrousDialect:
     """The `InterfaceDialect` of EVM networks: calldata of the router's ABI."""
 
     pays_integrators: Final = True
-    enforces_deadline: Final = False
     permit_kind: Final = PermitKind.TOKEN
 
     def __init__(self, network: Network) -> None:
         self._network = network
         self.name = network.router_dialect
+        # A router that the settings call ours is of the present version unless its code says otherwise.
+        self.enforces_deadline = self.name == OWN and network.router_has_deadlines is not False
         self.execution = Execution(rate_reading=network.router_reading.rate)
 
     def executable_pool(self, pool: Pool) -> Pool | None:
@@ -50,6 +51,8 @@ class FibrousDialect:
     def build_payload(self, swap: ReplayedSwap, router: str) -> UnsignedTransaction:
         """As `RouterDialect.build_payload`. A permit needs a deadline, and its call pays no integrator."""
         call = self.build_call(swap.route, swap.steps, swap.pools, swap.integrator)
+        if self.enforces_deadline and swap.permit is None:
+            call = call._replace(deadline_s=swap.deadline_s)
         payload = self.build_transaction(call, router)
         if swap.permit is None or swap.deadline_s is None:
             return payload
