@@ -423,6 +423,18 @@ class QuoteSources:
 
         return self._market_source(open_market(name, self.find_network).market)
 
+    def open_without_pools(self, name: str) -> PoolSource:
+        """Return a source that knows the tokens and contracts of the network called `name`, and no pool."""
+        return self._market_source(self.without_pools(name))
+
+    def without_pools(self, name: str) -> MarketState:
+        """Return a market of the network called `name` with the tokens of the catalogue and the settings alone."""
+        from swapcli.model.market import MarketState, Provenance
+
+        network = self.find_network(name)
+        tokens = {token.address: token for token in network.tokens}
+        return MarketState(network, tokens, {}, Provenance.RECORDED, "the settings", network.gas_price_wei)
+
     def open_file(self, *, skip_bad_pools: bool = False) -> PoolSource:
         """Return the source over the market file of the settings, of any network. Raises as `market`."""
         market = self.file_market(skip_bad_pools=skip_bad_pools)

@@ -13,6 +13,7 @@ DANGEROUS_CODES = frozenset(
         WarningCode.ROUTER_UNKNOWN,
         WarningCode.SPENDER_UNKNOWN,
         WarningCode.TOKEN_UNKNOWN,
+        WarningCode.CODE_MISSING,
         WarningCode.POOL_UNKNOWN,
         WarningCode.ROUTE_BROKEN,
         WarningCode.CALL_UNUSUAL,

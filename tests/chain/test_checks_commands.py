@@ -428,3 +428,21 @@ def test_a_separate_process_agrees_and_hides_node_secrets(client: Client) -> Non
     assert (refused.returncode, refused.stdout) == (7, "")
     assert json.loads(refused.stderr)["code"] == "INSUFFICIENT_BALANCE"
     assert SECRET not in done.stdout + done.stderr + refused.stderr
+
+
+def test_decode_names_contracts_at_which_there_is_no_code(client: Client) -> None:
+    env = {"SWAPCLI_CONFIG": str(client.settings)}
+    document = client.calldata("USDC", "ETH", "2000", "--json").json
+    payload = {name: document[name] for name in ("network", "to", "value", "calldata")}
+
+    def decode(**changes: str) -> CommandResult:
+        return run_swapcli("decode", "-", "--json", stdin=json.dumps(payload | changes).encode(), env=env)
+
+    honest = decode()
+    assert (honest.exit_code, honest.json["dangers"]) == (0, []), honest.json["warnings"]
+    elsewhere = decode(to="0x" + "ab" * 20)
+    assert elsewhere.json["dangers"] == ["ROUTER_UNKNOWN", "CODE_MISSING"]
+    approval = f"0x095ea7b3{int(BOB, 16):064x}{5:064x}"
+    ran = decode(calldata=approval, to=POOR, value="0")
+    texts = [warning["message"] for warning in ran.json["warnings"] if warning["code"] == "CODE_MISSING"]
+    assert [text.split(" 0x")[0] for text in texts] == ["the spender", "the called contract"]

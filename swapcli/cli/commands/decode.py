@@ -2,7 +2,8 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from contextlib import suppress
+from contextlib import closing, suppress
+from functools import partial
 from typing import TYPE_CHECKING, Annotated
 
 from swapcli.cli import exit_codes
@@ -16,11 +17,13 @@ from swapcli.config import network_names_from, override_settings
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.document_review import review_document
 from swapcli.engine.payload_input import decode_payload, describes_other, guess_network, parse_value
-from swapcli.engine.payload_review import Signing, SlippageLimits, review_payload
+from swapcli.engine.payload_review import PayloadReview, Signing, SlippageLimits, review_payload
 from swapcli.engine.quote_options import parse_address_option
-from swapcli.errors import InvalidInput, InvalidOption, UnknownNetwork
+from swapcli.errors import InvalidInput, InvalidOption, MarketError, UnknownNetwork
+from swapcli.markets.embedded import embedded_names
 from swapcli.model.decoded_call import DecodedCall
-from swapcli.model.network import INTERFACE_DIALECTS, Network
+from swapcli.model.market import MarketState
+from swapcli.model.network import INTERFACE_DIALECTS, Kind, Network
 from swapcli.model.swap_terms import Integrator
 from swapcli.payload.documents import PayloadInput, parse_payload
 from swapcli.payload.given_transaction import MAX_BYTES
@@ -81,7 +84,7 @@ def decode(
         payload=payload._replace(to=to or payload.to, sender=sender or payload.sender, value=value_wei)
     )
     name = _choose_network(session, given, network)
-    market = None if name is None else session.open_market(name, skip_bad_pools=source.skip_bad_pools)
+    market = None if name is None else _open_market(session, name, skip_bad_pools=source.skip_bad_pools)
     found = market.network if market else None
     if found is not None and describes_other(found, given):
         raise InvalidInput(f"this is no payload of {found.name}", hint="name its own network with --network")
@@ -98,7 +101,7 @@ def decode(
     review = review_payload(
         call, fresh_source, signing, now_s, limits, is_modelled_meant=session.node_rules.excludes_nodes
     )
-    review = review_document(review, given, fresh_source, now_s, limits)
+    review = review_document(_check_codes(session, review), given, fresh_source, now_s, limits)
     if session.output.format is OutputFormat.JSON:
         from swapcli.cli.render.decode_json import render_review
 
@@ -128,8 +131,39 @@ def _for_dialect(session: Session, market: "Market", call: DecodedCall, *, skip_
         return market
     session.settings = override_settings(session.settings, {"router_dialect": call.dialect})
     with suppress(InvalidOption):
-        return session.open_market(network.name, skip_bad_pools=skip_bad_pools)
+        return _open_market(session, network.name, skip_bad_pools=skip_bad_pools)
     return market
+
+
+def _open_market(session: Session, name: str, *, skip_bad_pools: bool) -> "Market":
+    """Return the market of a network; without pools if none comes with the program and nothing else has any."""
+    try:
+        return session.open_market(name, skip_bad_pools=skip_bad_pools)
+    except MarketError:
+        if session.settings.market is not None or name in embedded_names():
+            raise
+    from swapcli.library.market import Market
+
+    return Market(session.open_without_pools(name), session)
+
+
+def _check_codes(session: Session, review: PayloadReview) -> PayloadReview:
+    """Return the review with a warning for each contract without code, if the user has named a node."""
+    network = review.network
+    if network is None or network.kind is not Kind.EVM or session.node_rules.named_nodes(network) is None:
+        return review
+    from swapcli.engine.contract_codes import warn_of_codeless
+
+    node = session.node(network)
+    if node is None:
+        return review
+    with closing(node):
+        return warn_of_codeless(review, node)
+
+
+def _market_for_guess(session: Session, name: str) -> MarketState:
+    """Return what is known of a network without reading a node or a store."""
+    return session.market(name) if name in embedded_names() else session.without_pools(name)
 
 
 def _choose_network(session: Session, given: PayloadInput, option: str | None) -> str | None:
@@ -143,7 +177,7 @@ def _choose_network(session: Session, given: PayloadInput, option: str | None) -
     name = option or given.network or _named_by_chain(session, given) or session.settings.network
     if name is not None:
         return name
-    guessed = guess_network(given, network_names_from(session.settings), session.market)
+    guessed = guess_network(given, network_names_from(session.settings), partial(_market_for_guess, session))
     if guessed is not None:
         session.output.note(f"this looks like a payload for {guessed}; --network names another one")
     return guessed

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Iterator
+from pathlib import Path
 from random import Random
 from typing import Any, NamedTuple
 
@@ -220,3 +221,19 @@ def test_random_text_never_crashes() -> None:
         text = "".join(rng.choices(alphabet, k=rng.randrange(1, 80)))
         ran = run_swapcli("decode", "-", "--offline", stdin=text.encode())
         assert ran.exit_code in (0, 2, 7)
+
+
+def test_a_network_of_the_settings_is_guessed_as_others_are(tmp_path: Path) -> None:
+    weth, coin = "0x" + "78" * 20, "0x" + "98" * 20
+    tokens = [{"address": weth, "symbol": "WETH", "name": "Wrapped Ether", "decimals": 18}]
+    tokens.append({"address": coin, "symbol": "COIN", "name": "Coin", "decimals": 6})
+    native = {"symbol": "ETH", "name": "Ether", "decimals": 18}
+    own = {"chain_id": 987_654, "native": native, "wrapped_native": weth, "tokens": tokens, "protocols": []}
+    file = tmp_path / "config.yaml"
+    file.write_text(json.dumps({"networks": {"my-network": own | {"router": ROUTER}}}))
+    approval = f"0x095ea7b3{ROUTER[2:]:0>64}{5_000_000:064x}"
+    ran = run_swapcli("decode", approval, "--to", coin, "--config", str(file), "--json")
+    assert (ran.json["network"], codes(ran)) == ("my-network", [])
+    assert ran.json["approval"]["token"]["symbol"] == "COIN"
+    other = run_swapcli("decode", approval.replace("55", "66"), "--to", coin, "--config", str(file), "--json")
+    assert codes(other) == ["SPENDER_UNKNOWN"]
