@@ -24,6 +24,8 @@ _NETWORKS_EXAMPLE = """\
 #     transfer_fees_ppm: {{0x5656565656565656565656565656565656565656: 20000}}
 #     # Tokens that keep shares, as stETH: a transfer can lose up to 2 units.
 #     share_tokens: [0x9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a9a]
+#     # Tokens that refuse to change an allowance that is not zero, as USDT on Ethereum: it is revoked first.
+#     revoke_first_tokens: [0xdededededededededededededededededededede]
 #     # Tokens that no route trades, not even in between.
 #     blocked_tokens: [0xbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbc]
 #   my-network:

@@ -10,6 +10,7 @@ from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.dialects import has_readings, router_dialect
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote
 from swapcli.errors import SimulationError, SwapcliError, UpstreamError
+from swapcli.model.block_tag import BlockTag
 from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
 from swapcli.records import NamedTuple
@@ -162,6 +163,36 @@ class PayloadChecker(NamedTuple):
             with closing(self.second_node), suppress(UpstreamError):
                 return read_node_figures(self.second_node, sender, self.network.chain_id)
         return NodeFigures()
+
+
+def mark_revocations(
+    payload: UnsignedTransaction,
+    state: StateSource,
+    sources: QuoteSources,
+    network: Network,
+    checked: PayloadCheck | None = None,
+) -> UnsignedTransaction:
+    """Return the payload with the approval marked whose token refuses to change an allowance that is not zero.
+
+    A node is asked where a quote on its state is sent without knowing the sender's allowance; otherwise, and if the
+    node fails, the network's definition has the last word. Raises `ConfigError`.
+    """
+    is_known = checked is not None and checked.holdings is not None
+    asked = [each for each in payload.approvals if each.expiration_s is None and not each.is_revoked_first]
+    if is_known or not asked or not state.is_live or state.service_url is not None:
+        return payload
+    from swapcli.chain.allowance_probe import must_be_revoked_first
+
+    with suppress(UpstreamError):
+        node = sources.node(network)
+        if node is None:
+            return payload
+        with closing(node):
+            at = state.block if state.block is not None else node.read_head(BlockTag.LATEST).block
+            if must_be_revoked_first(node, at, asked[0].token):
+                marked = [each._replace(is_revoked_first=each in asked) for each in payload.approvals]
+                return payload._replace(approvals=tuple(marked))
+    return payload
 
 
 def new_checker(sources: QuoteSources, network: Network, node: RpcNode, requested: CheckOptions) -> PayloadChecker:

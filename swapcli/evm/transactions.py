@@ -10,7 +10,7 @@ from swapcli.evm.calldata import encode_call
 from swapcli.evm.router_params import check_native
 from swapcli.model.network import Network
 from swapcli.model.swap_type import SwapType
-from swapcli.model.transaction import Approval, Purpose, RouterCall, Transaction, UnsignedTransaction
+from swapcli.model.transaction import Approval, Purpose, RouterCall, RouterRouteParam, Transaction, UnsignedTransaction
 
 APPROVE: Final = "095ea7b3"
 """`approve(address spender, uint256 amount)` of ERC-20."""
@@ -27,8 +27,16 @@ def build_transaction(call: RouterCall, network: Network, router: str) -> Unsign
     route = call.route
     if route.swap_type is SwapType.NATIVE_TO_TOKEN:
         return UnsignedTransaction(call, router, route.amount_in, encode_call(call))
-    approvals = (Approval(route.token_in, router, route.amount_in),)
+    approvals = (token_approval(route, network, router),)
     return UnsignedTransaction(call, router, 0, encode_call(call), approvals=approvals)
+
+
+def token_approval(
+    route: RouterRouteParam, network: Network, spender: str, spender_name: str = "the router"
+) -> Approval:
+    """Return the permission that a token itself records for the input of a route."""
+    is_revoked_first = route.token_in in network.revoke_first_tokens
+    return Approval(route.token_in, spender, route.amount_in, spender_name, is_revoked_first=is_revoked_first)
 
 
 def build_approval(token: str, spender: str, amount: int, spender_name: str = "the router") -> Transaction:
@@ -42,8 +50,9 @@ def build_approval(token: str, spender: str, amount: int, spender_name: str = "t
 def build_transactions(payload: UnsignedTransaction, allowances: Sequence[int] = ()) -> tuple[Transaction, ...]:
     """Return the transactions in the order to send them: approvals of exactly the input, then the swap.
 
-    `allowances` are what each spender of `payload.approvals` may already spend; nothing if it is empty. A token's
-    allowance that is too small is first set to zero: some tokens reject another on top of it.
+    `allowances` are what each spender of `payload.approvals` may already spend; unknown if it is empty. A token's
+    allowance that is too small is first set to zero: some tokens reject another on top of it. An unknown one is set to
+    zero where the token is known to do so.
     """
     approvals = build_approvals(payload.approvals, allowances)
     return *approvals, Transaction(payload.to, payload.calldata, payload.value)
@@ -51,20 +60,21 @@ def build_transactions(payload: UnsignedTransaction, allowances: Sequence[int] =
 
 def build_approvals(approvals: Sequence[Approval], allowances: Sequence[int] = ()) -> tuple[Transaction, ...]:
     """Return the transactions that grant what is missing, given the `allowances` of `build_transactions`."""
-    present = allowances or (0,) * len(approvals)
+    present = allowances or (None,) * len(approvals)
     return tuple(
         transaction
         for approval, allowance in zip(approvals, present, strict=True)
-        if allowance < approval.amount
+        if allowance is None or allowance < approval.amount
         for transaction in _grant(approval, allowance)
     )
 
 
-def _grant(approval: Approval, allowance: int) -> Iterator[Transaction]:
+def _grant(approval: Approval, allowance: int | None) -> Iterator[Transaction]:
     if approval.expiration_s is not None:
         from swapcli.evm.permit2_allowance import build_permit2_approval
 
         yield build_permit2_approval(approval)
         return
-    for amount in (0, approval.amount) if allowance else (approval.amount,):
+    is_revoked = approval.is_revoked_first if allowance is None else allowance > 0
+    for amount in (0, approval.amount) if is_revoked else (approval.amount,):
         yield build_approval(approval.token, approval.spender, amount, approval.spender_name)

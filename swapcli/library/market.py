@@ -371,7 +371,7 @@ class Market:
         self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checker: PayloadChecker | None
     ) -> CheckedSwap:
         """Return a quote of this market and its payload after the checks of `checker`. Raises as `check_quoted`."""
-        from swapcli.engine.payload_checker import in_reading, route_payloads
+        from swapcli.engine.payload_checker import in_reading, mark_revocations, route_payloads
         from swapcli.engine.quote_results import LocalQuote
         from swapcli.library.prepared_swap import CheckedSwap
 
@@ -381,6 +381,7 @@ class Market:
         with self._lock:
             checked = checker.check_quoted(answer, payload, readings) if checker else None
         answer, payload = in_reading(answer, readings, checked, payload)
+        payload = mark_revocations(payload, answer.state_source, self._sources, answer.network, checked)
         return CheckedSwap(
             quote if answer is quote.answer else self.bind(answer, quote.terms), payload, checked, readings
         )

@@ -117,7 +117,8 @@ class Network(NamedTuple):
     `stablecoins` are the addresses anchored at one US dollar. `gas_price_wei` is the default if neither a node nor the
     market has a gas price. `l1_fee_oracle` is the contract that prices data on L1 (`GasPriceOracle` of an OP-stack
     network), None if there is no such fee. `transfers` are the tokens, by address, whose transfers the user's settings
-    describe; settings override probes. `blocked_tokens` are the addresses of tokens that no route trades.
+    describe; settings override probes. `blocked_tokens` are the addresses of tokens that no route trades,
+    `revoke_first_tokens` those of tokens that refuse to change an allowance that is not zero.
     `head_is_proposed` says that nodes call a block the newest before the network has agreed on it. `block_gas_limit` is
     the most gas that a transaction can use, None if routes never come near it. `gas_units_per_evm_gas` are the units
     that the network charges for what costs one unit in an EVM. `router` is the address of the router that payloads are
@@ -161,6 +162,7 @@ class Network(NamedTuple):
     quoters: tuple[object, ...] = ()
     public_nodes: tuple[PublicNode, ...] = ()
     blocked_tokens: frozenset[str] = frozenset()
+    revoke_first_tokens: frozenset[str] = frozenset()
 
     def protocol(self, amm_name: str) -> ProtocolInfo | None:
         """The protocol called `amm_name`, if the network has it."""

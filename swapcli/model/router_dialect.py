@@ -80,7 +80,7 @@ class RouterDialect(Protocol):
     ) -> tuple[Transaction, ...]:
         """Return the transactions to sign, in order: the approvals that the swap needs, and the swap.
 
-        `allowances` are what each spender of `payload.approvals` may already spend; nothing if it is empty.
+        `allowances` are what each spender of `payload.approvals` may already spend; unknown if it is empty.
         """
 
 

@@ -71,6 +71,7 @@ class Approval(NamedTuple):
     """A permission that a swap needs: `spender` may take `amount` base units of `token` from the sender.
 
     The token itself records it, or, with `expiration_s` (Unix), the Permit2 contract, where it ends at that time.
+    `is_revoked_first` says that the token refuses to change an allowance that is not zero.
     """
 
     token: str
@@ -78,6 +79,7 @@ class Approval(NamedTuple):
     amount: int
     spender_name: str = "the router"
     expiration_s: int | None = None
+    is_revoked_first: bool = False
 
 
 class Purpose(StrEnum):

@@ -19,6 +19,7 @@
 | `gas_price_wei`, `block_time_s`, `has_v2` | defaults 0, null, true |
 | `transfer_fees_ppm` | `{address: fee_ppm}`: tokens that take a fee of every transfer; 0 says that one does not |
 | `blocked_tokens` | addresses of tokens that no route trades, not even in between |
+| `revoke_first_tokens` | addresses of tokens that refuse to change an allowance that is not zero, as USDT on Ethereum |
 | `share_tokens` | addresses of tokens that keep shares, as stETH: a transfer can lose up to two units |
 | `head_is_proposed` | true where the newest block of a node may still be replaced by another proposal; default false |
 | `block_gas_limit` | gas that a transaction can use at most; null where routes never come near it |
@@ -46,11 +47,13 @@ NETWORK_KEYS = (
     "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
     "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed", "router_dialect",
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
+    "revoke_first_tokens",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
     "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "router_dialect",
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
+    "revoke_first_tokens",
 )  # fmt: skip
 """Keys that may be added to a network of the catalogue."""
 
@@ -127,6 +130,7 @@ def parse_network(mapping: object, where: str) -> Network:
         quoters=tuple(fields.read_optional("quoters", parse_list) or ()),
         public_nodes=_replaced_public_nodes(fields) or public_nodes,
         blocked_tokens=frozenset(fields.addresses("blocked_tokens", kind)),
+        revoke_first_tokens=frozenset(fields.addresses("revoke_first_tokens", kind)),
     )
 
 
@@ -163,6 +167,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         quoters=(*(fields.read_optional("quoters", parse_list) or ()), *network.quoters),
         public_nodes=_replaced_public_nodes(fields) or network.public_nodes,
         blocked_tokens=network.blocked_tokens.union(fields.addresses("blocked_tokens", kind)),
+        revoke_first_tokens=network.revoke_first_tokens.union(fields.addresses("revoke_first_tokens", kind)),
     )
 
 

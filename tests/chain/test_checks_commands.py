@@ -214,6 +214,29 @@ def test_a_low_balance_is_an_error_before_any_output(client: Client) -> None:
     assert POOR not in ran.stderr
 
 
+def test_an_unknown_allowance_is_revoked_where_it_must_be(client: Client) -> None:
+    trader, router = client.trader, client.trader.world.network.router
+    assert router
+    for symbol, purposes in (("USDT", ["revoke", "approve", "swap"]), ("USDC", ["approve", "swap"])):
+        token = trader.world.address(symbol)
+        for allowed in (0, 7):
+            for execute, options in ((False, ()), (False, ("--simulate",)), (True, ())):
+                with trader.chain.revert_after():
+                    assert client.mine(document_of(build_approval(token, router, allowed)))
+                    if execute:
+                        ran = client.execute(client.route(symbol, "ETH", "2000"), "--json", to=USER)
+                    else:
+                        ran = client.calldata(symbol, "ETH", "2000", "--json", *options, to=USER)
+                    assert ran.exit_code == 0, ran.stderr
+                    transactions = ran.json["transactions"]
+                    assert [each["what"] for each in transactions] == purposes
+                    assert all(map(client.mine, transactions))
+                    decoded = run_swapcli(
+                        "decode", "-", "--json", stdin=ran.stdout.encode(), env={"SWAPCLI_CONFIG": str(client.settings)}
+                    )
+                    assert "TRANSACTIONS_DIFFER" not in decoded.json["dangers"], decoded.stdout
+
+
 def test_a_low_allowance_warns_and_approval_fixes_it(client: Client) -> None:
     trader = client.trader
     usdt, router = trader.world.address("USDT"), trader.world.network.router

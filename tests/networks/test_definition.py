@@ -307,7 +307,8 @@ def test_tokens_are_marked_by_the_way_they_transfer() -> None:
     assert extend_network(known, {}, "net").transfers == {A: SHARES, B: SHARES}
 
 
-def test_blocked_tokens_are_added_to_those_of_the_network() -> None:
-    known = parse_network({**small(), "blocked_tokens": ["0x" + A[2:].upper()]}, "net")
-    assert known.blocked_tokens == {A}
-    assert extend_network(known, {"blocked_tokens": [B]}, "net").blocked_tokens == {A, B}
+@pytest.mark.parametrize("name", ["blocked_tokens", "revoke_first_tokens"])
+def test_marked_tokens_are_added_to_those_of_the_network(name: str) -> None:
+    known = parse_network({**small(), name: ["0x" + A[2:].upper()]}, "net")
+    assert getattr(known, name) == {A}
+    assert getattr(extend_network(known, {name: [B]}, "net"), name) == {A, B}

@@ -27,7 +27,7 @@ from swapcli.cli.render.payload_json import PayloadContext, execute_document
 from swapcli.cli.session import Session, open_session
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.payload_checker import route_payloads
+from swapcli.engine.payload_checker import mark_revocations, route_payloads
 from swapcli.engine.quote_figures import compute_payload_figures
 from swapcli.engine.quote_options import require_swap_terms
 from swapcli.engine.transaction_requests import RenderedTransaction
@@ -112,6 +112,7 @@ def execute(
     checked = checker.check_built(quote_source, route.result, transaction, readings) if checker else None
     if checked and checked.read_payload:
         transaction = checked.read_payload.payload
+    transaction = mark_revocations(transaction, state_source, session, quote_source.network, checked)
     now_s = int(SYSTEM_CLOCK.now_s())
     figures = compute_payload_figures(route.result, transaction, impact, state_source, terms, now_s)
     warnings = (*figures.warnings, *deadline_warnings(quote_source.network, terms, state_source, now_s))

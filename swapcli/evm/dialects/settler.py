@@ -39,7 +39,7 @@ from swapcli.evm.settler_actions import (
     encode_uniswap_v3,
     encode_uniswap_v4,
 )
-from swapcli.evm.transactions import build_transactions
+from swapcli.evm.transactions import build_transactions, token_approval
 from swapcli.model.execution import Execution
 from swapcli.model.network import FIBROUS, SETTLER, DialectRouter, Network
 from swapcli.model.order import ZERO_ADDRESS
@@ -48,7 +48,7 @@ from swapcli.model.quote import Step
 from swapcli.model.router_dialect import ReplayedSwap, not_executable
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.swap_type import SwapType
-from swapcli.model.transaction import Approval, EncodedCall, Transaction, UnsignedTransaction
+from swapcli.model.transaction import EncodedCall, Transaction, UnsignedTransaction
 from swapcli.networks.pool_addresses import deployment_of, pool_address
 from swapcli.records import NamedTuple
 
@@ -140,7 +140,7 @@ class SettlerDialect:
         call = EncodedCall(route, swap.integrator, swap.deadline_s)
         if route.swap_type is SwapType.NATIVE_TO_TOKEN:
             return UnsignedTransaction(call, router, route.amount_in, f"0x{data}")
-        approval = Approval(route.token_in, self._allowance_holder, route.amount_in, "AllowanceHolder")
+        approval = token_approval(route, self._network, self._allowance_holder, "AllowanceHolder")
         calldata = encode_exec(router, route.token_in, route.amount_in, data)
         return UnsignedTransaction(call, self._allowance_holder, 0, f"0x{calldata}", approvals=(approval,))
 

@@ -8,7 +8,7 @@ from typing import Final
 from swapcli.errors import InvalidOption, InvalidRoute
 from swapcli.evm.permit2_allowance import PERMIT2, TIME_BITS
 from swapcli.evm.router_params import check_native
-from swapcli.evm.transactions import build_transactions
+from swapcli.evm.transactions import build_transactions, token_approval
 from swapcli.evm.universal_router.commands import Command, encode_execute, permit, v4_encoding
 from swapcli.evm.universal_router.plan import V2, V3, V4, RouterHop, plan_commands, wrap_commands
 from swapcli.model.execution import Execution, RouterGas
@@ -82,7 +82,7 @@ class UniversalRouterDialect:
         call = EncodedCall(route, swap.integrator, swap.deadline_s)
         if route.swap_type is SwapType.NATIVE_TO_TOKEN:
             return UnsignedTransaction(call, router, route.amount_in, calldata)
-        of_token, of_permit2 = _approvals(swap, router)
+        of_token, of_permit2 = _approvals(swap, self._network, router)
         if permitted:
             return UnsignedTransaction(call, router, 0, calldata, approvals=(of_token,), permitted=(of_permit2,))
         return UnsignedTransaction(call, router, 0, calldata, approvals=(of_token, of_permit2))
@@ -150,11 +150,11 @@ def _permit_command(swap: ReplayedSwap, router: str) -> list[Command]:
     return [permit(permit_single_words(terms, swap.permit.nonce), swap.permit.signature)]
 
 
-def _approvals(swap: ReplayedSwap, router: str) -> tuple[Approval, ...]:
+def _approvals(swap: ReplayedSwap, network: Network, router: str) -> tuple[Approval, ...]:
     """Return two permissions: the token's for Permit2, and Permit2's for the router while the swap is valid."""
     route, latest_s = swap.route, (1 << TIME_BITS) - 1
     expiration_s = latest_s if swap.deadline_s is None else min(swap.deadline_s, latest_s)
     return (
-        Approval(route.token_in, PERMIT2, route.amount_in, "Permit2"),
+        token_approval(route, network, PERMIT2, "Permit2"),
         Approval(route.token_in, router, route.amount_in, expiration_s=expiration_s),
     )

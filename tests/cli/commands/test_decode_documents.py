@@ -394,6 +394,21 @@ def test_an_allowance_may_be_revoked_first() -> None:
         assert "TRANSACTIONS_DIFFER" in codes(decode(shown, dialect=dialect))
 
 
+def test_tokens_of_the_settings_are_revoked_first(tmp_path: Path) -> None:
+    file = tmp_path / "settings.yaml"
+    file.write_text(f"networks: {{base: {{revoke_first_tokens: ['{USDC}']}}}}")
+    for dialect in ("fibrous", "universal-router"):
+        router = Router(dialect=dialect, options=("--config", str(file), "--with-approval"))
+        for output_format in (*HAND_OFFS, "json", "plain"):
+            built = build("USDC", "AERO", "3000", router=router, output_format=output_format)
+            ran = decode(built.stdout, dialect=dialect)
+            assert codes(ran) == set(), (output_format, ran.stdout)
+            amounts = [each["approval"]["amount"] for each in ran.json["transactions"] if each["approval"]]
+            assert amounts[:2] == ["0", "3000000000"], output_format
+        assert "1. Revoke the present approval of " in built.stdout
+    assert len(build("AERO", "USDC", "3", router=router).json["transactions"]) == 3
+
+
 def test_sentences_say_who_may_take_what() -> None:
     shown = document("USDC", "AERO", "3000")
     CHANGES["another spender"](shown["transactions"])
@@ -512,6 +527,7 @@ def random_documents(seed: str, count: int, routers: Sequence[Router] = ROUTERS)
 def is_flagged(ran: CommandResult) -> bool:
     if ran.exit_code == exit_codes.USAGE:
         return True
+    assert ran.stdout, ran.stderr
     assert ran.exit_code == (exit_codes.UNSAFE if ran.json["dangers"] else exit_codes.OK)
     return ran.exit_code == exit_codes.UNSAFE
 
