@@ -54,14 +54,10 @@ class PayloadChecker(NamedTuple):
         """Check the transaction of a quote; `readings` builds it for other readings. Raises as `check_payload`."""
         order = answer.order
         tokens = order.token_in, order.token_out
-        from swapcli.engine.transfer_rules import is_rounded
-
         if isinstance(answer, RemoteQuote):
-            return self._check(payload, answer.state_source, tokens, None, rounded=False, wei_usd=_wei_usd(answer))
-        rounded, gas_wei, wei_usd = is_rounded(answer), answer.quote.gas_wei, answer.quote.wei_usd
-        return self._check(
-            payload, answer.state_source, tokens, gas_wei, rounded=rounded, readings=readings, wei_usd=wei_usd
-        )
+            return self._check(payload, answer.state_source, tokens, None, wei_usd=_wei_usd(answer))
+        gas_wei, wei_usd = answer.quote.gas_wei, answer.quote.wei_usd
+        return self._check(payload, answer.state_source, tokens, gas_wei, readings=readings, wei_usd=wei_usd)
 
     def check_built(
         self,
@@ -93,7 +89,6 @@ class PayloadChecker(NamedTuple):
         tokens: tuple[Token, Token],
         gas_wei: int | None,
         *,
-        rounded: bool = False,
         readings: RoutePayloads | None = None,
         wei_usd: float | None = None,
     ) -> PayloadCheck:
@@ -103,7 +98,14 @@ class PayloadChecker(NamedTuple):
             ends = TradedTokens(*tokens, self.network.native)
             try:
                 checked = check_payload(
-                    self.node, self.requested, payload, origin, ends, gas_wei, is_rounded=rounded, readings=readings
+                    self.node,
+                    self.requested,
+                    payload,
+                    origin,
+                    ends,
+                    gas_wei,
+                    is_rounded=payload.rounding is not None,
+                    readings=readings,
                 )
             except SimulationError as error:
                 if origin.service_url is not None and has_readings(self.network):

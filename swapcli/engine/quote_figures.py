@@ -7,6 +7,7 @@ from typing import TYPE_CHECKING
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.impact_measures import impact_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, gas_in_output, gas_wei_of
+from swapcli.engine.transfer_rules import share_warning
 from swapcli.engine.warnings import answer_warnings, is_exact, quote_warnings
 from swapcli.engine.wrap import terms_of_answer, terms_of_payload
 from swapcli.model.price_impact import PriceImpact
@@ -66,6 +67,7 @@ def compute_payload_figures(
     The replay has no gas price and compares no other route, so these figures are unknown.
     """
     amount_out, terms = payload.call.route.amount_out, terms_of_payload(payload, terms)
+    warnings = () if payload.rounding is None else (share_warning(payload.rounding),)
     return QuoteFigures(
         amount_in=payload.call.route.amount_in,
         amount_out=amount_out,
@@ -83,7 +85,8 @@ def compute_payload_figures(
         quoted_at_s=built_at_s,
         expires_at_s=_expiry(built_at_s, state, terms),
         state=state,
-        warnings=quote_warnings(impact, state, terms),
+        warnings=(*quote_warnings(impact, state, terms), *warnings),
+        is_exact=payload.rounding is None,
     )
 
 

@@ -8,7 +8,7 @@ be the first or the last token of a route. A token that the settings block (`net
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping, Set
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence, Set
 
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.quote_results import LocalQuote
@@ -18,7 +18,7 @@ from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
 from swapcli.model.token import Token
-from swapcli.model.transfer_behaviour import TransferBehaviour, TransferKind
+from swapcli.model.transfer_behaviour import MAX_ROUNDING, ShareRounding, TransferBehaviour, TransferKind
 from swapcli.model.warning import QuoteWarning, WarningCode
 
 
@@ -131,9 +131,34 @@ def transfers_of_steps(steps: Iterable[Step], market: MarketState) -> Mapping[st
     return {token: market.transfers_of(token) for token in tokens if token in market.tokens}
 
 
-def is_rounded(answer: LocalQuote) -> bool:
-    """Return whether what arrives may differ from the quote by some units, because a token keeps shares."""
-    return any(behaviour.kind is TransferKind.SHARES for behaviour in answer.transfers.values())
+def rounding_of(answer: LocalQuote) -> ShareRounding | None:
+    """Return what a quoted route can lose because its tokens keep shares; None if none of them does."""
+    return rounding_of_steps(answer.quote.steps, answer.transfers, answer.tokens)
+
+
+def rounding_of_steps(
+    steps: Sequence[Step], transfers: Mapping[str, TransferBehaviour], tokens: Mapping[str, Token]
+) -> ShareRounding | None:
+    """Return the same for the steps of a route, at least one."""
+    shares = [address for address, each in transfers.items() if each.kind is TransferKind.SHARES]
+    if not shares:
+        return None
+    # To each pool and from it; and before and after all of them, between the router and the user.
+    swaps = [(step.token_in, step.token_out) for step in steps]
+    ends = {swaps[0][0], swaps[-1][1]}
+    count = sum(token in shares for swap in swaps for token in swap) + sum(token in shares for token in ends)
+    symbols = tuple(tokens[address].symbol if address in tokens else address for address in shares)
+    return ShareRounding(symbols, MAX_ROUNDING * count)
+
+
+def share_warning(rounding: ShareRounding) -> QuoteWarning:
+    """Return the warning about tokens that keep shares."""
+    keeps = "keeps" if len(rounding.symbols) == 1 else "keep"
+    return QuoteWarning(
+        WarningCode.SHARE_TOKEN,
+        f"{_join_symbols(rounding.symbols)} {keeps} shares: each transfer can lose up to {MAX_ROUNDING} units, the"
+        f" route up to {rounding.units}, so that what arrives can differ from the quote; allow some slippage",
+    )
 
 
 def transfer_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
@@ -144,13 +169,8 @@ def transfer_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
     by_kind: dict[TransferKind, list[str]] = {}
     for address, behaviour in answer.transfers.items():
         by_kind.setdefault(behaviour.kind, []).append(answer.tokens[address].symbol)
-    if shares := by_kind.get(TransferKind.SHARES):
-        keeps = "keeps" if len(shares) == 1 else "keep"
-        yield QuoteWarning(
-            WarningCode.SHARE_TOKEN,
-            f"{_join_symbols(shares)} {keeps} shares: each transfer can lose up to 2 units, so that"
-            " what arrives can differ from the quote by as much; allow some slippage",
-        )
+    if (rounding := rounding_of(answer)) is not None:
+        yield share_warning(rounding)
     if refused := by_kind.get(TransferKind.REFUSED):
         yield QuoteWarning(
             WarningCode.REFUSED_TOKEN,
@@ -164,6 +184,6 @@ def transfer_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
         )
 
 
-def _join_symbols(symbols: list[str]) -> str:
+def _join_symbols(symbols: Sequence[str]) -> str:
     *first, last = symbols
     return f"{', '.join(first)} and {last}" if first else last

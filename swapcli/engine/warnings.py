@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING
 from swapcli.api.slippage import format_percent
 from swapcli.engine.dialects import router_dialect
 from swapcli.engine.quote_results import LocalQuote, QuoteResult, RemoteQuote, gas_in_output, gas_wei_of
-from swapcli.engine.transfer_rules import transfer_warnings
+from swapcli.engine.transfer_rules import rounding_of, transfer_warnings
 from swapcli.engine.wrap import terms_of_answer
 from swapcli.errors import PriceImpactTooHigh, SlippageTooHigh
 from swapcli.model.market import Provenance
@@ -179,6 +179,11 @@ def is_exact(answer: QuoteResult) -> bool | None:
     """Return whether every amount of a quote is exact, as in `QuoteFigures`; None if a service quoted."""
     if not isinstance(answer, LocalQuote):
         return None
+    return _is_sampled_exactly(answer) and rounding_of(answer) is None
+
+
+def _is_sampled_exactly(answer: LocalQuote) -> bool:
+    """Return whether each protocol that quotes a pool of the route has quoted this amount at the block."""
     quote = answer.quote
     return not quote.sampled_pools or (not quote.estimated_pools and answer.state_source.pinned is True)
 
@@ -189,7 +194,7 @@ def _route_warnings(answer: LocalQuote) -> tuple[QuoteWarning, ...]:
 
 def _sampled_warnings(answer: LocalQuote) -> Iterator[QuoteWarning]:
     """Yield a warning if an amount is an estimate from samples, or may be of another block."""
-    if is_exact(answer):
+    if _is_sampled_exactly(answer):
         return
     estimated, sampled = len(answer.quote.estimated_pools), len(answer.quote.sampled_pools)
     pools = f"{estimated or sampled} pool{'s' if (estimated or sampled) > 1 else ''}"

@@ -37,7 +37,8 @@ class QuoteFigures(NamedTuple):
     `certificate` is None unless it was requested. `placeholder_pools` are the keys of the route's pools whose addresses
     are placeholders, `changing_pools` the keys of those that can change without an event, quoted as of the state's
     block. `is_exact` says whether every amount was computed as the contracts do, or quoted by the pool's protocol for
-    that amount at a block to which the node's answers are proven to belong; None if a service quoted. `sampled_pools`
+    that amount at a block to which the node's answers are proven to belong, and no token keeps shares; None if a
+    service quoted. `sampled_pools`
     are the addresses of the pools that protocols quote.
     """
 

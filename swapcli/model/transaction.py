@@ -7,6 +7,7 @@ from enum import StrEnum
 from swapcli.errors import InvalidOption
 from swapcli.model.swap_terms import Integrator
 from swapcli.model.swap_type import SwapType
+from swapcli.model.transfer_behaviour import ShareRounding
 from swapcli.records import NamedTuple
 
 
@@ -113,7 +114,8 @@ class UnsignedTransaction(NamedTuple):
     `calldata` is hex with 0x on an EVM network; on Starknet `felts` are the call's arguments and `calldata` is empty.
     `value` is the native token to send with it, in wei. `approvals` are the permissions that it needs, in the order to
     grant them; on Starknet the account's calls contain them. `permitted` are further ones, which a signature in
-    `calldata` grants. `gas_units` estimates the gas that it uses after refunds, None if that is unknown.
+    `calldata` grants. `gas_units` estimates the gas that it uses after refunds, None if that is unknown. `rounding` is
+    None if its route trades no token that is known to keep shares.
     """
 
     call: RouterCall | EncodedCall
@@ -124,6 +126,7 @@ class UnsignedTransaction(NamedTuple):
     approvals: tuple[Approval, ...] = ()
     permitted: tuple[Approval, ...] = ()
     gas_units: int | None = None
+    rounding: ShareRounding | None = None
 
     @property
     def router_call(self) -> RouterCall:

@@ -88,6 +88,18 @@ class TransferBehaviour(NamedTuple):
         return ", ".join(f"of {percent(fee)} {when}" for when, fee in fees.items() if fee)
 
 
+class ShareRounding(NamedTuple):
+    """What a route loses because tokens keep shares: their symbols, and the units that all transfers of them can lose.
+
+    Each transfer can lose `MAX_ROUNDING` units of its token, and less or more can arrive than was quoted.
+    """
+
+    symbols: tuple[str, ...]
+    units: int
+
+
+MAX_ROUNDING: Final = 2
+"""Units that a transfer of shares can lose: the router's own tolerance."""
 UNKNOWN: Final = TransferBehaviour()
 REFUSED: Final = TransferBehaviour(TransferKind.REFUSED)
 ORDINARY: Final = TransferBehaviour(TransferKind.ORDINARY)

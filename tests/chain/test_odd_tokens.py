@@ -16,7 +16,8 @@ from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live import LiveSource
 from swapcli.engine.sources.stored import StoreSource
 from swapcli.engine.sync import follow, import_pools, transfer_check_error
-from swapcli.engine.transfer_rules import transfer_warnings
+from swapcli.engine.transfer_rules import rounding_of, transfer_warnings
+from swapcli.engine.warnings import is_exact
 from swapcli.errors import FeeOnTransfer, InvalidRoute, NoRoute
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.order import Order
@@ -31,6 +32,7 @@ from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.odd_tokens import STETH_POT, UNIT, WHOLE, add_token, open_curve, open_pair
 from tests.chain.trader import USER, Trader
+from tests.examples import examples
 from tests.store.build import create, reopen
 from tests.support.chain import restored
 
@@ -153,6 +155,22 @@ def test_what_is_received_is_what_was_quoted_or_nothing_is(trader: Trader, node:
     left = left_behind(trader.world)
     assert left.keys() <= {"SHR"}
     assert left.get("SHR", 0) <= ROUNDING * SWAPS
+
+
+def test_share_tokens_differ_by_no_more_units_than_said(trader: Trader, node: RpcNode) -> None:
+    rng, source = Random("units of shares"), live(trader, node)
+    for number in range(examples(12, full=200)):
+        ends = ("SHR", "DAI") if number % 2 else ("DAI", "SHR")
+        source._snapshot = None
+        order = quote_request(trader.world, *ends, rng.randint(10**9, 10**22))
+        answer, payload = source.quote_and_build(order, SwapTerms(100, USER))
+        rounding = rounding_of(answer)
+        assert rounding is not None
+        assert (rounding, is_exact(answer)) == (payload.rounding, False)
+        assert rounding == source.build(answer.result, SwapTerms(100, USER)).rounding
+        difference = carried_out(trader, answer, payload) - answer.result.output_amount
+        # Where a pool pays more than a unit for a unit, the input's units are worth more of the output's.
+        assert abs(difference) <= rounding.units * 1.1
 
 
 def test_an_untestable_token_is_only_an_end_of_a_route(trader: Trader, node: RpcNode) -> None:

@@ -10,7 +10,7 @@ from hypothesis import strategies as st
 
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.sources.in_memory import InMemorySource
-from swapcli.engine.transfer_rules import is_rounded, routable_market, transfer_warnings, unroutable_reason
+from swapcli.engine.transfer_rules import rounding_of, routable_market, transfer_warnings, unroutable_reason
 from swapcli.errors import FeeOnTransfer, NoRoute, TokenBlocked
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState, Provenance
@@ -23,6 +23,7 @@ from swapcli.model.transfer_behaviour import (
     REFUSED,
     SHARES,
     UNKNOWN,
+    ShareRounding,
     TransferBehaviour,
     TransferKind,
 )
@@ -148,7 +149,7 @@ def test_unprobed_tokens_are_reported_on_real_state(provenance: Provenance) -> N
 def test_warnings_name_the_tokens() -> None:
     market = small(d=SHARES)._replace(provenance=Provenance.SYNCED)
     answer = InMemorySource(market, SYSTEM_CLOCK).quote(QuoteRequest(Order(T[0], T[1], UNIT), ApiVersion.V2))
-    assert is_rounded(answer)
+    assert rounding_of(answer) == ShareRounding(("T3",), 4)
     assert [message.split(":")[0] for _, message in transfer_warnings(answer)] == [
         "T3 keeps shares",
         "no node has tried transfers of T0 and T1",

@@ -111,7 +111,7 @@ def execute(
     )
     checked = checker.check_built(quote_source, route.result, transaction, readings) if checker else None
     if checked and checked.read_payload:
-        transaction = checked.read_payload.payload
+        transaction = checked.read_payload.payload._replace(rounding=transaction.rounding)
     transaction = mark_revocations(transaction, state_source, session, quote_source.network, checked)
     now_s = int(SYSTEM_CLOCK.now_s())
     figures = compute_payload_figures(route.result, transaction, impact, state_source, terms, now_s)

@@ -74,8 +74,10 @@ def _integrator(answer: QuoteResult, terms: SwapTerms, figures: QuoteFigures) ->
 
 
 def _exactness(figures: QuoteFigures) -> Iterator[Fact]:
-    """Yield a fact if a protocol quotes a pool of the route."""
+    """Yield a fact if a protocol quotes a pool of the route, or if a token keeps shares."""
     count = len(figures.sampled_pools)
+    if not count and figures.is_exact is False:
+        yield Fact("Amounts", "up to rounding", "a token keeps shares; see the warning")
     if count:
         pools = f"{count} pool{'s' if count > 1 else ''}"
         if figures.is_exact:

@@ -25,6 +25,8 @@ from swapcli.engine.transfer_rules import (
     check_not_blocked,
     check_route,
     check_token,
+    rounding_of,
+    rounding_of_steps,
     routable_market,
     transfers_of_steps,
 )
@@ -321,7 +323,9 @@ class InMemorySource:
         gas_units = _transaction_gas(result.swap_type, pools, done, self._execution.gas)
         gas_units *= self.network.gas_units_per_evm_gas
         check_block_limit(gas_units, self.network)
-        return payload._replace(gas_units=gas_units)
+        transfers = transfers_of_steps(done.steps, self.market)
+        rounding = rounding_of_steps(done.steps, transfers, self.market.tokens)
+        return payload._replace(gas_units=gas_units, rounding=rounding)
 
     def replay_of(self, result: RouteResult) -> Replay:
         """Return the replay of a route on this market. Raise `InvalidRoute` and `PoolError`."""
@@ -375,7 +379,7 @@ class InMemorySource:
             return self.build(answer.result, terms)
         steps, amount_out, timed = answer.quote.steps, answer.quote.amount_out, self._with_deadline(terms)
         payload = build_transaction(answer.result, steps, amount_out, answer.pools, self.network, timed)
-        return payload._replace(gas_units=answer.quote.gas_units)
+        return payload._replace(gas_units=answer.quote.gas_units, rounding=rounding_of(answer))
 
     def refresh(self) -> None:
         """As `QuoteSource.refresh`: do nothing, since a market in memory does not change."""

@@ -11,6 +11,7 @@ from typing import Final
 from swapcli.encoding.abi import WORD, AbiReader, encode_address, encode_uint, invalid_field, parse_hex
 from swapcli.model.transfer_behaviour import (
     IRREGULAR,
+    MAX_ROUNDING,
     ORDINARY,
     REFUSED,
     SHARES,
@@ -25,8 +26,6 @@ TRY_ALL: Final = "b087f60f"
 """`tryAll((address,address)[],address,address)`."""
 CODES: Final = "bd1b9e19"
 """`codes(address[])`."""
-MAX_ROUNDING: Final = 2
-"""Units that a transfer of shares can lose: the router's own tolerance."""
 
 _TRANSFERS: Final = 6
 _DIRECTIONS: Final = 3
