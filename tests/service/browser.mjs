@@ -140,6 +140,20 @@ check("an order is quoted, drawn and built", async () => {
   assert.equal(page.url().includes(RECIPIENT), false);
 });
 
+check("a recipient that loses the output is refused or warned of", async () => {
+  await openQuote(url + ORDER);
+  const build = async recipient => {
+    await page.locator("#recipient").fill(recipient);
+    await page.getByRole("button", {name: "Build transaction"}).click();
+  };
+  await build("0xca11bde05977b3631167028862be2a173976ca11");
+  await page.getByText("is the multicall contract: what it receives would be lost").waitFor();
+  assert.equal(await page.locator("#payload-calldata").count(), 0);
+  await build("0x000000000000000000000000000000000000dEaD");
+  await page.getByText("what it receives is burned").waitFor();
+  await page.locator("#payload-calldata").waitFor();
+});
+
 check("a high slippage needs a tick, and basis points are read", async () => {
   await openQuote(url + ORDER.replace("slippage=0.5", "slippage=30"));
   assert.match(await page.getByRole("list", {name: "Warnings"}).innerText(), /slippage of 30%/);

@@ -346,10 +346,17 @@ async function build(recipient, consent, answer) {
       {method: "POST", headers: {"Content-Type": "application/json", ...keyHeaders(byId("key").value)}, body});
     const message = failure(reply);
     if (message) throw new Error(message);
-    answer.replaceChildren(...payload(reply.document, order));
+    answer.replaceChildren(...newWarnings(route, reply.response.headers), ...payload(reply.document, order));
   } catch (error) {
     answer.replaceChildren(element("p", {class: "bad"}, error.message));
   }
+}
+
+/** Return the warnings of a transaction that its quote did not have. */
+function newWarnings(route, headers) {
+  const known = (route.warnings ?? []).map(({code}) => code), words = {RECIPIENT_BURNS: "The recipient has no key: what it receives is burned."};
+  const codes = (headers.get("X-Swap-Warnings") ?? "").split(",").map(warning => warning.split(";")[0].trim());
+  return codes.filter(code => code && !known.includes(code)).map(code => element("p", {class: "bad"}, words[code] ?? printable(code)));
 }
 
 /** Return the fields of a transaction, each to copy. Starknet has the felts of a call instead. */
