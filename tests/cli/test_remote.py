@@ -82,7 +82,12 @@ def test_a_service_gives_the_same_route(service_url: str, order: tuple[str, ...]
     here = run_swapcli("route", *order, *(requested or WHOLE), "--json")
     assert there.exit_code == here.exit_code
     if here.exit_code == 0:
-        assert timeless(there.json) == timeless(here.json)
+        # Wrapping has no slippage here, and a service may build it with one.
+        own = ("minReceived", "slippage") if order[1:3] == ("ETH", "WETH") else ()
+        answers = [
+            {name: value for name, value in timeless(ran.json).items() if name not in own} for ran in (there, here)
+        ]
+        assert answers[0] == answers[1]
         assert codes_of(there) == codes_of(here) == ["STATE_MODELLED"]
         assert all(there.json[name] in (None, here.json[name]) for name in NOT_REPORTED)
         assert there.json["market"]["service"] == there.json["state"]["service"] == service_url
