@@ -32,7 +32,7 @@ class ReviewedSwap(NamedTuple):
 def replay_decoded(
     swaps: Sequence[ReviewedSwap], token_in: str, token_out: str, amount_in: int, execution: Execution
 ) -> int | None:
-    """Return the output of the swaps, tokens wrapped; None if a pool or a token is unknown.
+    """Return the output of the swaps, tokens wrapped; None if a pool or a token is unknown, or if one wraps.
 
     Raises `PoolError` if a swap would revert.
     """
@@ -41,7 +41,7 @@ def replay_decoded(
     left = amount_in
     for reviewed in swaps:
         pool, bought = reviewed.pool, reviewed.token_out
-        if pool is None or bought is None:
+        if pool is None or bought is None or pool.is_wrapper:  # which pays one for one
             return None
         pools[pool.key] = pool
         spent = reviewed.swap.amount_in

@@ -207,6 +207,7 @@ def test_wrapping_has_no_slippage(sold: str, bought: str, dialect: str) -> None:
     ):
         decoded = run_swapcli("decode", "-", "--json", stdin=ran.stdout.encode()).json
         assert (decoded["order"]["minReceived"], decoded["dangers"]) == (str(amount), [])
+        assert "ROUTE_WORSE" not in codes(decoded)
         assert "SLIPPAGE_HIGH" not in codes(ran.json)
 
 
