@@ -46,7 +46,8 @@ SwapcliError
 ├── UnsafeSwap              the swap would lose more than is allowed
 │   ├── PriceImpactTooHigh
 │   ├── SlippageTooHigh
-│   └── UnusualFees         a node's gas, fees or nonce are far from what they should be
+│   ├── UnusualFees         a node's gas, fees or nonce are far from what they should be
+│   └── VerdictBlocks       a rehearsal of the swap has shown that it must not be signed
 ├── UnhealthyError
 ├── InputOutputError        a file cannot be written: the disk is full or fails
 ├── RateLimited             too many requests
@@ -410,6 +411,12 @@ class UnusualFees(UnsafeSwap):
     """A node's gas, fees or nonce are far from what they should be."""
 
     code = "FEES_UNUSUAL"
+
+
+class VerdictBlocks(UnsafeSwap):
+    """A rehearsal of the swap has shown that it must not be signed."""
+
+    code = "VERDICT_BLOCKS"
 
 
 class UnhealthyError(SwapcliError):

@@ -18,7 +18,8 @@ from swapcli.model.pool import Pool
 PACKAGE = Path(pools.__file__).parents[1]
 REMOTE_STATE_MODULES = (
     "engine/sources/remote.py", "engine/sources/stored.py", "engine/sources/live.py", "engine/block_snapshot.py",
-    "engine/sync/", "engine/presign_checks.py", "engine/reading_memory.py", "engine/signing_fields.py",
+    "engine/sync/", "engine/presign_checks.py", "engine/swap_rehearsal.py", "engine/reading_memory.py",
+    "engine/signing_fields.py",
     "engine/market_follower.py", "engine/feed/", "engine/swap_verification.py", "engine/transaction_verification.py",
     "cli/commands/market.py", "cli/commands/sync.py", "cli/sync_filter_options.py", "cli/render/store_view.py",
     "cli/render/sync_view.py", "cli/sync_publish.py",

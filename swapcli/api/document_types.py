@@ -19,6 +19,7 @@ from swapcli.api.json_types import (
     ShortRouteJson,
     StateJson,
     SwapParameterJson,
+    VerdictJson,
     WarningJson,
 )
 
@@ -167,6 +168,7 @@ class PayloadDocumentJson(QuoteFieldsJson):
     transactions: list[TransactionRequestJson]
     missing: NotRequired[list[str]]
     simulation: NotRequired[SimulationJson]
+    verdict: NotRequired[VerdictJson]
 
 
 class CalledRouteV1Json(ShortRouteJson, CalldataRouteJson):

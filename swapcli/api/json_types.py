@@ -552,3 +552,56 @@ class StatusErrorV2Json(StatusErrorJson):
     """An error of any other V2 endpoint, with `meta` as in all V2 responses."""
 
     meta: MetaJson
+
+
+class VerdictReasonJson(TypedDict):
+    """Why a verdict is not ok, and what to do about it."""
+
+    code: str
+    status: str
+    message: str
+    hint: str
+
+
+class TriedSaleJson(TypedDict):
+    """A sale of half of what a pool had paid. Amounts are in base units; `received` is null where it failed, `expected`
+    where the pool's state was not that of the rehearsal."""
+
+    pool: str
+    amountIn: str
+    tokenOut: str
+    received: str | None
+    expected: str | None
+
+
+class TokenPowerJson(TypedDict):
+    """Something that the owner of a token can do, and the slot or the function that shows it."""
+
+    power: str
+    evidence: str
+
+
+class TokenPowersJson(TypedDict):
+    """What the owner of a token can do: "upgrade", "mint", "pause", "blocklist". Without one, `owner` is null."""
+
+    token: str
+    owner: str | None
+    powers: list[TokenPowerJson]
+
+
+class VerdictFactsJson(TypedDict):
+    """What a verdict rests on: the block and the sender of the rehearsal, what the swap paid, the sales after it."""
+
+    block: int | None
+    sender: str | None
+    received: str | None
+    sales: list[TriedSaleJson]
+    powers: list[TokenPowersJson]
+
+
+class VerdictJson(TypedDict):
+    """The verdict on a swap before it is signed: "ok", "warn" or "block", its reasons, and the facts behind them."""
+
+    status: str
+    reasons: list[VerdictReasonJson]
+    facts: VerdictFactsJson

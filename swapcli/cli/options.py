@@ -12,7 +12,7 @@ from typing import Annotated
 from swapcli.cli.command_app import ArgumentText, OptionalValue, OptionText
 from swapcli.config.source_readers import flag
 from swapcli.model.block_tag import BLOCK_TAGS
-from swapcli.model.live_mode import LIVE_MODES, LiveMode
+from swapcli.model.live_mode import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
 from swapcli.model.network import DIALECTS
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.swap_terms import MAX_FEE_BPS, MAX_SURPLUS_BPS
@@ -270,12 +270,22 @@ class PayloadOptions(NamedTuple):
     allow_fees: Annotated[
         bool, option("--allow-fees", "Allow unusual gas, fees or nonce of a node, with a warning.", ANSWER)
     ] = False
+    check: Annotated[
+        str | None,
+        option(
+            "--check",
+            "Which nodes rehearse the swap and a sale after it; without a value, public ones too.  [default: auto]",
+            ANSWER,
+            f"[{'|'.join(CHECK_MODES)}]",
+            OptionalValue(CheckMode.ALWAYS.value, CHECK_MODES.__contains__),
+        ),
+    ] = None
     full: Annotated[bool, option("--full", "Do not shorten calldata on a terminal.", OUTPUT)] = False
 
     @property
     def flags(self) -> dict[str, object]:
         """Return the options that are also settings, by key."""
-        return {"max_impact": self.max_impact, "max_slippage": self.max_slippage}
+        return {"max_impact": self.max_impact, "max_slippage": self.max_slippage, "check": self.check}
 
 
 class OutputOptions(NamedTuple):

@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from typing import TYPE_CHECKING
+
 from swapcli.cli.account_options import SENDER, parse_account_option
 from swapcli.cli.options import PayloadOptions
 from swapcli.cli.session import Session
@@ -9,6 +12,42 @@ from swapcli.engine.live_choice import missing_node_hint
 from swapcli.engine.payload_checker import PayloadChecker, new_checker
 from swapcli.errors import InvalidOption
 from swapcli.model.network import Kind, Network
+from swapcli.records import NamedTuple
+
+if TYPE_CHECKING:
+    from swapcli.api.route_result import RouteResult
+    from swapcli.model.pool import Pool
+    from swapcli.model.state_source import StateSource
+    from swapcli.model.token import Token
+    from swapcli.model.transaction import UnsignedTransaction
+    from swapcli.payload.verdict import Verdict
+
+
+class BuiltSwap(NamedTuple):
+    """A payload with its route on `pools` (by key), None where they are unknown, and the tokens that it trades.
+
+    `network` has the reading of the router that the payload is built for.
+    """
+
+    payload: UnsignedTransaction
+    result: RouteResult
+    pools: Mapping[str, Pool] | None
+    network: Network
+    ends: tuple[Token, Token]
+    origin: StateSource
+
+
+def judge_built(session: Session, built: BuiltSwap, sender: str | None) -> Verdict | None:
+    """Return the verdict on a payload, None if the settings name no node for it. Raises `InvalidOption`."""
+    if not session.checks_swaps(built.network):
+        return None
+    from swapcli.engine.presign_checks import TradedTokens
+    from swapcli.engine.swap_rehearsal import JudgedSwap
+    from swapcli.engine.verdict import judge
+
+    payload, result, pools, network, ends, origin = built
+    tokens = TradedTokens(*ends, network.native)
+    return judge(session, JudgedSwap(payload, result, pools, network, tokens, origin), sender)
 
 
 def open_checker(session: Session, network: Network, options: PayloadOptions) -> PayloadChecker | None:

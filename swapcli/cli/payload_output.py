@@ -22,6 +22,7 @@ from swapcli.records import NamedTuple
 if TYPE_CHECKING:
     from swapcli.engine.payloads_by_reading import RoutePayloads
     from swapcli.engine.presign_checks import PayloadCheck
+    from swapcli.payload.verdict import Verdict
 
 
 def parse_deadline(options: PayloadOptions, signature: str | None = None) -> tuple[int | None, int | None]:
@@ -49,14 +50,22 @@ class PreparedPayload(NamedTuple):
     checked: PayloadCheck | None
     warnings: tuple[QuoteWarning, ...] = ()
     readings: RoutePayloads | None = None
+    verdict: Verdict | None = None
 
 
 def add_warnings(
     session: Session, prepared: PreparedPayload, on_quote: tuple[QuoteWarning, ...], *, with_approval: bool
 ) -> PreparedPayload:
-    """Return the transaction with the warnings on its quote, its router and its checks."""
-    payload, network, checked, _, readings = prepared
+    """Return the transaction with the warnings on its quote, its router and its checks.
+
+    Raises `VerdictBlocks` if the verdict says so.
+    """
+    payload, network, checked, _, readings, verdict = prepared
     settings = session.settings
+    if verdict:
+        from swapcli.engine.verdict import check_verdict
+
+        check_verdict(verdict, "--check")
     warnings = swap_warnings(on_quote, payload, network, settings, checked, readings, with_approval=with_approval)
     return prepared._replace(warnings=warnings)
 
@@ -71,9 +80,13 @@ def print_payload(
 ) -> None:
     """Print a transaction in the requested format: for another tool, as JSON, or as a table or plain text."""
     output = session.output
-    payload, network, checked, warnings, _ = prepared
+    payload, network, checked, warnings, _, verdict = prepared
     transactions = render_transactions(payload, network, checked)
     swap = transactions[-1]
+    if verdict:
+        from swapcli.engine.verdict import verdict_warnings
+
+        warnings = (*warnings, *verdict_warnings(verdict))
     output.warn(warnings)
     if output.format not in COMMON_FORMATS:
         from swapcli.cli.render.transaction_formats import PayloadParts, format_transactions
@@ -92,6 +105,10 @@ def print_payload(
         document["missing"] = missing_fields(transactions)
     if checked and checked.simulation:
         document["simulation"] = simulation_field(checked.simulation, network)
+    if verdict:
+        from swapcli.payload.verdict_document import render_verdict
+
+        document["verdict"] = render_verdict(verdict)
     output.print_document(document)
 
 

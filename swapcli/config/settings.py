@@ -13,7 +13,7 @@ from swapcli.config.secret import Secret
 from swapcli.config.value_types import ValueType
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.block_tag import BLOCK_TAGS, BlockTag
-from swapcli.model.live_mode import LIVE_MODES, LiveMode
+from swapcli.model.live_mode import CHECK_MODES, LIVE_MODES, CheckMode, LiveMode
 from swapcli.model.network import DIALECTS, OWN
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.quote_request import SharePrecision
@@ -360,6 +360,11 @@ class Settings(NamedTuple):
     )
     live_timeout_s: float = setting(
         3.0, value_types.seconds(_DAY_S), "Seconds to wait for a network's public nodes before quoting without them."
+    )
+    check: CheckMode = setting(
+        CheckMode.AUTO,
+        value_types.choice(CHECK_MODES, CheckMode),
+        "Nodes that rehearse a swap before you sign: auto those that are set, always public ones too, never.",
     )
     max_age_s: int | None = setting(
         None,

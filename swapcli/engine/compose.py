@@ -6,7 +6,8 @@ warnings go to a callback.
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from contextlib import closing, contextmanager
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, cast
 
@@ -37,6 +38,7 @@ from swapcli.errors import (
     UnknownNetwork,
     UpstreamError,
 )
+from swapcli.model.live_mode import CheckMode
 from swapcli.model.network import Kind, Network, PublicNode
 from swapcli.records import NamedTuple
 
@@ -54,7 +56,7 @@ if TYPE_CHECKING:
     from swapcli.networks.name_services import NameService
     from swapcli.routing.search_memory import SearchMemory
     from swapcli.state.rpc.head_source import HeadSource, SubscribedHeads
-    from swapcli.state.rpc.public_nodes import AnyPublicNode
+    from swapcli.state.rpc.public_nodes import AnyPublicNode, PublicRpcNode
     from swapcli.state.rpc.rpc_node import RpcEndpoint, RpcNode
     from swapcli.state.rpc.starknet_node import StarknetNode
     from swapcli.state.rpc.subscribed_connection import LiveConnection
@@ -70,6 +72,9 @@ STDIN = "-"
 _LIMITS_FILE = "node-limits.json"
 _FINDINGS_FILE = "router-readings.json"
 _NAMED_HOSTS_FILE = "named-hosts.json"
+_CHECK_REQUESTS = 3
+"""Requests of a check to a public node: what it prepares, the rehearsal, and one more for tokens that keep balances
+unusually."""
 _QUOTE_REQUESTS = 30
 """Requests of a quote, which need not wait for a rate that was learned under load."""
 
@@ -590,6 +595,45 @@ class QuoteSources:
         used = next((url for url in first.urls if is_http_url(url.reveal())), None)
         others = [url for url in named.urls if is_http_url(url.reveal()) and url != used]
         return self._connect(others[:1], network.chain_id, named.headers) if others else None
+
+    def checks_swaps(self, network: Network) -> bool:
+        """Return whether a node rehearses swaps before they are signed.
+
+        Raises `InvalidOption` if that is asked for and impossible.
+        """
+        mode, rules = self.settings.check, self.node_rules
+        if mode is CheckMode.NEVER:
+            return False
+        if network.kind is not Kind.EVM or rules.excludes_nodes:
+            if mode is CheckMode.ALWAYS and self.settings.origin("check") == FLAG_ORIGIN:
+                why = f"not on {network.name}" if network.kind is not Kind.EVM else f"but {rules.why_none()}"
+                raise InvalidOption(f"--check asks a node of an EVM network, {why}", hint="leave out --check")
+            return False
+        return mode is CheckMode.ALWAYS or rules.named_nodes(network) is not None
+
+    @contextmanager
+    def checking_node(self, network: Network) -> Iterator[RpcNode | None]:
+        """Yield the node that rehearses swaps before they are signed, as the setting `check` says; None without one.
+
+        A public node takes `_CHECK_REQUESTS`. Raises as `checks_swaps`, and `UpstreamError` if no public node answers.
+        """
+        if not self.checks_swaps(network):
+            yield None
+            return
+        named = self.node_rules.named_nodes(network)
+        if named is not None:
+            with closing(self._connect(_http_only(named.urls, network), network.chain_id, named.headers)) as node:
+                yield node
+            return
+        if self.node_rules.public_nodes(network) is None:
+            raise InvalidOption(f"no node of {network.name} is known", hint=missing_node_hint(network))
+        public = cast("PublicRpcNode", self._public_node or self._connect_public(network))
+        try:
+            public.prepare_check(_CHECK_REQUESTS)
+            yield public
+        finally:
+            if public is not self._public_node:
+                public.close()
 
     def require_node(self, network: Network) -> RpcNode:
         """Return the node of an EVM network that quotes read. Raises as `node`, and `InvalidOption` without one."""

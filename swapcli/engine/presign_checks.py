@@ -273,12 +273,16 @@ def _pays_minimum(trial: _Trial) -> bool:
 
 
 def _block_to_check(origin: StateSource, head: ChainHead) -> tuple[BlockId, bool]:
-    """Return the block to simulate on, and whether the quote is for it. A block that a service reports is unproven, and
-    a pending one may have changed since."""
+    """Return the block to simulate on, and whether the quote is for it."""
+    block = proven_block(origin)
+    return (head.block, False) if block is None else (block, True)
+
+
+def proven_block(origin: StateSource) -> int | None:
+    """Return the block that a quote is for; None if it is unknown. A block that a service reports is unproven, and a
+    pending one may have changed since."""
     is_fixed = origin.is_live and origin.tag is not BlockTag.PENDING
-    if origin.service_url is None and is_fixed and origin.block is not None:
-        return origin.block, True
-    return head.block, False
+    return origin.block if origin.service_url is None and is_fixed else None
 
 
 def _tag_to_estimate_on(origin: StateSource, head: ChainHead) -> BlockTag:
@@ -297,10 +301,10 @@ def _describe_simulation(
         SimulationGrant.ALLOWANCE: "allowance",
     }
     assumed = tuple(words[each] for each in simulated.grants)
-    return Simulation(block, sender, simulated.run.received, _expected_output(call), simulated.run.gas_used, assumed)
+    return Simulation(block, sender, simulated.run.received, expected_output(call), simulated.run.gas_used, assumed)
 
 
-def _expected_output(call: RouterCall | EncodedCall) -> int:
+def expected_output(call: RouterCall | EncodedCall) -> int:
     """Return how much of the quoted amount the recipient gets: all of it if the integrator's fee is also theirs."""
     shares = call.integrator if isinstance(call, EncodedCall) else decode_integrator_data(call.integrator_data)
     if shares is None or shares.address == call.route.recipient:

@@ -1,4 +1,4 @@
-"""Whether quotes read the present state of the pools from nodes."""
+"""Which nodes quotes read, and which ones check a swap before it is signed."""
 
 from __future__ import annotations
 
@@ -18,3 +18,15 @@ class LiveMode(StrEnum):
 
 
 LIVE_MODES = tuple(LiveMode)
+
+
+class CheckMode(StrEnum):
+    """Which nodes rehearse a swap before it is signed: those of the settings, `always` else public ones, or `never`
+    any."""
+
+    AUTO = "auto"
+    ALWAYS = "always"
+    NEVER = "never"
+
+
+CHECK_MODES = tuple(CheckMode)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from enum import StrEnum
 from typing import Final
 
+from swapcli.evm.token_powers import TokenPowers
 from swapcli.records import NamedTuple
 
 
@@ -31,6 +32,7 @@ class ReasonCode(StrEnum):
     TRANSFERS_REFUSED = "TRANSFERS_REFUSED"
     TAXED_ON_TRANSFER = "TAXED_ON_TRANSFER"
     BALANCE_IRREGULAR = "BALANCE_IRREGULAR"
+    OWNER_POWERS = "OWNER_POWERS"
     NOT_SIMULATED = "NOT_SIMULATED"
 
 
@@ -62,12 +64,13 @@ class TriedSale(NamedTuple):
 
 class VerdictFacts(NamedTuple):
     """What the verdict rests on: the block and the sender of the simulation, what the swap paid, None where it failed,
-    and the sales that were tried."""
+    the sales that were tried, and what the owners of the tokens can do."""
 
     block: int | None = None
     sender: str | None = None
     received: int | None = None
     sales: tuple[TriedSale, ...] = ()
+    powers: tuple[TokenPowers, ...] = ()
 
 
 class Verdict(NamedTuple):

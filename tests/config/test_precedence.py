@@ -14,7 +14,7 @@ from swapcli.config.display import masked_rows
 from swapcli.config.settings import FIELDS
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.block_tag import BlockTag
-from swapcli.model.live_mode import LiveMode
+from swapcli.model.live_mode import CheckMode, LiveMode
 from swapcli.model.quote_request import SharePrecision
 from tests.config.in_memory import DEFAULT_FILE, HOME, OTHER_FILE, load, refused
 
@@ -36,6 +36,7 @@ VALUES: dict[str, dict[str, object]] = {
     "market": {"/m.json": Path("/m.json"), "~/m.json": HOME / "m.json"},
     "store_dir": {"/stores": Path("/stores"), "~/stores": HOME / "stores"},
     "live": {"require": LiveMode.REQUIRE, "never": LiveMode.NEVER},
+    "check": {"always": CheckMode.ALWAYS, "never": CheckMode.NEVER},
     "live_timeout_s": {"0.5": 0.5, "86400": 86_400.0},
     "max_age_s": {"0": 0, "86400": 86_400},
     "state": {"pending": BlockTag.PENDING, "finalized": BlockTag.FINALIZED},

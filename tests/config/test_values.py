@@ -30,6 +30,7 @@ WRONG: dict[str, list[object]] = {
     "store_dir": [5, True, ["stores"], "a\0b"],
     "max_age_s": [-1, 86_401, 0.5, "soon", True],
     "live": ["always", "Never", True, 1],
+    "check": ["require", "Never", True, 1],
     "live_timeout_s": [0, -1, "soon", True, 86_401],
     "state": ["newest", "Pending", "earliest", 1, True, 123],
     "route_ttl_s": [0, 86_401, 0.5, "a minute", False],

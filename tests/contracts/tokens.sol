@@ -40,7 +40,7 @@ abstract contract OddCoin {
 abstract contract LedgerCoin is OddCoin {
     mapping(address => uint256) internal _balances;
 
-    function balanceOf(address owner) external view override returns (uint256) {
+    function balanceOf(address owner) external view virtual override returns (uint256) {
         return _balances[owner];
     }
 

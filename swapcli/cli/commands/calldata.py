@@ -16,14 +16,15 @@ from swapcli.cli.options import (
     SourceOptions,
 )
 from swapcli.cli.output import TRANSACTION_FORMATS
-from swapcli.cli.payload_checker import open_checker
+from swapcli.cli.payload_checker import BuiltSwap, judge_built, open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
 from swapcli.cli.render.payload_json import calldata_document
 from swapcli.cli.session import open_session
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.payload_checker import traded_tokens
 from swapcli.engine.quote_options import require_swap_terms
-from swapcli.engine.quote_results import QuoteResult
+from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.transaction_requests import RenderedTransaction
 from swapcli.engine.warnings import check_impact, check_slippage, deadline_warnings
 from swapcli.model.quote_figures import QuoteFigures
@@ -79,7 +80,11 @@ def calldata(
         print_permit(session, quote.network, payload, transaction, deadline_s)
         return exit_codes.OK
     quote, transaction, checked, readings = context.market.check_swap(quote, transaction, terms, checker)
-    prepared = PreparedPayload(transaction, quote.network, checked, readings=readings)
+    pools = quote.answer.pools if isinstance(quote.answer, LocalQuote) else None
+    ends = traded_tokens(quote.route, transaction, quote.network)
+    built = BuiltSwap(transaction, quote.route, pools, quote.network, ends, quote.state)
+    verdict = judge_built(session, built, checker.requested.sender if checker else None)
+    prepared = PreparedPayload(transaction, quote.network, checked, readings=readings, verdict=verdict)
     warnings = (*quote.warnings, *deadline_warnings(quote.network, terms, quote.state, SYSTEM_CLOCK.now_s()))
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
     figures = quote.figures._replace(warnings=prepared.warnings)
@@ -106,7 +111,7 @@ def _print(
 
         amount_in = format_amount(transaction.call.route.amount_in, answer.order.token_in)
         payload = build_payload_view(transactions, amount_in, full=shows_full_calldata(session, options))
-        route = with_simulation(build_route_view(answer, terms, figures), prepared.checked)
+        route = with_simulation(build_route_view(answer, terms, figures), prepared.checked, prepared.verdict)
         session.output.print_payload(payload, route)
 
     print_payload(session, prepared, figures, options, build_document, print_view)

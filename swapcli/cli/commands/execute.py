@@ -21,13 +21,13 @@ from swapcli.cli.options import (
     option,
 )
 from swapcli.cli.output import TRANSACTION_FORMATS
-from swapcli.cli.payload_checker import open_checker
+from swapcli.cli.payload_checker import BuiltSwap, judge_built, open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.render.payload_json import PayloadContext, execute_document
 from swapcli.cli.session import Session, open_session
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.payload_checker import mark_revocations, route_payloads
+from swapcli.engine.payload_checker import mark_revocations, route_payloads, traded_tokens
 from swapcli.engine.quote_figures import compute_payload_figures
 from swapcli.engine.quote_options import require_swap_terms
 from swapcli.engine.transaction_requests import RenderedTransaction
@@ -116,7 +116,13 @@ def execute(
     now_s = int(SYSTEM_CLOCK.now_s())
     figures = compute_payload_figures(route.result, transaction, impact, state_source, terms, now_s)
     warnings = (*figures.warnings, *deadline_warnings(quote_source.network, terms, state_source, now_s))
-    prepared = PreparedPayload(transaction, quote_source.network, checked, readings=readings)
+    network_read = quote_source.network
+    if checked and checked.read_payload:
+        network_read = network_read._replace(router_reading=checked.read_payload.reading)
+    ends = traded_tokens(route.result, transaction, network_read)
+    built = BuiltSwap(transaction, route.result, pools, network_read, ends, state_source)
+    verdict = judge_built(session, built, checker.requested.sender if checker else None)
+    prepared = PreparedPayload(transaction, quote_source.network, checked, readings=readings, verdict=verdict)
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)
     _print(session, figures._replace(warnings=prepared.warnings), route, prepared, payload)
     return exit_codes.OK
@@ -169,7 +175,7 @@ def _network_name(document: dict[str, object], option: str | None, session: Sess
 def _print(
     session: Session, figures: QuoteFigures, route: _Route, prepared: PreparedPayload, options: PayloadOptions
 ) -> None:
-    transaction, network, checked, _, _ = prepared
+    transaction, network, checked, *_ = prepared
 
     def build_document(swap: RenderedTransaction) -> dict[str, object]:
         now_ms = int(SYSTEM_CLOCK.now_s() * 1000)
@@ -182,6 +188,6 @@ def _print(
 
         slippage_ppm, full = figures.slippage_ppm, shows_full_calldata(session, options)
         view = build_execute_view(route.result, transaction, transactions, network, slippage_ppm, full=full)
-        session.output.print_payload(with_simulation(view, checked))
+        session.output.print_payload(with_simulation(view, checked, prepared.verdict))
 
     print_payload(session, prepared, figures, options, build_document, print_view)

@@ -9,17 +9,29 @@ from typing import TYPE_CHECKING, TypeVar
 from swapcli.cli.render.payload_view import PayloadView, format_amount
 from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.route_view import RouteView
+from swapcli.encoding.text import printable
 from swapcli.engine.swap_warnings import FORM_WORDS, RATE_WORDS
 
 if TYPE_CHECKING:
     from swapcli.engine.presign_checks import PayloadCheck
+    from swapcli.payload.verdict import Verdict
 
 View = TypeVar("View", RouteView, PayloadView)
 
 
-def with_simulation(view: View, checked: PayloadCheck | None) -> View:
-    """Return the view with the result of the simulation after its facts."""
-    return replace(view, facts=(*view.facts, *_facts(checked)))
+def with_simulation(view: View, checked: PayloadCheck | None, verdict: Verdict | None = None) -> View:
+    """Return the view with the result of the simulation and the verdict after its facts."""
+    return replace(view, facts=(*view.facts, *_facts(checked), *_verdict_facts(verdict)))
+
+
+def _verdict_facts(verdict: Verdict | None) -> Iterator[Fact]:
+    if verdict is None:
+        return
+    notes = [reason.message for reason in verdict.reasons]
+    if verdict.facts.block is not None and not notes:
+        sold = "rehearsed with a sale of half of what is bought" if verdict.facts.sales else "rehearsed"
+        notes = [f"{sold}, at block {verdict.facts.block}"]
+    yield Fact("Verdict", verdict.status.value, printable("; ".join(notes)))
 
 
 def _facts(checked: PayloadCheck | None) -> Iterator[Fact]:

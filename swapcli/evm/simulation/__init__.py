@@ -12,7 +12,16 @@ from swapcli.evm.simulation.call import (
     encode_simulate,
     runtime_code,
 )
-from swapcli.evm.simulation.rehearsal import Rehearsal, Trial, TrialRun, Watch, decode_rehearsal, encode_rehearse
+from swapcli.evm.simulation.rehearsal import (
+    Rehearsal,
+    Trial,
+    TrialRun,
+    Watch,
+    decode_look,
+    decode_rehearsal,
+    encode_look,
+    encode_rehearse,
+)
 
 __all__ = [
     "Rehearsal",
@@ -22,8 +31,10 @@ __all__ = [
     "Trial",
     "TrialRun",
     "Watch",
+    "decode_look",
     "decode_rehearsal",
     "decode_run",
+    "encode_look",
     "encode_rehearse",
     "encode_simulate",
     "runtime_code",

@@ -13,6 +13,8 @@ from swapcli.records import NamedTuple
 REHEARSE: Final = "aa5e84f6"
 """`rehearse` of a swap as `simulate` takes it and of trials,
 `(address,address,address,address,address,(address,bytes)[])[]`."""
+LOOK: Final = "71e3c67b"
+"""`look((address,bytes)[])`."""
 TRIED: Final = bytes.fromhex("dfb2b02a")
 """`Tried(bool,uint256,uint256,uint256,uint256,bytes)`."""
 
@@ -49,6 +51,26 @@ class Rehearsal(NamedTuple):
 
     run: SimulationRun
     trials: tuple[TrialRun, ...]
+
+
+def encode_look(calls: Sequence[Transaction]) -> bytes:
+    """Return the calldata of `look`, which makes calls. Raises `InvalidInput` for a value that does not fit."""
+    entries = encode_list([Dynamic(encode_preparation(call)) for call in calls])
+    return bytes.fromhex(LOOK + encode_fields(entries))
+
+
+def decode_look(answer: bytes, count: int) -> list[bytes]:
+    """Decode what so many calls of `look` returned: nothing where one failed. Raises `InvalidInput`."""
+    reader = AbiReader(answer)
+    reader.offset(WORD, "outputs")
+    found = reader.uint(16, "outputs length")
+    if found != count:
+        reader.fail("outputs length", f"expected {count}, not {found}")
+    for _ in range(count):
+        reader.uint(64, "output offset")
+    outputs = [reader.content("output") for _ in range(count)]
+    reader.end("outputs")
+    return outputs
 
 
 FAILED_TRIAL: Final = TrialRun(False, (0, 0), b"")

@@ -177,6 +177,12 @@ class _PublicNode(FailoverNode):
         """The requests that may still be sent for the present block."""
         return self.budget.left
 
+    def prepare_check(self, max_requests: int) -> None:
+        """Allow so many requests from now on, to the node that is read; find one first if none was."""
+        if self._winner is None:
+            self.read_head()
+        self.budget.allow(max_requests)
+
     def read_head(self, tag: BlockTag = BlockTag.LATEST, *, code_of: str | None = None) -> ChainHead:
         """As `Node.read_head`, of the first node that proves its block. Raises `LiveUnavailable`."""
         self._note_failover()

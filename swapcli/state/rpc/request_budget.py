@@ -50,6 +50,10 @@ class RequestBudget:
             pause(self._window_s - (now_s - self._started_s))
         self._started_s, self._sent = self._monotonic_s(), 0
 
+    def allow(self, max_requests: int) -> None:
+        """Allow so many requests from now on, whatever was sent before."""
+        self._max_requests, self._sent, self._started_s = max_requests, 0, self._monotonic_s()
+
     def spend(self, redacted_url: str) -> None:
         """Count one request. Raises `RequestBudgetSpent` if there is none left."""
         with self._lock:

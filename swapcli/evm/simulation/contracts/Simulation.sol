@@ -48,6 +48,8 @@ contract Simulation {
 
     /// A sale in one pool takes a tenth of it.
     uint256 private constant MOST_GAS = 3_000_000;
+    /// A balance behind a proxy takes a tenth of it.
+    uint256 private constant MOST_GAS_OF_A_LOOK = 300_000;
 
     /// What a trial ends with, whose effects are undone.
     error Tried(bool done, uint256 found, uint256 left, uint256 otherFound, uint256 otherLeft, bytes output);
@@ -99,6 +101,15 @@ contract Simulation {
         (done, left) = _look(trial.token, trial.holder);
         (otherDone, otherLeft) = _look(trial.otherToken, trial.otherHolder);
         revert Tried(done && otherDone, found, left, otherFound, otherLeft, output);
+    }
+
+    /// What calls return, made from wherever this stands; nothing where one fails.
+    function look(Preparation[] calldata calls) external returns (bytes[] memory outputs) {
+        outputs = new bytes[](calls.length);
+        for (uint256 k; k < calls.length; ++k) {
+            (bool done, bytes memory output) = calls[k].to.call{gas: MOST_GAS_OF_A_LOOK}(calls[k].input);
+            if (done) outputs[k] = output;
+        }
     }
 
     /// A call by this account, for another one that runs this code.

@@ -1,0 +1,59 @@
+"""The verdict on a swap before it is signed, by the node that the settings choose for it."""
+
+from __future__ import annotations
+
+from collections.abc import Set
+from typing import TYPE_CHECKING
+
+from swapcli.engine.swap_rehearsal import JudgedSwap, judge_swap, not_rehearsed
+from swapcli.errors import MarketError, UpstreamError, VerdictBlocks
+from swapcli.model.network import Network
+from swapcli.model.warning import QuoteWarning
+from swapcli.payload.verdict import Verdict, VerdictStatus
+from swapcli.payload.verdict_document import render_verdict
+
+if TYPE_CHECKING:
+    from swapcli.engine.compose import QuoteSources
+
+
+def judge(sources: QuoteSources, swap: JudgedSwap, sender: str | None) -> Verdict | None:
+    """Return the verdict on a swap by `sender`, None if the settings name no node for it.
+
+    Raises `InvalidOption` if a check is asked for and impossible.
+    """
+    swap = swap._replace(known_tokens=_catalogue_tokens(sources, swap.network))
+    try:
+        with sources.checking_node(swap.network) as node:
+            return None if node is None else judge_swap(node, swap, sender)
+    except UpstreamError as error:
+        return not_rehearsed(error)
+
+
+def _catalogue_tokens(sources: QuoteSources, network: Network) -> Set[str] | None:
+    """Return the addresses of the tokens of a network's embedded market, None without one."""
+    from swapcli.engine.open_market import open_market
+
+    try:
+        return open_market(network.name, sources.find_network).market.tokens.keys()
+    except MarketError:
+        return None
+
+
+def verdict_warnings(verdict: Verdict | None) -> tuple[QuoteWarning, ...]:
+    """Return the reasons of a verdict as warnings."""
+    reasons = verdict.reasons if verdict else ()
+    return tuple(QuoteWarning(reason.code, f"{reason.message}; {reason.hint}") for reason in reasons)
+
+
+def check_verdict(verdict: Verdict | None, option: str = "check") -> None:
+    """Raise `VerdictBlocks` if the verdict says so."""
+    blocking = verdict.of_status(VerdictStatus.BLOCK) if verdict else ()
+    if verdict is None or not blocking:
+        return
+    first, *others = blocking
+    more = f"; and {len(others)} more" if others else ""
+    raise VerdictBlocks(
+        f"{first.message}{more}",
+        hint=f"{first.hint}; to build the transaction all the same, set {option} to never",
+        details={"verdict": render_verdict(verdict)},
+    )
