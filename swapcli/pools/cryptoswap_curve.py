@@ -150,13 +150,14 @@ class CryptoSwapCurve(HullCurve):
         divisor = x * (y + h)
         tilt = (y - x) / divisor  # 1/x - price/y
         price = 1.0 + h * tilt
+        sold_by_t = y / price if price else inf  # far out of balance the price can cancel to nothing
         h_x = -h_z * q / self._gamma * tilt
         tilt_x = (-price - 1.0 - tilt * (y + h + x * (h_x - price))) / divisor
         price_x = h_x * tilt + h * tilt_x
         fee, share, k = self._fee_at(z)
         spread = self._fee.high - self._fee.low
         if not spread:
-            return price * (1.0 - fee), -price / price_x if price_x else inf, y / price
+            return price * (1.0 - fee), -price / price_x if price_x else inf, sold_by_t
         total = 1.0 + self._b * curved
         weight = 1.0 + n * h / total
         log_k_slope = tilt * weight  # d ln k / d x
@@ -167,7 +168,7 @@ class CryptoSwapCurve(HullCurve):
         fee_xx = -spread * share * (2.0 * share_x * k_x + share * k_xx) / self._fee.gamma
         rate = price * (1.0 - fee) - gross * fee_x
         rate_x = price_x * (1.0 - fee) - 2.0 * price * fee_x - gross * fee_xx
-        return rate, -rate / rate_x if rate_x else inf, y / price
+        return rate, -rate / rate_x if rate_x else inf, sold_by_t
 
 
 def _largest_spread(total: float, gamma: float, b: float) -> float:

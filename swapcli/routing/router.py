@@ -145,7 +145,11 @@ class Router:
 
         def search() -> SearchResult:
             graph = self._graph(order.excluded_protocols)
-            return self._search(order, graph, gas_price_wei, check, known_routes, share_step)
+            with suppress(SearchTimeUp):
+                return self._search(order, graph, gas_price_wei, check, known_routes, share_step)
+            from swapcli.routing.no_route import search_timed_out
+
+            raise search_timed_out(order)
 
         return self._without_broken_pools(search)
 
@@ -287,7 +291,7 @@ class Router:
             raise tokens_not_connected(order, graph)
         gas_value = self._evm_gas_price(gas_price_wei) * self._native_value(dust_filter, spot, max_hops, gas_price_wei)
 
-        def search_for(amount: int, gas_value: float = gas_value) -> RouteSearch:
+        def search_for(amount: int, gas_value: float = gas_value, check: CancelCheck = check) -> RouteSearch:
             market = first_market
             if amount != first:
                 market = dust_filter.filtered_market(source, target, float(amount), max_hops)
@@ -314,7 +318,9 @@ class Router:
             from swapcli.routing.competing_routes import best_of
 
             result = answer if isinstance(answer, SearchResult) else None
-            answer = best_of(order, result, known_routes, search_for) or answer
+            # Known routes are evaluated also after the time is up: they may be all that was found.
+            search_known = partial(search_for, check=_without_time_limit(check))
+            answer = best_of(order, result, known_routes, search_known) or answer
         if isinstance(answer, SearchResult):
             is_limited = self.market.network.block_gas_limit is not None or self._fits_calldata is not None
             return self._fit(order, answer, find_best) if is_limited else answer
@@ -508,6 +514,16 @@ def _build_check(is_cancelled: Callable[[], bool] | None, is_time_up: Callable[[
             raise SearchTimeUp
 
     return check
+
+
+def _without_time_limit(check: CancelCheck) -> CancelCheck:
+    """Return the check that still stops cancelled work."""
+
+    def cancelled() -> None:
+        with suppress(SearchTimeUp):
+            check()
+
+    return cancelled
 
 
 def _value_usd(amount: int, token: Token, price_usd: float | None) -> float | None:
