@@ -18,11 +18,15 @@ help: ## List the targets.
 prerequisites: ## Look for the programs that the tests need, and install them as root on Debian, unless INSTALL=no.
 	@PYTHON='$(PYTHON)' INSTALL='$(INSTALL)' scripts/prerequisites
 
-setup: $(VENV)/.installed $(CONTRACTS)/node_modules/.installed ## Install all dependencies into this folder.
+setup: $(VENV)/.installed $(VENV)/generators/requirements.txt $(CONTRACTS)/node_modules/.installed ## Install all dependencies into this folder.
 
 $(VENV)/.installed: pyproject.toml
 	$(PYTHON) -m venv $(VENV)
 	$(RUN) -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $@
+
+$(VENV)/generators/requirements.txt: tests/service/generated_clients/requirements.txt $(VENV)/.installed
+	$(RUN) -m tests.service.generated_clients.environment
 	@touch $@
 
 $(CONTRACTS)/node_modules/.installed: $(CONTRACTS)/package-lock.json

@@ -1,0 +1,1 @@
+"""Clients that others' generators make of the service's OpenAPI document, used against a real server."""
