@@ -66,6 +66,7 @@ class AnnouncedHeads:
     """Wakes a follower when the writer of its store announces a block, and after each pause."""
 
     problem = None
+    hint = None
 
     def __init__(self, announcements: BlockAnnouncements, network: str, pipe: _Pipe, poll_s: float) -> None:
         self._announcements, self._network, self._pipe, self.poll_s = announcements, network, pipe, poll_s

@@ -17,7 +17,7 @@ import pytest
 from swapcli.engine.market_follower import FollowedStore
 from swapcli.service.market_followers import FollowerThreads
 from swapcli.service.market_registry import MarketRegistry
-from swapcli.state.rpc.head_source import FollowMode, SubscribedHeads
+from swapcli.state.rpc.head_source import POLLING_HINT, FollowMode, SubscribedHeads
 from swapcli.state.rpc.rpc_node import RpcNode
 from swapcli.state.rpc.subscribed_connection import LiveConnection
 from tests.chain.anvil import CHAIN_ID, running_anvil
@@ -36,6 +36,9 @@ from tests.support.waiting import until
 PATIENCE_S = 30.0
 POLL_S = 1.0
 NAME = "anvil"
+FAST_BLOCK_S = 0.3
+WARMUP_BLOCKS, FAST_BLOCKS = 6, 20
+"""Blocks before the time between them is known, and then."""
 
 
 class LiveService:
@@ -211,3 +214,26 @@ def test_a_watch_over_ipc_sees_every_block(number: signal.Signals, tmp_path: Pat
             out, err = process.communicate(timeout=PATIENCE_S)
         assert (process.returncode, out, err) == (0, "", "")
         assert blocks == list(range(first + 1, first + 21))
+
+
+def test_a_watch_over_http_keeps_up_with_blocks_of_a_third_of_a_second(tmp_path: Path) -> None:
+    """The network says that a block takes a second."""
+    with running_anvil() as chain:
+        settings = write_settings(tmp_path, SmallTestChain(chain).network, url_of(chain), timeout_s=2.0)
+        command = [*SWAPCLI_COMMAND, "sync", NAME, "--watch", "--json"]
+        environment = clean_environment({"SWAPCLI_CONFIG": str(settings)})
+        pipe = subprocess.PIPE
+        with subprocess.Popen(command, stdout=pipe, stderr=pipe, text=True, env=environment) as process:
+            assert process.stdout
+            first = json.loads(process.stdout.readline())["market"]["block"]
+            due_s = time.monotonic()
+            for _ in range(WARMUP_BLOCKS + FAST_BLOCKS):
+                chain.node.ask("evm_mine")
+                due_s += FAST_BLOCK_S
+                time.sleep(max(due_s - time.monotonic(), 0.0))
+            process.send_signal(signal.SIGTERM)
+            out, err = process.communicate(timeout=PATIENCE_S)
+    blocks = [json.loads(line)["block"] for line in out.splitlines()]
+    seen = [block for block in blocks if block > first + WARMUP_BLOCKS]
+    assert len(seen) >= 0.8 * FAST_BLOCKS
+    assert err.count(POLLING_HINT) == 1

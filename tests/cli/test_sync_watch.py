@@ -34,7 +34,7 @@ class Chain:
             raise error
 
     def watch(self, poll_s: float) -> None:
-        watch_chain(self.step, lambda *reported: self.failures.append(reported), self.pauses.append, poll_s)
+        watch_chain(self.step, lambda *reported: self.failures.append(reported), self.pauses.append, lambda: poll_s)
 
 
 outcomes = st.lists(st.booleans(), max_size=3 * MAX_CONSECUTIVE_FAILURES)

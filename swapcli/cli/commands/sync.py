@@ -287,7 +287,9 @@ def _follow(
 
     try:
         _print(session, filled, is_watching=True)
-        watch_chain(step, _print_failure, pause, heads.poll_s)
+        if heads.hint:
+            print_note(heads.hint)
+        watch_chain(step, _print_failure, pause, lambda: heads.poll_s)
     except KeyboardInterrupt:
         return
 

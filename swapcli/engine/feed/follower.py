@@ -66,6 +66,7 @@ class FollowedFeed:
     poll_s = _WAIT_S
     mode = FollowMode.FEED
     problem = None
+    hint = None
 
     def __init__(self, network: Network, reader: FeedReader, max_pools: int = MAX_POOLS) -> None:
         self.network, self.reader, self.max_pools, self.counters = network, reader, max_pools, FeedCounters()

@@ -6,8 +6,11 @@ chain to find out; so a lost announcement costs time but no correctness.
 
 from __future__ import annotations
 
+from collections import deque
+from collections.abc import Callable
 from enum import StrEnum
 from threading import Condition, Event
+from time import monotonic
 from typing import Final, Protocol
 
 _FIRST_LAG_PAUSE_S: Final = 0.02
@@ -22,6 +25,18 @@ MIN_POLL_S: Final = 1.0
 MAX_POLL_S: Final = 15.0
 _BLOCK_TIME_S: Final = 2.0
 """Assumed for networks without a known block time."""
+
+
+_MIN_BLOCK_TIME_S: Final = 0.1
+"""Networks make a block in a fifth of a second or more; the blocks of a local chain may come in bursts."""
+_MEASURED_BLOCKS: Final = 16
+"""Found blocks whose numbers and times give the time between blocks."""
+_EARLIER: Final = 0.125
+"""Part of the time between blocks by which a look is early, and the first pause after one that found none."""
+_MIN_PAUSE_S: Final = 0.01
+POLLING_HINT: Final = (
+    "looking for new blocks about when they are due; a node with a ws:// or wss:// address announces them"
+)
 
 
 def poll_interval_s(block_time_s: float | None) -> float:
@@ -53,6 +68,10 @@ class HeadSource(Protocol):
     def problem(self) -> str | None:
         """Why there is no subscription although there should be one, for messages."""
 
+    @property
+    def hint(self) -> str | None:
+        """How blocks would be found sooner, for people; None where they are announced."""
+
     def wait(self, pause_s: float, reached: int | None = None) -> None:
         """Return when there may be a new block, without a subscription after `pause_s`.
 
@@ -81,19 +100,45 @@ class HeadConnection(Protocol):
 
 
 class PollingHeads:
-    """Looks for a new block after each pause."""
+    """Looks for a new block when the next one is due, as the blocks before it show.
+
+    `poll_s` is the time between blocks: first that of the network, then what the numbers of the found blocks show. It
+    looks a little early, so that it comes to look just when blocks appear, and again soon where there is none yet. If
+    blocks stay away, the pauses grow to the longer of the two times.
+    """
 
     mode = FollowMode.POLLING
     problem = None
+    hint = POLLING_HINT
 
-    def __init__(self, poll_s: float) -> None:
-        self.poll_s = poll_s
+    def __init__(self, poll_s: float, *, timer_s: Callable[[], float] = monotonic) -> None:
+        self._nominal_s, self.poll_s, self._timer_s = poll_s, poll_s, timer_s
+        self._found: deque[tuple[float, int]] = deque(maxlen=_MEASURED_BLOCKS)
+        self._looked_at_s = timer_s()
+        self._empty_looks = 0
         self._stopped = Event()
 
     def wait(self, pause_s: float, reached: int | None = None) -> None:
         """As `HeadSource.wait`."""
-        del reached
-        self._stopped.wait(pause_s)
+        has_failed = pause_s > self.poll_s
+        self._stopped.wait(pause_s if has_failed or reached is None else self._pause_after(reached))
+        self._looked_at_s = self._timer_s()
+
+    def _pause_after(self, reached: int) -> float:
+        """Return the pause after a look that has found block `reached`, or none after it."""
+        if self._found and reached == self._found[-1][1]:
+            self._empty_looks += 1
+            pause_s = self.poll_s * _EARLIER * 2.0 ** (self._empty_looks - 1)
+            return min(max(pause_s, _MIN_PAUSE_S), max(self.poll_s, self._nominal_s))
+        if self._found and reached < self._found[-1][1]:
+            self._found.clear()  # another chain's numbers, or a shorter branch
+        self._empty_looks = 0
+        self._found.append((self._looked_at_s, reached))
+        first_s, first = self._found[0]
+        if reached > first:
+            self.poll_s = min(max((self._looked_at_s - first_s) / (reached - first), _MIN_BLOCK_TIME_S), MAX_POLL_S)
+        due_s = self._looked_at_s + self.poll_s * (1.0 - _EARLIER)
+        return max(due_s - self._timer_s(), _MIN_PAUSE_S)
 
     def stop(self) -> None:
         """As `HeadSource.stop`."""
@@ -113,6 +158,7 @@ class SubscribedHeads:
     def __init__(self, poll_s: float) -> None:
         self.poll_s = poll_s
         self.problem: str | None = None
+        self.hint: str | None = None
         self._connection: HeadConnection | None = None
         self._changed = Condition()
         self._events = self._handled = self._heads = 0

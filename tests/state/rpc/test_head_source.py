@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import time
+from random import Random
 from threading import Timer
 
 import pytest
@@ -182,3 +183,68 @@ def test_no_announcement_is_missed_in_any_order(steps: list[tuple[str, int]]) ->
     heads.record_head(10)
     assert seconds(heads, NEVER_S, 10) < 5
     assert heads.mode is FollowMode.SUBSCRIPTION
+
+
+class SimulatedChain:
+    """A chain with a block every `block_s`, give or take a tenth, and a follower whose looks take `look_s`.
+
+    It stands for the event that ends waits, so that pauses pass in no time. `seen` has the block of each look, and
+    `delays_s` how old each new block was.
+    """
+
+    def __init__(self, block_s: float, look_s: float, nominal_s: float) -> None:
+        self.now_s, self.block_s, self.look_s = 0.0, block_s, look_s
+        self.rng, self.born_s = Random(f"{block_s} {look_s}"), [0.0]
+        self.seen: list[int] = []
+        self.delays_s: list[float] = []
+        self.heads = PollingHeads(nominal_s, timer_s=lambda: self.now_s)
+        self.heads._stopped = self  # type: ignore[assignment]  # an event that waits in simulated time
+
+    def wait(self, pause_s: float) -> bool:
+        self.now_s += pause_s
+        return False
+
+    def follow(self, count: int) -> None:
+        """Look until the block number `count` is found."""
+        while not self.seen or self.seen[-1] < count:
+            while self.born_s[-1] <= self.now_s:
+                self.born_s.append(self.born_s[-1] + self.block_s * self.rng.uniform(0.9, 1.1))
+            number = len(self.born_s) - 2
+            if not self.seen or number > self.seen[-1]:
+                self.delays_s.append(self.now_s - self.born_s[number])
+            self.seen.append(number)
+            self.now_s += self.look_s
+            self.heads.wait(self.heads.poll_s, number)
+
+    def share_seen(self, first: int) -> float:
+        """Return the part of the blocks from number `first` on that were looked at."""
+        return len({number for number in self.seen if number >= first}) / (self.seen[-1] - first + 1)
+
+
+@given(st.floats(0.2, 12.0), st.floats(0.0, 0.5), st.floats(1.0, 12.0))
+def test_polling_follows_the_time_between_blocks(block_s: float, look_part: float, nominal_s: float) -> None:
+    chain = SimulatedChain(block_s, look_part * block_s, nominal_s)
+    chain.follow(200)
+    warmed = int(2 * nominal_s / block_s) + 10
+    chain.follow(warmed + 200)
+    assert chain.heads.poll_s == pytest.approx(block_s, rel=0.1)
+    assert chain.share_seen(warmed) > 0.95
+    delays_s = sorted(chain.delays_s[-150:])
+    assert delays_s[len(delays_s) // 2] < (0.25 + look_part) * block_s
+    assert len(chain.seen) < 3 * chain.seen[-1] + 50
+
+
+def test_polling_pauses_longer_while_no_block_comes() -> None:
+    chain = SimulatedChain(0.25, 0.01, nominal_s=2.0)
+    chain.follow(50)
+    before_s = chain.now_s
+    for _ in range(40):
+        chain.heads.wait(chain.heads.poll_s, chain.seen[-1])
+    assert chain.now_s - before_s > 30 * 2.0
+
+
+def test_polling_starts_anew_after_a_shorter_branch() -> None:
+    chain = SimulatedChain(0.25, 0.01, nominal_s=2.0)
+    chain.follow(50)
+    chain.heads.wait(chain.heads.poll_s, 10)
+    assert chain.heads.poll_s == pytest.approx(0.25, rel=0.1)
