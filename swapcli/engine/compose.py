@@ -779,7 +779,7 @@ class QuoteSources:
         is_followed: bool = True,
         shares_load: bool = False,
     ) -> LastingNode:
-        from swapcli.state.rpc.head_source import PollingHeads, SubscribedHeads, poll_interval_s
+        from swapcli.state.rpc.head_source import POLLING_HINT, PollingHeads, SubscribedHeads, poll_interval_s
 
         if network.kind is not Kind.EVM:
             urls = _http_only(urls, network)
@@ -788,7 +788,8 @@ class QuoteSources:
         heads = SubscribedHeads(poll_s) if has_live and is_followed else None
         in_order = sorted(urls, key=lambda url: not is_http_url(url.reveal()))
         node = self._connect_any(in_order, network, headers, warn, heads, shares_load=shares_load)
-        return LastingNode(node, heads or PollingHeads(poll_s))
+        hint = POLLING_HINT if network.kind is Kind.EVM else None
+        return LastingNode(node, heads or PollingHeads(poll_s, hint=hint))
 
     def _connect_any(
         self,

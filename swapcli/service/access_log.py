@@ -83,7 +83,7 @@ class AccessLog:
         self._write_line({"time": format_iso_utc(int(now_s * 1000)), "network": network, **fields})
 
     def log_follow_mode(self, network: str, problem: str | None, now_s: float) -> None:
-        """Write why a network's node no longer announces new blocks; without a reason, that it does again."""
+        """Write why a network's node does not announce new blocks; without a reason, that it does again."""
         fields = {"following": "polling" if problem else "subscription"} | ({"message": problem} if problem else {})
         self._write_line({"time": format_iso_utc(int(now_s * 1000)), "network": network, **fields})
 

@@ -145,6 +145,8 @@ class _FollowerThread(Thread, ABC, Generic[T]):
         self.heads.stop()
 
     def run(self) -> None:
+        if self.heads.hint and self._log:
+            self._log.log_follow_mode(self.network, self.heads.hint, self._clock.now_s())
         while not self._stop_requested.is_set():
             try:
                 if self._is_prepared():

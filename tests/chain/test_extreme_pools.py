@@ -121,7 +121,7 @@ def test_live_quotes_among_extreme_pools_pay_exactly(
     assert paid
 
 
-def test_lists_prices_and_depths_are_read_live_among_extreme_pools(stored: MarketState, node: RpcNode) -> None:
+def test_lists_prices_and_depths_are_live_among_extreme_pools(stored: MarketState, node: RpcNode) -> None:
     source = live(stored, node)
     listed = list_pools(source.select_pools((), None), ())
     assert {pool.key for pool in listed} == stored.pools.keys()

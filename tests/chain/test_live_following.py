@@ -216,7 +216,7 @@ def test_a_watch_over_ipc_sees_every_block(number: signal.Signals, tmp_path: Pat
         assert blocks == list(range(first + 1, first + 21))
 
 
-def test_a_watch_over_http_keeps_up_with_blocks_of_a_third_of_a_second(tmp_path: Path) -> None:
+def test_a_watch_over_http_keeps_up_with_fast_blocks(tmp_path: Path) -> None:
     """The network says that a block takes a second."""
     with running_anvil() as chain:
         settings = write_settings(tmp_path, SmallTestChain(chain).network, url_of(chain), timeout_s=2.0)

@@ -210,7 +210,7 @@ def client(service: ServiceProcess) -> Client:
 def test_quotes_are_paid_and_the_next_quotes_reflect_it(scene: Scene, client: Client) -> None:
     rng, world = Random("served"), scene.trader.world
     for number in range(TRADES):
-        recipient = f"0x{number + 1:038x}cc"
+        recipient = f"0xcc{number + 1:038x}"
         call, bought = client.call(scene, rng, recipient)
         scene.swap(call)
         assert world.balance(bought, recipient) == int(call["route"]["outputAmount"])

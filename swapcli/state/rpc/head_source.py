@@ -109,10 +109,9 @@ class PollingHeads:
 
     mode = FollowMode.POLLING
     problem = None
-    hint = POLLING_HINT
 
-    def __init__(self, poll_s: float, *, timer_s: Callable[[], float] = monotonic) -> None:
-        self._nominal_s, self.poll_s, self._timer_s = poll_s, poll_s, timer_s
+    def __init__(self, poll_s: float, *, hint: str | None = None, timer_s: Callable[[], float] = monotonic) -> None:
+        self._nominal_s, self.poll_s, self.hint, self._timer_s = poll_s, poll_s, hint, timer_s
         self._found: deque[tuple[float, int]] = deque(maxlen=_MEASURED_BLOCKS)
         self._looked_at_s = timer_s()
         self._empty_looks = 0
