@@ -2,6 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
+from types import MappingProxyType
+
 from swapcli.model.quote import HUNDREDTHS, RATE_SCALE
 from swapcli.model.router_reading import RateReading
 from swapcli.model.swap_type import SwapType
@@ -13,7 +16,12 @@ class RouterGas(NamedTuple):
 
     `base` is of a transaction, `each_swap` of each swap beside the pool's own, `token_between` of each token between
     the two of the order, `repeated_swap` of each further swap in a pool, whose storage is already warm. `native_in` and
-    `native_out` are of wrapping the input and of unwrapping the output.
+    `native_out` are of wrapping the input and of unwrapping the output, `integrator` of paying an integrator.
+
+    `by_kind` is of each swap by the family of its pool, beside `each_swap`: `V4` for pools that share one contract,
+    which are entered and left once for each run of swaps in a row, for `v4_run`. `native_pool_in` and
+    `native_pool_out` are for orders in native currency whose first or last pool takes or pays it as it is. The search
+    leaves these out: they matter for the estimate of a transaction, and little for the choice of its pools.
     """
 
     base: int
@@ -22,13 +30,21 @@ class RouterGas(NamedTuple):
     repeated_swap: int
     native_in: int
     native_out: int
+    integrator: int = 0
+    by_kind: Mapping[str, int] = MappingProxyType({})
+    v4_run: int = 0
+    native_pool_in: int = 0
+    native_pool_out: int = 0
 
     def of_swap_type(self, swap_type: SwapType) -> int:
         """Return the gas of wrapping or unwrapping in a swap."""
         return {SwapType.NATIVE_TO_TOKEN: self.native_in, SwapType.TOKEN_TO_NATIVE: self.native_out}.get(swap_type, 0)
 
 
-OWN_ROUTER_GAS = RouterGas(90_300, 0, 11_900, -44_500, -2_200, 11_600)
+V4 = "v4"
+"""The kind of pools that are known by an id of 32 bytes in one contract."""
+
+OWN_ROUTER_GAS = RouterGas(90_300, 0, 11_900, -44_500, -2_200, 11_600, integrator=6_000)
 """The gas of this project's router contract, which also stands for the public router's. `routing/gas.py` has the
 source."""
 

@@ -22,7 +22,7 @@ from swapcli.pools.constant_product import SOLIDLY_GAS, ConstantProduct
 from swapcli.pools.solidly_stable import SolidlyStable
 from swapcli.pools.stableswap import StableSwap
 from swapcli.pools.weighted import Weighted
-from swapcli.routing.gas import route_gas
+from swapcli.routing.gas import gas_of_terms, route_gas
 from tests.chain.market_reader import GAS_PRICE_WEI
 from tests.chain.trader import Trade, Trader, open_trader
 
@@ -42,6 +42,7 @@ IN_USE: Mapping[str, int] = {
     "token between": OWN_ROUTER_GAS.token_between,
     "native in": OWN_ROUTER_GAS.native_in,
     "native out": OWN_ROUTER_GAS.native_out,
+    "integrator": OWN_ROUTER_GAS.integrator,
 }
 """What the program estimates with. The pool of `stableswap` is modelled here; the others are the published bytecode."""
 
@@ -75,7 +76,9 @@ def estimate_of(trader: Trader, trade: Trade) -> int:
     """Return the gas in the answer of a quoted route; estimate that of a posted one in the same way."""
     if trade.kind == "posted":
         router = execution_of(trader.market.network).gas
-        return route_gas(trader.pools_of(trade), trade.replay, router) + router.of_swap_type(trade.result.swap_type)
+        pools, steps, swap_type = trader.pools_of(trade), trade.replay.steps, trade.result.swap_type
+        of_terms = gas_of_terms(pools, steps, swap_type, router, pays_integrator=trade.result.integrator is not None)
+        return route_gas(pools, trade.replay, router) + of_terms
     result = trade.result
     return (result.gas_cost_wei or 0) // GAS_PRICE_WEI if result.gas_units is None else result.gas_units
 
@@ -93,6 +96,7 @@ def terms_of(trader: Trader, trade: Trade) -> Mapping[str, int]:
     terms["pool used again"] = len(steps) - len(before)
     terms["token between"] = len({token for step in steps for token in (step.token_in, step.token_out)}) - 2
     terms["native in"] = int(swap_type is SwapType.NATIVE_TO_TOKEN)
+    terms["integrator"] = int(trade.result.integrator is not None)
     terms["native out"] = int(swap_type is SwapType.TOKEN_TO_NATIVE)
     return terms
 

@@ -53,7 +53,7 @@ from swapcli.model.swap_type import SwapType
 from swapcli.model.token import Token
 from swapcli.model.transfer_behaviour import TransferBehaviour
 from swapcli.routing import Router
-from swapcli.routing.gas import route_gas
+from swapcli.routing.gas import gas_of_terms, route_gas
 from swapcli.routing.replay import Replay, replay
 
 if TYPE_CHECKING:
@@ -320,7 +320,7 @@ class InMemorySource:
         done, pools = replay_result(result, self._executable, terms.slippage_ppm)
         timed = self._with_deadline(terms)
         payload = build_transaction(result, done.steps, done.amount_out, pools, self.network, timed)
-        gas_units = _transaction_gas(result.swap_type, pools, done, self._execution.gas)
+        gas_units = _transaction_gas(result, pools, done, self._execution.gas)
         gas_units *= self.network.gas_units_per_evm_gas
         check_block_limit(gas_units, self.network)
         transfers = transfers_of_steps(done.steps, self.market)
@@ -427,11 +427,12 @@ class InMemorySource:
             wrapped_order, outcome, gas_price_wei=gas_price_wei, certify=request.certify
         )
         swap_type = SwapType.of(order.token_in.address, order.token_out.address)
-        native_gas = self._execution.gas.of_swap_type(swap_type)
+        router, pays_integrator = self._execution.gas, request.integrator is not None
+        of_terms = gas_of_terms(self._executable.pools, quote.steps, swap_type, router, pays_integrator=pays_integrator)
         single_gas = quote.best_single_path_gas_units
         quote = quote._replace(
-            gas_units=quote.gas_units + native_gas,
-            best_single_path_gas_units=None if single_gas is None else single_gas + native_gas,
+            gas_units=quote.gas_units + of_terms,
+            best_single_path_gas_units=None if single_gas is None else single_gas + of_terms,
         )
         return quote, self._executable.pools
 
@@ -499,8 +500,11 @@ class InMemorySource:
         return wrapped._replace(symbol=token.symbol)
 
 
-def _transaction_gas(swap_type: SwapType, pools: Mapping[str, Pool], done: Replay, router: RouterGas) -> int:
+def _transaction_gas(result: RouteResult, pools: Mapping[str, Pool], done: Replay, router: RouterGas) -> int:
     """Return the gas units of a transaction from the pools before it and its replay, as in its quote."""
     if pools[done.steps[0].pool].is_wrapper:
-        return WRAP_GAS_UNITS if swap_type is SwapType.NATIVE_TO_TOKEN else UNWRAP_GAS_UNITS
-    return route_gas(pools, done, router) + router.of_swap_type(swap_type)
+        return WRAP_GAS_UNITS if result.swap_type is SwapType.NATIVE_TO_TOKEN else UNWRAP_GAS_UNITS
+    pays_integrator = result.integrator is not None
+    return route_gas(pools, done, router) + gas_of_terms(
+        pools, done.steps, result.swap_type, router, pays_integrator=pays_integrator
+    )
