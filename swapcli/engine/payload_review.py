@@ -276,6 +276,12 @@ class _Reviewer:
             )
         if self._network is None:
             return
+        if call.wraps and signing.to != self._network.wrapped_native_address:
+            yield QuoteWarning(
+                WarningCode.ROUTER_UNKNOWN,
+                f"{call.function} is a call of the wrapped native token, and the transaction goes to"
+                f" {self._shown(signing.to) if signing.to else 'an unknown contract'}",
+            )
         if call.dialect and signing.to is not None and signing.to not in self._routers(call):
             yield QuoteWarning(
                 WarningCode.ROUTER_UNKNOWN,
@@ -425,10 +431,10 @@ class _Reviewer:
     def _of_output(self, order: DecodedOrder, swaps: tuple[ReviewedSwap, ...], gross: int) -> Iterator[QuoteWarning]:
         """Compare what the swaps of the call pay now with a fresh quote. The input of an exact output is a maximum."""
         network = self._network
-        if network is None or order.is_exact_out:
+        if network is None or order.is_exact_out or self._call.wraps:
             return
         token_in, token_out = (self._wrapped(token) for token in self._ends())
-        dialect = network.for_dialect(self._call.dialect or "")
+        dialect = network.for_dialect(self._call.dialect or network.router_dialect)
         try:
             paid = replay_decoded(swaps, token_in, token_out, order.amount_in, execution_of(dialect))
         except PoolError as error:

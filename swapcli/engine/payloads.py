@@ -11,11 +11,11 @@ from swapcli.engine.wrap import wrapper_pool
 from swapcli.errors import ConfigError, InvalidOption, InvalidRoute, RouteExpired, SlippageExceeded, SwapcliError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState
-from swapcli.model.network import FIBROUS, Kind, Network
+from swapcli.model.network import FIBROUS, INTERFACE_DIALECTS, Kind, Network
 from swapcli.model.order import ZERO_ADDRESS
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Step
-from swapcli.model.swap_terms import SwapTerms, after_fee, min_received
+from swapcli.model.swap_terms import Integrator, SwapTerms, after_fee, min_received
 from swapcli.model.swap_type import SwapType
 from swapcli.routing.gas import before_refunds, with_margin
 from swapcli.routing.replay import Replay, replay
@@ -134,7 +134,7 @@ def build_transaction(
     network: Network,
     terms: SwapTerms,
 ) -> UnsignedTransaction:
-    """Return the transaction to the network's router.
+    """Return the transaction to the network's router, or to the wrapped native token where that can do without one.
 
     `steps` and `amount_out` are those of the replay; of the amounts of `result`, only the input is used. Raise
     `ConfigError` if the router is unknown, `InvalidOption` if its swaps are paused, `InvalidRoute` if the router cannot
@@ -143,7 +143,6 @@ def build_transaction(
     from swapcli.model.router_dialect import ReplayedSwap
     from swapcli.model.transaction import RouterRouteParam
 
-    router = _router(network)
     integrator = result.integrator
     left = after_fee(amount_out, integrator.fee_bps if integrator else 0)
     token_in, token_out = (network.to_wrapped(each.address) for each in (result.input_token, result.output_token))
@@ -157,10 +156,24 @@ def build_transaction(
         recipient=terms.required_recipient,
         swap_type=result.swap_type,
     )
+    if token_in == token_out and _pays_caller(network, terms, integrator):
+        from swapcli.evm.wrapped_native import build_wrap
+
+        return build_wrap(route)
+    router = _router(network)
     swap = ReplayedSwap(route, steps, pools, integrator, terms.deadline_s, terms.permit)
     payload = router_dialect(network).build_payload(swap, router)
     _check_size(payload, network)
     return payload
+
+
+def _pays_caller(network: Network, terms: SwapTerms, integrator: Integrator | None) -> bool:
+    """Return whether the wrapped native token may be called itself, which pays whoever calls it.
+
+    The interface describes payloads of its dialects as calls of the router.
+    """
+    is_free = network.kind is Kind.EVM and network.router_dialect not in INTERFACE_DIALECTS
+    return is_free and integrator is None and terms.permit is None and terms.sender == terms.recipient is not None
 
 
 def _router(network: Network) -> str:

@@ -20,6 +20,7 @@ from swapcli.encoding.strict_json import WrittenFloat
 from swapcli.engine.dialects import execution_of, has_readings, interface_dialect, router_dialect
 from swapcli.engine.payloads import check_ends, pools_for
 from swapcli.errors import InvalidInput, InvalidRoute, NoRoute, SwapcliError
+from swapcli.evm.wrapped_native import build_wrap
 from swapcli.model.decoded_call import DecodedCall, DecodedOrder
 from swapcli.model.network import INTERFACE_DIALECTS, SETTLER, Network
 from swapcli.model.pool import Pool
@@ -112,6 +113,8 @@ class _Comparison:
         yield from self._of_pools(result, route or _route_of(order, result.output_amount))
 
     def _is_dialect(self, dialect: str) -> bool:
+        if self._call.wraps:  # by the wrapped native token, in the place of any router
+            return True
         return dialect == self._call.dialect or {dialect, self._call.dialect} <= {*INTERFACE_DIALECTS}
 
     # --- the call as JSON
@@ -149,7 +152,7 @@ class _Comparison:
             "amount_in": order.amount_in,
             "amount_out": order.amount_out,
             "min_received": order.min_received,
-            "recipient": order.recipient,
+            "recipient": None if self._call.wraps else order.recipient,
             "swap_type": _swap_type(order),
         }
 
@@ -298,6 +301,10 @@ class _Comparison:
                 yield "the swaps of the calldata are not those of the route, or have other shares or pools"
             return
         payload, network = self._payload, self._network
+        if self._call.wraps:
+            if build_wrap(route).calldata != payload.calldata:
+                yield "the calldata does not wrap or unwrap what the route does"
+            return
         steps = planned_steps(result.route, result.input_amount, execution_of(network))
         router = self._call.router or payload.to if self._call.dialect == SETTLER else payload.to
         pools = pools_for(result, market)

@@ -347,6 +347,8 @@ class Market:
         if not (self._names_state or simulate):  # a simulation shows what is really paid
             self._sources.check_modelled_is_meant(quote.state, network)
         check_impact(quote.price_impact, quote.state, settings.max_impact_ppm)
+        if sender is not None:
+            terms = terms._replace(sender=parse_address_option(sender, network, "sender"))
         with self._lock:
             payload = self.source.build_payload(quote.answer, terms)
             needs_node = sender is not None or simulate

@@ -131,3 +131,8 @@ class DecodedCall(NamedTuple):
     trailing_bytes: int = 0
     payments: tuple[DecodedPayment, ...] = ()
     releases: tuple[str, ...] = ()
+
+    @property
+    def wraps(self) -> bool:
+        """Whether it wraps or unwraps the native token by a call of the wrapped one, without a router."""
+        return self.dialect is None and self.order is not None

@@ -64,7 +64,7 @@ class SwapTerms(NamedTuple):
     `ttl_s` have expired; a price impact above `impact_warning_ppm`, and a slippage above `slippage_warning_ppm`, give
     a warning. `deadline_s` (Unix) is enforced by routers whose calls have a deadline. `permit` stands in for an
     approval until the deadline. With `deadline_in_s`, the deadline counts from the time of the newest block
-    where a node is known, and `deadline_s` from this machine's.
+    where a node is known, and `deadline_s` from this machine's. `sender` is who signs the transaction, None if unknown.
     """
 
     slippage_ppm: int
@@ -76,6 +76,7 @@ class SwapTerms(NamedTuple):
     permit: SignedPermit | None = None
     slippage_warning_ppm: int = DEFAULT_SLIPPAGE_WARNING_PPM
     deadline_in_s: int | None = None
+    sender: str | None = None
 
     @property
     def required_recipient(self) -> str:

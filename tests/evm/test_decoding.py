@@ -16,7 +16,7 @@ from swapcli.errors import InvalidInput, PoolError
 from swapcli.evm.decoding.decode import DECODERS, decode_calldata
 from swapcli.evm.permit2_allowance import build_permit2_approval
 from swapcli.evm.transactions import build_approval
-from swapcli.model.decoded_call import DecodedApproval, DecodedCall
+from swapcli.model.decoded_call import SENDER, DecodedApproval, DecodedCall
 from swapcli.model.market import MarketState
 from swapcli.model.network import FIBROUS, SETTLER
 from swapcli.model.router_dialect import ReplayedSwap
@@ -169,3 +169,19 @@ def test_calls_with_changed_bytes_never_crash(dialect: str) -> None:
             changed[rng.randrange(4, len(raw))] = rng.randrange(256)
             with suppress(InvalidInput):
                 decode_calldata(f"0x{changed.hex()}", case.market.network.wrapped_native_address)
+
+
+def test_wrapping_without_a_router_is_read() -> None:
+    wrapped = "0x" + "11" * 20
+    deposit = decode_calldata("0xd0e30db0", wrapped, 7)
+    withdrawal = decode_calldata(f"0x2e1a7d4d{9:064x}00", wrapped)
+    for call, amount, native_in in ((deposit, 7, True), (withdrawal, 9, False)):
+        order = call.order
+        assert order is not None
+        assert (order.token_in, order.token_out) == (wrapped, wrapped)
+        assert (order.amount_in, order.min_received) == (amount, amount)
+        assert (order.is_native_in, order.is_native_out, order.recipient) == (native_in, not native_in, SENDER)
+        assert call.wraps
+    assert (deposit.trailing_bytes, withdrawal.trailing_bytes) == (0, 1)
+    with pytest.raises(InvalidInput, match="not a whole call of withdraw"):
+        decode_calldata("0x2e1a7d4d00", wrapped)

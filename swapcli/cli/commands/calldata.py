@@ -68,6 +68,8 @@ def calldata(
     terms = terms._replace(deadline_s=deadline_s, deadline_in_s=deadline_in_s)
     check_recipient_option(terms.required_recipient, payload.allow_recipient, context.market.source)
     checker = open_checker(session, context.network, payload)
+    if checker and not payload.permit:
+        terms = terms._replace(sender=checker.requested.sender)
     quote, transaction = context.answer_order(
         words, lambda order: context.quote_and_build(order, terms), lambda built: built[0].answer, lambda: checker
     )

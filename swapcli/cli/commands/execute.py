@@ -84,7 +84,8 @@ def execute(
     route = _parse_route(session, quote_source.network, document, destination, deadline_s)
     check_recipient_option(route.terms.required_recipient, payload.allow_recipient, quote_source)
     checker = open_checker(session, quote_source.network, payload)
-    terms = route.terms._replace(deadline_in_s=deadline_in_s)
+    sender = checker.requested.sender if checker and not payload.permit else None
+    terms = route.terms._replace(deadline_in_s=deadline_in_s, sender=sender)
     if signature is not None:
         from swapcli.cli.permits import with_signature
 

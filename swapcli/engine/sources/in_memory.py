@@ -325,7 +325,7 @@ class InMemorySource:
         check_block_limit(gas_units, self.network)
         transfers = transfers_of_steps(done.steps, self.market)
         rounding = rounding_of_steps(done.steps, transfers, self.market.tokens)
-        return payload._replace(gas_units=gas_units, rounding=rounding)
+        return payload._replace(gas_units=payload.gas_units or gas_units, rounding=rounding)
 
     def replay_of(self, result: RouteResult) -> Replay:
         """Return the replay of a route on this market. Raise `InvalidRoute` and `PoolError`."""
@@ -379,7 +379,8 @@ class InMemorySource:
             return self.build(answer.result, terms)
         steps, amount_out, timed = answer.quote.steps, answer.quote.amount_out, self._with_deadline(terms)
         payload = build_transaction(answer.result, steps, amount_out, answer.pools, self.network, timed)
-        return payload._replace(gas_units=answer.quote.gas_units, rounding=rounding_of(answer))
+        gas_units = payload.gas_units or answer.quote.gas_units
+        return payload._replace(gas_units=gas_units, rounding=rounding_of(answer))
 
     def refresh(self) -> None:
         """As `QuoteSource.refresh`: do nothing, since a market in memory does not change."""

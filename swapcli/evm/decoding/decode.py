@@ -8,12 +8,13 @@ from typing import Final
 
 from swapcli.encoding.abi import WORD, parse_hex
 from swapcli.errors import InvalidInput
-from swapcli.evm import permit2_allowance, settler_actions, transactions
+from swapcli.evm import permit2_allowance, settler_actions, transactions, wrapped_native
 from swapcli.evm.calldata import SWAP, SWAP_BEFORE, SWAP_INTEGRATOR, SWAP_WITH_PERMIT, decode_any_call
 from swapcli.evm.decoding.arguments import Arguments
 from swapcli.evm.integrator import IntegratorShares, decode_integrator_data
 from swapcli.evm.universal_router import commands
 from swapcli.model.decoded_call import (
+    SENDER,
     DecodedApproval,
     DecodedCall,
     DecodedFee,
@@ -158,6 +159,17 @@ def _decode_settler(raw: bytes, arguments: bytes, native: _Native) -> DecodedCal
     return (decode_exec if is_exec else decode_settler)(arguments, native.wrapped)._replace(dialect=SETTLER)
 
 
+def _decode_wrap(raw: bytes, arguments: bytes, native: _Native) -> DecodedCall:
+    is_deposit = raw[:_SELECTOR_BYTES].hex() == wrapped_native.DEPOSIT
+    amount = (native.value or 0) if is_deposit else Arguments(arguments).uint(0, "amount")
+    wrapped = native.wrapped or ZERO_ADDRESS
+    order = DecodedOrder(
+        wrapped, wrapped, amount, amount, SENDER, is_native_in=is_deposit, is_native_out=not is_deposit
+    )
+    trailing = len(arguments) - (0 if is_deposit else WORD)
+    return DecodedCall(_NAMES[raw[:_SELECTOR_BYTES].hex()], order=order, trailing_bytes=trailing)
+
+
 _NAMES: Final[Mapping[str, str]] = MappingProxyType(
     {
         SWAP: "swap",
@@ -170,6 +182,8 @@ _NAMES: Final[Mapping[str, str]] = MappingProxyType(
         commands.EXECUTE_WITHOUT_DEADLINE: "execute",
         settler_actions.EXECUTE: "execute",
         settler_actions.EXEC: "exec",
+        wrapped_native.DEPOSIT: "deposit",
+        wrapped_native.WITHDRAW: "withdraw",
     }
 )
 DECODERS: Final[Mapping[str, Callable[[bytes, bytes, _Native], DecodedCall]]] = MappingProxyType(
@@ -180,6 +194,7 @@ DECODERS: Final[Mapping[str, Callable[[bytes, bytes, _Native], DecodedCall]]] = 
         **dict.fromkeys((commands.EXECUTE, commands.EXECUTE_WITHOUT_DEADLINE), _decode_universal_router),
         settler_actions.EXECUTE: _decode_settler,
         settler_actions.EXEC: _decode_settler,
+        **dict.fromkeys((wrapped_native.DEPOSIT, wrapped_native.WITHDRAW), _decode_wrap),
     }
 )
 """Every function that is decoded, by its selector."""
