@@ -11,7 +11,7 @@ from collections.abc import Mapping
 from swapcli.api.route_result import RouteResult
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.model.network import Network
-from swapcli.model.pool import COMPUTATION_ERRORS, Pool
+from swapcli.model.pool import CURVE_ERRORS, Pool
 from swapcli.model.price_impact import ImpactBasis, PriceImpact
 from swapcli.model.token import Token
 from swapcli.routing.price_impact import route_impact
@@ -41,7 +41,7 @@ def highest_impact(
     if pools is not None:
         try:
             fraction = route_impact(pools, result.route, result.input_amount, amount_out)
-        except COMPUTATION_ERRORS:  # a pool of another state than the one that was quoted
+        except CURVE_ERRORS:  # a pool of another state than the one that was quoted
             fraction = None
         known.append(None if fraction is None else PriceImpact(fraction, ImpactBasis.POOLS))
     if reported is not None:

@@ -11,7 +11,7 @@ from swapcli.engine.dialects import router_dialect
 from swapcli.engine.transfer_rules import unroutable_reason
 from swapcli.model.market import MarketState
 from swapcli.model.network import FIBROUS, Network
-from swapcli.model.pool import COMPUTATION_ERRORS, Pool
+from swapcli.model.pool import CURVE_ERRORS, Pool
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.dust_filter import SLICE_FRACTION, pays_for_slice
 from swapcli.selection.depth_ranking import pool_legs
@@ -194,7 +194,7 @@ def _reason_of_state(pool: Pool, prices: UnitPrices) -> str:
     """Return why quotes leave a pool out in its present state; empty if they do not."""
     try:
         return _DUST if _is_dust(pool, prices) else ""
-    except COMPUTATION_ERRORS:
+    except CURVE_ERRORS:
         return _BROKEN
 
 

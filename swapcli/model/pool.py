@@ -7,11 +7,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import ClassVar, Final, Protocol, Self
 
-from swapcli.errors import SwapReverts
+from swapcli.errors import PoolError, SwapReverts
 from swapcli.records import NamedTuple
 
 COMPUTATION_ERRORS: Final = (ArithmeticError, ValueError)
 """What a computation on an absurd state raises: a division by zero, an overflow, the root of a negative number."""
+CURVE_ERRORS: Final = (*COMPUTATION_ERRORS, PoolError)
+"""What a curve may raise there, as it starts from the pool's integer amounts."""
 
 
 class RateCurve(Protocol):

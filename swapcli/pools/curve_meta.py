@@ -103,8 +103,12 @@ class CurveMeta(Pool):
             except PoolError:
                 return ZeroCurve()
             return replace(self.own, rates=(self.own.rates[_OWN], price)).curve(token_in, token_out)
+        try:
+            inputs = self._sampled_inputs(i, j)
+        except PoolError:  # balances beyond what the contract can count
+            return ZeroCurve()
         samples = []
-        for amount_in in self._sampled_inputs(i, j):
+        for amount_in in inputs:
             try:
                 samples.append(QuotedSale(amount_in, self.swap(token_in, token_out, amount_in)[0]))
             except PoolError:

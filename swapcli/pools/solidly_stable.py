@@ -192,7 +192,8 @@ class SolidlyStableCurve:
         """Return the output for `amount_in`."""
         if amount_in > self.capacity:
             amount_in = self.capacity
-        return self._y * self._fraction_out(self._gamma * amount_in / self._x) if amount_in > 0.0 else 0.0
+        # Where the output is far below a base unit, floats may say that it is less than nothing.
+        return max(self._y * self._fraction_out(self._gamma * amount_in / self._x), 0.0) if amount_in > 0.0 else 0.0
 
     def rate(self, amount_in: float) -> float:
         """Return the marginal rate after `amount_in` has been sold."""

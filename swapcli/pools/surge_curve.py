@@ -38,7 +38,9 @@ class SurgeCurve:
         `is_concave` says that the fee is concave from where it begins to rise, which makes the bound tighter.
         """
         self._inner = inner
-        points = concave_hull(_sample(fee, size, is_concave))
+        hull = concave_hull(_sample(fee, size, is_concave))
+        # A fee that rises up to the whole input makes what is left fall: nobody has to sell more than what pays most.
+        points = hull[: max(range(len(hull)), key=lambda k: hull[k][1]) + 1]
         self._inputs = [x for x, _ in points]
         self._after_fee = [net for _, net in points]
         pairs = list(pairwise(points))
@@ -46,8 +48,8 @@ class SurgeCurve:
         self._start_rates = [inner.rate(low[1]) * slope for (low, _), slope in zip(pairs, self._slopes, strict=True)]
         # The rate at the end of each segment, negated: `bisect` needs ascending numbers.
         self._ends = [-inner.rate(high[1]) * slope for (_, high), slope in zip(pairs, self._slopes, strict=True)]
-        self.start_rate: float = inner.start_rate * self._slopes[0]
-        self.capacity: float = inf
+        self.start_rate: float = inner.start_rate * self._slopes[0] if self._slopes else 0.0
+        self.capacity: float = inf if len(points) == len(hull) else points[-1][0]
 
     def trade_to_marginal_rate(self, rate: float) -> tuple[float, float, float]:
         """Return (amount_in, amount_out, slope); see `RateCurve`. At a corner of the polygon the slope is 0."""
@@ -58,16 +60,22 @@ class SurgeCurve:
             return self._inputs[k], self._inner.amount_out(self._after_fee[k]), 0.0
         slope = self._slopes[k]
         net, amount_out, net_slope = self._inner.trade_to_marginal_rate(rate / slope)
-        return self._inputs[k] + max(net - self._after_fee[k], 0.0) / slope, amount_out, net_slope / slope
+        amount_in = self._inputs[k] + max(net - self._after_fee[k], 0.0) / slope
+        if amount_in >= self.capacity:
+            return self.capacity, self.amount_out(self.capacity), 0.0
+        return amount_in, amount_out, net_slope / slope
 
     def amount_out(self, amount_in: float) -> float:
         """Return the output for `amount_in`."""
+        amount_in = min(amount_in, self.capacity)
         if amount_in <= 0.0:
             return 0.0
         return self._inner.amount_out(self._net(amount_in, self._segment(amount_in)))
 
     def rate(self, amount_in: float) -> float:
         """Return the marginal rate after `amount_in` has been sold."""
+        if amount_in >= self.capacity:
+            return 0.0
         k = self._segment(amount_in)
         return self._inner.rate(self._net(amount_in, k)) * self._slopes[k]
 

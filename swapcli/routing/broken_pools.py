@@ -12,7 +12,7 @@ from math import isfinite
 from typing import TYPE_CHECKING, Final, TypeVar
 
 from swapcli.errors import PoolError
-from swapcli.model.pool import COMPUTATION_ERRORS, Pool, RateCurve
+from swapcli.model.pool import CURVE_ERRORS, Pool, RateCurve
 
 if TYPE_CHECKING:
     from swapcli.routing.graph.market_graph import Arc
@@ -34,7 +34,7 @@ def broken_pools(pools: Iterable[Pool]) -> frozenset[str]:
 def _is_broken(pool: Pool) -> bool:
     try:
         return any(_has_bad_number(pool, *pair) for pair in permutations(pool.tokens, 2))
-    except COMPUTATION_ERRORS:
+    except CURVE_ERRORS:
         return True
 
 
@@ -101,6 +101,6 @@ class _WatchedCurve:
     def _watch(self, compute: Callable[[], _T]) -> _T:
         try:
             return compute()
-        except COMPUTATION_ERRORS:
+        except CURVE_ERRORS:
             self._broken.add(self._key)
             raise

@@ -15,8 +15,7 @@ from itertools import combinations, pairwise
 from math import exp, log, sqrt
 from statistics import fmean, median
 
-from swapcli.errors import PoolError
-from swapcli.model.pool import COMPUTATION_ERRORS, Pool
+from swapcli.model.pool import CURVE_ERRORS, Pool
 from swapcli.records import NamedTuple
 from swapcli.routing.solver.laplacian import Rows, solve_laplacian
 
@@ -110,7 +109,7 @@ def _sell_to_move_price(pool: Pool, sold: str, bought: str, growth: float) -> Po
         curve = pool.curve(sold, bought)
         amount = int(curve.trade_to_marginal_rate(curve.start_rate * exp(-growth))[0]) if curve.start_rate > 0.0 else 0
         return pool.swap(sold, bought, amount)[1] if amount > _MIN_INPUT else pool
-    except (PoolError, *COMPUTATION_ERRORS):
+    except CURVE_ERRORS:
         return pool
 
 
@@ -129,7 +128,7 @@ def _log_mid(pool: Pool, token: str, other: str) -> float | None:
     try:
         forth, back = pool.curve(token, other).start_rate, pool.curve(other, token).start_rate
         return (log(forth) - log(back)) / 2.0
-    except COMPUTATION_ERRORS:
+    except CURVE_ERRORS:
         return None
 
 

@@ -13,7 +13,7 @@ from swapcli.errors import Cancelled, SameToken, UnknownToken
 from swapcli.model.execution import RATES, Execution
 from swapcli.model.market import MarketState
 from swapcli.model.order import Order
-from swapcli.model.pool import COMPUTATION_ERRORS, Pool
+from swapcli.model.pool import CURVE_ERRORS, Pool
 from swapcli.model.price_basis import PriceBasis
 from swapcli.model.quote import WHOLE_PERCENTS, Certificate, Quote
 from swapcli.model.token import Token
@@ -78,7 +78,7 @@ class Router:
             before, after = (_pools_with_keys(each, changed) for each in (self.market, market))
             try:
                 graph = dust_filter.graph.with_changes(before, after, addresses)
-            except COMPUTATION_ERRORS:  # a changed pool breaks its own curve: the first order finds it
+            except CURVE_ERRORS:  # a changed pool breaks its own curve: the first order finds it
                 return router
             pairs = graph.pairs_of((*before, *after))
             router._dust_filters[frozenset()] = router._new_dust_filter(graph, former=dust_filter.former_for(pairs))
@@ -214,7 +214,7 @@ class Router:
             known = self._broken_pools
             try:
                 return compute()
-            except COMPUTATION_ERRORS:
+            except CURVE_ERRORS:
                 if self._broken_pools == known:  # otherwise a part of the computation has found one, and needs a retry
                     broken = self._find_broken_pools(compute)
                     if not broken:
@@ -232,7 +232,7 @@ class Router:
             self._watch = watch.add_to
             try:
                 compute()
-            except COMPUTATION_ERRORS:
+            except CURVE_ERRORS:
                 found = frozenset(watch.broken)
             finally:
                 self._watch = None

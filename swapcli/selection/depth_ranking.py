@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from math import exp, isfinite, log
 
-from swapcli.model.pool import COMPUTATION_ERRORS, Pool
+from swapcli.model.pool import CURVE_ERRORS, Pool
 from swapcli.records import NamedTuple
 from swapcli.routing.graph.widest_path_prices import PathPrice, widest_path_prices
 
@@ -68,7 +68,7 @@ def _log_rate_and_depth(pool: Pool, token_in: str, token_out: str) -> tuple[floa
         rate = curve.start_rate
         is_usable = MIN_PRICE < rate < MAX_PRICE
         depth = curve.trade_to_marginal_rate(rate * (1.0 - _RATE_STEP))[0] / _RATE_STEP if is_usable else 0.0
-    except COMPUTATION_ERRORS:
+    except CURVE_ERRORS:
         return None, 0.0
     if not is_usable:
         return None, 0.0

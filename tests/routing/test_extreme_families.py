@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from collections.abc import Callable, Sequence
 from contextlib import suppress
+from itertools import permutations
 from math import isfinite
 
 import pytest
@@ -19,6 +20,7 @@ from swapcli.errors import SwapcliError
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.order import Order
+from swapcli.model.pool import Pool
 from swapcli.model.quote_request import QuoteRequest
 from swapcli.model.swap_terms import SwapTerms
 from swapcli.pools import FAMILIES
@@ -43,6 +45,19 @@ def test_no_state_that_a_family_accepts_breaks_its_curve(name: str, seed: int) -
     pools = [pool for number in range(STATES) if (pool := build_extreme_pool(rng, number, name, TOKENS))]
     assert len(pools) > STATES // 4
     assert broken_pools(pools) == frozenset()
+    for pool in pools:
+        check_numbers(rng, pool)
+
+
+def check_numbers(rng: random.Random, pool: Pool) -> None:
+    """Assert that a curve gives numbers for any rates and amounts."""
+    for token_in, token_out in permutations(pool.tokens[:3], 2):
+        curve = pool.curve(token_in, token_out)
+        start_rate, capacity = curve.start_rate, min(curve.capacity, 2.0**128)
+        for _ in range(4 if start_rate else 0):
+            rate, amount_in = start_rate * 10.0 ** rng.uniform(-250.0, 0.0), capacity * 10.0 ** rng.uniform(-40.0, 0.0)
+            numbers = *curve.trade_to_marginal_rate(rate), curve.amount_out(amount_in), curve.rate(amount_in)
+            assert all(isfinite(number) and number >= 0.0 for number in numbers)
 
 
 @pytest.mark.parametrize("seed", seeds(4, full=250))

@@ -17,7 +17,7 @@ from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.engine.sources.live_search import LiveSearch
 from swapcli.engine.warnings import answer_warnings
-from swapcli.errors import SwapcliError
+from swapcli.errors import SwapcliError, SwapReverts
 from swapcli.model.api_version import ApiVersion
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.order import Order
@@ -127,6 +127,8 @@ class BrokenPool(ConstantProduct):
         del token_in, token_out
         if self.failing == "curve":
             raise ZeroDivisionError
+        if self.failing == "reverting curve":
+            raise SwapReverts("the amount overflows the contract's arithmetic")
         return BrokenCurve(self.failing)  # type: ignore[return-value]  # the class of the curve is the family's own
 
     def swap(self, token_in: str, token_out: str, amount_in: int) -> tuple[int, BrokenPool]:
@@ -136,7 +138,7 @@ class BrokenPool(ConstantProduct):
         return 2 * amount_in, self
 
 
-FAILURES = ("curve", "trade", "amount_out", "rate", "capacity", "unforeseen", "swap")
+FAILURES = ("curve", "reverting curve", "trade", "amount_out", "rate", "capacity", "unforeseen", "swap")
 TOKENS = [build_token(number) for number in range(3)]
 GOOD = [
     build_constant_product(number, *pair, 10**24, 10**24)
@@ -193,7 +195,7 @@ def test_lists_prices_and_depths_do_without_a_broken_pool(failing: str) -> None:
     measured, expected = (measure_depth(each, REQUEST, TERMS, (10**18, 10**21)) for each in (source, good))
     assert measured.points == expected.points
     for each in (source, InMemorySource(market, SYSTEM_CLOCK)):
-        if failing in ("curve", "trade"):
+        if failing in ("curve", "reverting curve", "trade"):
             assert each.unit_prices() == good.unit_prices()
             assert each.price_basis(TOKENS[2]) == good.price_basis(TOKENS[2])
         listed = {pool.key: pool for pool in list_pools(each.select_pools((), None), ())}

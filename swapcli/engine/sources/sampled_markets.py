@@ -8,7 +8,7 @@ from typing import Final
 
 from swapcli.engine.sources.in_memory import InMemorySource
 from swapcli.model.market import MarketState
-from swapcli.model.pool import COMPUTATION_ERRORS, Pool
+from swapcli.model.pool import CURVE_ERRORS, Pool
 from swapcli.networks.quoter_definitions import quoted_protocols
 
 _MAX_GAIN: Final = 2.0
@@ -67,5 +67,5 @@ def _start_rate(pool: Pool, token_in: str, token_out: str) -> float:
     """Return the rate of the first unit; infinity, which is not believed, if the samples break the computation."""
     try:
         return pool.curve(token_in, token_out).start_rate
-    except COMPUTATION_ERRORS:
+    except CURVE_ERRORS:
         return inf
