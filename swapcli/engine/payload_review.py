@@ -48,6 +48,7 @@ from swapcli.networks.address import display_address
 from swapcli.payload.dangers import dangers_of
 from swapcli.payload.given_transaction import GivenTransaction
 from swapcli.payload.payments import describe_payment, find_integrator_payment, find_strangers
+from swapcli.payload.recipients import describe_contract, recipient_warnings
 from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
@@ -373,6 +374,12 @@ class _Reviewer:
                 WarningCode.RECIPIENT_DIFFERS,
                 f"the output goes to {self._shown(recipient)}, and not to {whose} {self._shown(expected)}",
             )
+        elif (contract := self._contract(recipient)) is not None:
+            yield QuoteWarning(
+                WarningCode.RECIPIENT_DIFFERS,
+                f"the recipient {self._shown(recipient)} is {contract}: what it receives would be lost",
+            )
+        yield from recipient_warnings(recipient)
         if order.deadline_s is not None and order.deadline_s < self._now_s:
             yield QuoteWarning(
                 WarningCode.DEADLINE_PASSED, f"the deadline {format_time(order.deadline_s)} has passed: it will fail"
@@ -389,6 +396,12 @@ class _Reviewer:
             yield QuoteWarning(
                 WarningCode.VALUE_DIFFERS, f"the value of the transaction is {shown[0]}, and the swap needs {shown[1]}"
             )
+
+    def _contract(self, address: str) -> str | None:
+        """Return what loses what it receives at an address, in words; None if nothing is known to."""
+        if self._source is None or address == SENDER:
+            return None
+        return self._source.known_contract(address) or describe_contract(address, self._source.network)
 
     def _of_payments(self, order: DecodedOrder) -> Iterator[QuoteWarning]:
         signing = self._signing

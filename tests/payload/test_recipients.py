@@ -127,6 +127,15 @@ def test_burning_is_warned_of_in_every_face(market: str) -> None:
     assert "RECIPIENT_BURNS" in [each.code for each in prepared.warnings]
 
 
+def test_decode_says_that_the_output_is_lost(market: str) -> None:
+    for recipient, code, status in ((USDC, "RECIPIENT_DIFFERS", 7), (BURN_ADDRESS, "RECIPIENT_BURNS", 0)):
+        built = build(market, recipient, "--allow-recipient", recipient)
+        calldata = ("decode", built.json["calldata"], "--market", market, "--json")
+        ran = run_swapcli(*calldata)
+        assert (ran.exit_code, code in [each["code"] for each in ran.json["warnings"]]) == (status, True)
+    assert run_swapcli("decode", build(market, WALLET).json["calldata"], "--market", market, "--json").exit_code == 0
+
+
 @pytest.mark.parametrize("recipient", LOST)
 def test_the_library_refuses_unless_the_recipient_is_allowed(market: str, recipient: str) -> None:
     with Market.from_file(market) as opened:
