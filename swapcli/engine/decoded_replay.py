@@ -32,7 +32,7 @@ class ReviewedSwap(NamedTuple):
 def replay_decoded(
     swaps: Sequence[ReviewedSwap], token_in: str, token_out: str, amount_in: int, execution: Execution
 ) -> int | None:
-    """Return the output of the swaps, tokens wrapped; None if a pool or a token is unknown, or if one wraps.
+    """Return the output of the swaps, tokens wrapped; None if a pool, a token or a share is unknown, or if one wraps.
 
     Raises `PoolError` if a swap would revert.
     """
@@ -45,8 +45,11 @@ def replay_decoded(
             return None
         pools[pool.key] = pool
         spent = reviewed.swap.amount_in
+        share_ppm = reviewed.swap.share_ppm
         if spent is None:
-            rate = (reviewed.swap.share_ppm or 0) * (_SCALE // PPM)
+            if share_ppm is None:
+                return None
+            rate = share_ppm * (_SCALE // PPM)
         else:
             if left <= 0 or reviewed.token_in != token_in:
                 return None

@@ -345,14 +345,25 @@ class _Reviewer:
                     WarningCode.ROUTE_BROKEN,
                     f"swap {number} sells {self._symbol(reviewed.token_in)}, which nothing before it has bought",
                 )
+            if reviewed.token_out == reviewed.token_in and not (reviewed.pool and reviewed.pool.is_wrapper):
+                yield QuoteWarning(
+                    WarningCode.ROUTE_BROKEN,
+                    f"swap {number} sells {self._symbol(reviewed.token_in)} for {self._symbol(reviewed.token_in)}",
+                )
             if reviewed.token_out is not None:
                 reached.add(reviewed.token_out)
             if reviewed.share_ppm is not None:
                 left[reviewed.token_in] = left.get(reviewed.token_in, PPM) - reviewed.share_ppm
         if token_out not in reached and all(reviewed.token_out for reviewed in swaps):
             yield QuoteWarning(WarningCode.ROUTE_BROKEN, f"no swap buys {self._symbol(token_out)}")
+        unknown = {each.token_in for each in swaps if each.share_ppm is None}
         for token, part in left.items():
-            if part > 0 and token != token_out and self._call.dialect in (*INTERFACE_DIALECTS, SETTLER):
+            if (
+                part > 0
+                and token not in unknown
+                and token != token_out
+                and self._call.dialect in (*INTERFACE_DIALECTS, SETTLER)
+            ):
                 yield QuoteWarning(
                     WarningCode.ROUTE_BROKEN,
                     f"{format_percentage(part / PPM)} of the {self._symbol(token)} is not swapped",

@@ -89,6 +89,50 @@ def decode_settler(arguments: bytes, wrapped: str | None, router: str | None = N
     )
 
 
+class _NativeShare:
+    """Which part of Settler's native and wrapped native currency is native, in ppm; None if only pools know it.
+
+    Actions sell shares of either balance, and decoded swaps have shares of both together.
+    """
+
+    def __init__(self, wrapped: str | None) -> None:
+        self._wrapped, self._ppm = wrapped, 0
+        self._is_known, self._has_balance = True, False
+
+    def receive(self, token: str | None) -> None:
+        """Account for a token that Settler gets, None if only the pool knows which."""
+        if token not in (NATIVE, ZERO_ADDRESS, self._wrapped, None):
+            return
+        ppm = PPM if token in (NATIVE, ZERO_ADDRESS) else 0
+        if self._has_balance:
+            self._is_known &= ppm == self._ppm
+        elif token is not None or ppm == self._ppm:
+            self._ppm = ppm
+        self._has_balance = True
+
+    def convert(self, bps: int, *, wraps: bool) -> None:
+        """Account for a share of one balance that becomes the other."""
+        if bps == ALL:
+            self._ppm, self._is_known = 0 if wraps else PPM, True
+        elif wraps:
+            self._ppm -= self._ppm * bps // ALL
+        else:
+            self._ppm += (PPM - self._ppm) * bps // ALL
+
+    def sell(self, token: str, bps: int) -> int | None:
+        """Return the part of both balances, in ppm, that is a share of one of them; None if it is unknown."""
+        share_ppm = _share_ppm(bps)
+        if token not in (NATIVE, ZERO_ADDRESS, self._wrapped):
+            return share_ppm
+        if not self._is_known:
+            return None
+        is_native = token != self._wrapped
+        sold = (self._ppm if is_native else PPM - self._ppm) * bps // ALL
+        if sold < PPM:
+            self._ppm = (self._ppm - sold * is_native) * PPM // (PPM - sold)
+        return sold
+
+
 class _ActionReader:
     """Collects what the actions of one call say."""
 
@@ -98,6 +142,7 @@ class _ActionReader:
         self.deadline_s: int | None = None
         self.payments: list[DecodedPayment] = []
         self._wrapped, self._router = wrapped, router
+        self._native = _NativeShare(wrapped)
         self._oddities: list[str] = []
         self._recipients: dict[str, None] = {}
         self._paid: str | None = None
@@ -139,6 +184,7 @@ class _ActionReader:
         if self.input is not None:
             self._oddities.append("the input is taken several times")
         self.input = token, amount
+        self._native.receive(token)
         self.deadline_s = None if deadline_s == _NO_DEADLINE else deadline_s
 
     def _transfer_from(self, words: Arguments) -> None:
@@ -150,16 +196,20 @@ class _ActionReader:
     def _native_check(self, words: Arguments) -> None:
         self._take_input(NATIVE, words.uint(1, "value"), words.uint(0, "deadline"))
 
-    def _add(self, words: Arguments, swap: DecodedSwap) -> None:
+    def _add(self, words: Arguments, token: str, bought: str | None, hint: PoolHint, bps: int) -> None:
         self._recipients[words.address(0, "recipient")] = None
-        self.swaps.append(swap)
+        self._add_swap(token, bought, hint, bps)
+
+    def _add_swap(self, token: str, bought: str | None, hint: PoolHint, bps: int) -> None:
+        self.swaps.append(DecodedSwap(token, bought, hint, self._native.sell(token, bps)))
+        self._native.receive(bought)
 
     def _uniswap_v2(self, words: Arguments) -> None:
         token, bps, pool = words.address(1, "sell token"), words.uint(2, "share", 16), words.address(3, "pool")
         fee_bps, is_forward = divmod(words.uint(4, "swap info", 24), 256)
         words.uint(5, "minimum")
         hint = PoolHint(pool, "UNISWAPV2", fee_bps * 100, coin_out=int(is_forward))
-        self._add(words, DecodedSwap(token, None, hint, _share_ppm(bps or ALL)))
+        self._add(words, token, None, hint, bps or ALL)
 
     def _uniswap_v3(self, words: Arguments) -> None:
         bps, path = words.uint(1, "share", 16), words.content(2, "path")
@@ -168,7 +218,7 @@ class _ActionReader:
             raise invalid_field("path", f"{len(path)} bytes, and one pool takes {_PATH_BYTES}")
         sold, bought = f"0x{path[:_ADDRESS_BYTES].hex()}", f"0x{path[-_ADDRESS_BYTES:].hex()}"
         hint = PoolHint(None, "UNISWAPV3", int.from_bytes(path[21:24]), path[20])
-        self._add(words, DecodedSwap(sold, bought, hint, _share_ppm(bps)))
+        self._add(words, sold, bought, hint, bps)
 
     def _uniswap_v4(self, words: Arguments) -> None:
         token, bps, fill = words.address(1, "sell token"), words.uint(2, "share", 16), words.content(6, "fills")
@@ -181,7 +231,7 @@ class _ActionReader:
             raise invalid_field("tick spacing", "below zero")
         sold, bought = (ZERO_ADDRESS if each == NATIVE else each for each in (token, bought))
         pool_id = v4_pool_id(sold, bought, fee_ppm, spacing, f"0x{rest[6:26].hex()}")
-        self._add(words, DecodedSwap(sold, bought, PoolHint(pool_id, "UNISWAPV4", fee_ppm), _share_ppm(bps)))
+        self._add(words, sold, bought, PoolHint(pool_id, "UNISWAPV4", fee_ppm), bps)
 
     def _basic(self, words: Arguments) -> None:
         """Read a call of any contract: a pool, a payment to an integrator, or a change of native currency."""
@@ -191,14 +241,14 @@ class _ActionReader:
         selector, inner = data[:_SELECTOR_BYTES].hex(), Arguments(data[_SELECTOR_BYTES:])
         if selector == _EXCHANGE:
             hint = PoolHint(called, "BASIC", coin_out=inner.uint(1, "coin", 8))
-            self.swaps.append(DecodedSwap(token, None, hint, _share_ppm(bps)))
+            self._add_swap(token, None, hint, bps)
         elif selector == _VAULT_SWAP:
             swap = inner.nested(0, "swap")
             sender, recipient = inner.address(1, "sender"), inner.address(3, "recipient")
             self._recipients |= dict.fromkeys((sender, recipient))
             pool_id = f"0x{swap.uint(0, 'pool id'):064x}"
             hint = PoolHint(pool_id, "BASIC")
-            self.swaps.append(DecodedSwap(token, swap.address(3, "bought token"), hint, _share_ppm(bps)))
+            self._add_swap(token, swap.address(3, "bought token"), hint, bps)
         elif selector == _TRANSFER and called == token:
             recipient, amount = inner.address(0, "recipient"), inner.uint(1, "amount")
             is_share = offset == _SELECTOR_BYTES + WORD
@@ -206,7 +256,11 @@ class _ActionReader:
             self.payments.append(DecodedPayment(token, recipient, share_e18, None if is_share else amount))
         elif not data and token == NATIVE and called != self._wrapped:
             self.payments.append(DecodedPayment(ZERO_ADDRESS, called, bps * _E18_PER_BPS))
-        elif not (selector == _WITHDRAW and token == called) and not (not data and token == NATIVE):
+        elif selector == _WITHDRAW and token == called:
+            self._native.convert(bps, wraps=False)
+        elif not data and token == NATIVE:
+            self._native.convert(bps, wraps=True)
+        else:
             self._oddities.append(f"an action calls {called} with data of unknown meaning")
 
     def _pay_surplus(self, words: Arguments) -> None:
