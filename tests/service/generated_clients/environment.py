@@ -25,12 +25,14 @@ def generators_python() -> str:
             pip = [sys.executable, "-m", "pip", "--disable-pip-version-check", "--python", str(made)]
             subprocess.run([*pip, "install", "--quiet", "--requirement", str(REQUIREMENTS)], check=True)
             shutil.copy(REQUIREMENTS, made)
-            shutil.rmtree(FOLDER, ignore_errors=True)
-            os.rename(made, FOLDER)  # several processes may install at the same time
+            if not _is_installed():  # several processes may install at the same time
+                shutil.rmtree(FOLDER, ignore_errors=True)
+                os.rename(made, FOLDER)
         except OSError:
-            shutil.rmtree(made, ignore_errors=True)
             if not _is_installed():
                 raise
+        finally:
+            shutil.rmtree(made, ignore_errors=True)
     return str(FOLDER / "bin" / "python")
 
 
