@@ -589,6 +589,16 @@ class TokenPowersJson(TypedDict):
     powers: list[TokenPowerJson]
 
 
+class PriceReferenceJson(TypedDict):
+    """A price outside the route, an "average", "oracle" or "feed": what the input is worth by it, in base units of the
+    output, and by how many percent of that the quote is below it; negative where it is above."""
+
+    kind: str
+    source: str
+    amountOut: str
+    lossPercent: float
+
+
 class VerdictFactsJson(TypedDict):
     """What a verdict rests on: the block and the sender of the rehearsal, what the swap paid, the sales after it."""
 
@@ -597,6 +607,7 @@ class VerdictFactsJson(TypedDict):
     received: str | None
     sales: list[TriedSaleJson]
     powers: list[TokenPowersJson]
+    priceReferences: list[PriceReferenceJson]
 
 
 class VerdictJson(TypedDict):

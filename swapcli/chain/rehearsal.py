@@ -81,22 +81,28 @@ class TokenInspection(NamedTuple):
 
 
 class RehearsedSwap(NamedTuple):
-    """A rehearsal, and what was read of each token by its address."""
+    """A rehearsal, what was read of each token by its address, and the return data of further calls."""
 
     rehearsal: Rehearsal
     tokens: Mapping[str, TokenInspection]
+    answers: tuple[bytes, ...]
 
 
 def rehearse(
-    node: StateOverrideNode, at: BlockId, swap: SimulatedCall, sender: str, trials: Sequence[Trial]
+    node: StateOverrideNode,
+    at: BlockId,
+    swap: SimulatedCall,
+    sender: str,
+    trials: Sequence[Trial],
+    calls: Sequence[Transaction] = (),
 ) -> RehearsedSwap:
     """Rehearse a swap, in two round trips. A sender who lacks a token that keeps balances unusually takes one more, a
-    token behind a beacon two.
+    token behind a beacon two. Further `calls` are made before it; one that fails returns nothing.
 
     Raises as `simulate_swaps`.
     """
     try:
-        return _Rehearser(node, at, swap, sender).run(trials)
+        return _Rehearser(node, at, swap, sender).run(trials, calls)
     except UpstreamRejected as error:
         error.hint = error.hint or "to simulate takes a node that knows state overrides and still keeps the block"
         raise
@@ -110,7 +116,7 @@ class _Rehearser:
         self._owners = list(dict.fromkeys((sender, swap.recipient)))
         self._tokens = [token for token in dict.fromkeys((swap.token_in, swap.token_out)) if token != ZERO_ADDRESS]
 
-    def run(self, trials: Sequence[Trial]) -> RehearsedSwap:
+    def run(self, trials: Sequence[Trial], calls: Sequence[Transaction]) -> RehearsedSwap:
         swap, sender = self._swap, self._sender
         getters = [_look(token, each, owner) for token in self._tokens for each, owner in self._getters()]
         balances_in = [] if swap.token_in == ZERO_ADDRESS else balance_calls(sender, swap)
@@ -119,14 +125,14 @@ class _Rehearser:
         found, looked, *others = self._node.simulate(
             [
                 self._codes_call([*self._owners, *self._tokens]),
-                self._look_call([*reads, *getters]),
+                self._look_call([*reads, *getters, *calls]),
                 *(self._slots_call(token) for token in self._tokens),
                 *(search.marked if search else ()),
             ],
             self._at,
         )
         codes = self._codes(found, len(self._owners) + len(self._tokens))
-        outputs = self._outputs(looked, len(reads) + len(getters))
+        outputs = self._outputs(looked, len(reads) + len(getters) + len(calls))
         slots = [_addresses(answer) for answer in others[: len(self._tokens)]]
         balances = SenderBalances(Account(0, b""), swap.amount_in)
         overrides = [StateOverride(WALLET, code=runtime_code(ZERO_ADDRESS))]
@@ -150,12 +156,12 @@ class _Rehearser:
             rehearsal = decode_rehearsal(require_answer(self._node, answer), swap, balances.allowances)
         except InvalidInput as error:
             raise malformed_answer(self._node, error) from None
-        inspections, getter_outputs = {}, outputs[len(reads) :]
+        inspections, getter_outputs = {}, outputs[len(reads) : len(reads) + len(getters)]
         for token, code, held, target in zip(self._tokens, token_codes, slots, targets, strict=True):
             own, getter_outputs = getter_outputs[: len(self._getters())], getter_outputs[len(self._getters()) :]
             mine, implementations = implementations[: len(target)], implementations[len(target) :]
             inspections[token] = self._inspection(b"".join((code, *mine, of_beacons.get(token, b""))), held, own)
-        return RehearsedSwap(rehearsal, inspections)
+        return RehearsedSwap(rehearsal, inspections, tuple(outputs[len(reads) + len(getters) :]))
 
     def _beacon_codes(self, slots: Sequence[Mapping[str, str]]) -> dict[str, bytes]:
         """Return the code of the implementations that beacons name, by token, in two round trips if there are any."""

@@ -16,6 +16,7 @@ from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
     from swapcli.api.route_result import RouteResult
+    from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.model.pool import Pool
     from swapcli.model.state_source import StateSource
     from swapcli.model.token import Token
@@ -24,7 +25,8 @@ if TYPE_CHECKING:
 
 
 class BuiltSwap(NamedTuple):
-    """A payload with its route on `pools` (by key), None where they are unknown, and the tokens that it trades.
+    """A payload with its route on `pools` (by key), None where they are unknown, the tokens that it trades, and the
+    source of its quote.
 
     `network` has the reading of the router that the payload is built for.
     """
@@ -35,6 +37,7 @@ class BuiltSwap(NamedTuple):
     network: Network
     ends: tuple[Token, Token]
     origin: StateSource
+    source: QuoteSource
 
 
 def judge_built(session: Session, built: BuiltSwap, sender: str | None) -> Verdict | None:
@@ -45,9 +48,10 @@ def judge_built(session: Session, built: BuiltSwap, sender: str | None) -> Verdi
     from swapcli.engine.swap_rehearsal import JudgedSwap
     from swapcli.engine.verdict import judge
 
-    payload, result, pools, network, ends, origin = built
+    payload, result, pools, network, ends, origin, source = built
     tokens = TradedTokens(*ends, network.native)
-    return judge(session, JudgedSwap(payload, result, pools, network, tokens, origin), sender)
+    known = source.known_pools({payload.call.route.token_in, payload.call.route.token_out}) or {}
+    return judge(session, JudgedSwap(payload, result, pools, network, tokens, origin), sender, known)
 
 
 def open_checker(session: Session, network: Network, options: PayloadOptions) -> PayloadChecker | None:

@@ -28,6 +28,8 @@ _NETWORKS_EXAMPLE = """\
 #     revoke_first_tokens: [0xdededededededededededededededededededede]
 #     # Tokens that no route trades, not even in between.
 #     blocked_tokens: [0xbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbcbc]
+#     # Price feeds in USD of Chainlink's form, by token; the verdict on a swap compares its price with them.
+#     price_feeds: {{"0x4200000000000000000000000000000000000006": "0xfeedfeedfeedfeedfeedfeedfeedfeedfeedfeed"}}
 #   my-network:
 #     chain_id: 31337
 #     native: {{symbol: ETH, name: Ether, decimals: 18}}

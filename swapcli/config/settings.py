@@ -21,7 +21,9 @@ from swapcli.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
     DEFAULT_MAX_FEE_USD,
     DEFAULT_MAX_IMPACT_PPM,
+    DEFAULT_MAX_PRICE_LOSS_PPM,
     DEFAULT_MAX_SLIPPAGE_PPM,
+    DEFAULT_PRICE_GUARD_PPM,
     DEFAULT_ROUTE_TTL_S,
     DEFAULT_SLIPPAGE_PPM,
     DEFAULT_SLIPPAGE_WARNING_PPM,
@@ -315,6 +317,18 @@ class Settings(NamedTuple):
         DEFAULT_MAX_FEE_USD,
         value_types.amount(_MAX_USD),
         "Dollars above which the gas of a transaction, at a node's fees, is refused.",
+    )
+    price_guard_ppm: int = setting(
+        DEFAULT_PRICE_GUARD_PPM,
+        value_types.PERCENTAGE,
+        "How far in percent a quote may be below prices outside its route before its verdict warns.",
+        key="price_guard",
+    )
+    max_price_loss_ppm: int = setting(
+        DEFAULT_MAX_PRICE_LOSS_PPM,
+        value_types.PERCENTAGE,
+        "How far in percent a quote may be below prices outside its route before its verdict blocks.",
+        key="max_price_loss",
     )
     max_hops: int = setting(DEFAULT_MAX_HOPS, value_types.whole_number(1, _MAX_HOPS), "Most pools in a row.")
     shares: SharePrecision | None = setting(

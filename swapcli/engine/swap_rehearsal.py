@@ -7,7 +7,7 @@ Tokens and routers that treat senders with code differently can deceive a rehear
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Set
+from collections.abc import Iterator, Mapping, Sequence, Set
 from typing import Final
 
 from swapcli.api.route_result import RouteResult
@@ -17,6 +17,7 @@ from swapcli.chain.transfer_trials import pool_holder
 from swapcli.encoding.abi import WORD, encode_address, encode_uint
 from swapcli.engine.dialects import execution_of, router_dialect
 from swapcli.engine.presign_checks import TradedTokens, expected_output, proven_block
+from swapcli.engine.price_references import Question, read_references
 from swapcli.errors import SimulationError, SwapcliError, UpstreamError
 from swapcli.evm.simulation import Rehearsal, SimulatedCall, SimulationStatus, Trial, TrialRun, Watch
 from swapcli.evm.token_powers import TokenPowers, powers_in
@@ -26,12 +27,22 @@ from swapcli.model.pool import COMPUTATION_ERRORS, Pool
 from swapcli.model.quote import Step
 from swapcli.model.router_dialect import ReplayedSwap
 from swapcli.model.state_source import StateSource
+from swapcli.model.swap_terms import DEFAULT_MAX_PRICE_LOSS_PPM, DEFAULT_PRICE_GUARD_PPM, PPM_PER_PERCENT
 from swapcli.model.swap_type import SwapType
 from swapcli.model.token import in_tokens
 from swapcli.model.transaction import EncodedCall, RouterRouteParam, Transaction, UnsignedTransaction
 from swapcli.model.units import PPM
 from swapcli.networks.address import display_address
-from swapcli.payload.verdict import Reason, ReasonCode, TriedSale, Verdict, VerdictFacts, VerdictStatus
+from swapcli.payload.verdict import (
+    PriceKind,
+    PriceReference,
+    Reason,
+    ReasonCode,
+    TriedSale,
+    Verdict,
+    VerdictFacts,
+    VerdictStatus,
+)
 from swapcli.records import NamedTuple
 from swapcli.routing.replay import Replay, replay
 from swapcli.state.rpc.node import BlockId, StateOverrideNode, block_number
@@ -84,7 +95,19 @@ class _Plan(NamedTuple):
     trials: tuple[Trial, ...]
 
 
-def judge_swap(node: StateOverrideNode, swap: JudgedSwap, sender: str | None) -> Verdict:
+class PriceGuard(NamedTuple):
+    """The references to compare a quote with at a Unix time, and the losses in ppm above which to warn and to block."""
+
+    questions: tuple[Question, ...]
+    now_s: int
+    warning_ppm: int = DEFAULT_PRICE_GUARD_PPM
+    max_ppm: int = DEFAULT_MAX_PRICE_LOSS_PPM
+
+
+NO_GUARD: Final = PriceGuard((), 0)
+
+
+def judge_swap(node: StateOverrideNode, swap: JudgedSwap, sender: str | None, guard: PriceGuard = NO_GUARD) -> Verdict:
     """Return the verdict on a swap by `sender`, the recipient without one. A node that cannot rehearse is a reason."""
     recipient = swap.payload.call.route.recipient
     sender = sender or recipient
@@ -94,19 +117,23 @@ def judge_swap(node: StateOverrideNode, swap: JudgedSwap, sender: str | None) ->
         is_exact = block is not None
         plan = _plan(swap, is_exact=is_exact)
         call = SimulatedCall.from_payload(swap.payload)
-        rehearsed = rehearse(node, at, call, sender, plan.trials)
+        calls = [call for question in guard.questions for call in question.calls]
+        rehearsed = rehearse(node, at, call, sender, plan.trials, calls)
     except (UpstreamError, SimulationError) as error:
         return not_rehearsed(error)
-    found, inspected = rehearsed
+    found, inspected, answers = rehearsed
+    amount_out = swap.payload.call.route.amount_out
+    references = read_references(guard.questions, answers, amount_out, guard.now_s)
     powers = tuple(_powers(swap, inspected))
     reasons = (
         *_state_reasons(swap, inspected, sender, found),
         *_reasons(swap, plan, found, is_exact=is_exact),
+        *price_reasons(references, guard),
         *_power_reasons(swap, powers),
     )
     done = found.run.status is SimulationStatus.DONE
     sales = tuple(_tried_sale(sale, run) for sale, run in zip(plan.sales, found.trials, strict=False))
-    facts = VerdictFacts(block_number(at), sender, found.run.received if done else None, sales, powers)
+    facts = VerdictFacts(block_number(at), sender, found.run.received if done else None, sales, powers, references)
     return Verdict(reasons, facts)
 
 
@@ -264,6 +291,25 @@ def _state_reasons(
             who = "sender" if account == sender else "recipient"
             message = f"{symbol} blocks the {who} {display_address(account, swap.network.kind)}"
             yield _block(ReasonCode.ACCOUNT_BLOCKED, message, "trade from and to another address")
+
+
+def price_reasons(references: Sequence[PriceReference], guard: PriceGuard) -> Iterator[Reason]:
+    """Yield a reason to warn if the quote is far below the prices of a kind, to block if it is below those of all.
+
+    The price of a kind is the median of its references, the one with the smaller loss of an even number.
+    """
+    by_kind: dict[PriceKind, list[PriceReference]] = {}
+    for each in sorted(references, key=lambda each: each.loss_ppm):
+        by_kind.setdefault(each.kind, []).append(each)
+    medians = [found[(len(found) - 1) // 2] for found in by_kind.values()]
+    worst = max(medians, key=lambda each: each.loss_ppm, default=None)
+    if worst is None or worst.loss_ppm <= guard.warning_ppm:
+        return
+    is_far = all(each.loss_ppm > guard.max_ppm for each in medians)
+    hint = "do not sign, or allow it with the setting max_price_loss" if is_far else "compare the price before you sign"
+    status = VerdictStatus.BLOCK if is_far else VerdictStatus.WARN
+    message = f"the quote is {worst.loss_ppm / PPM_PER_PERCENT:.3g}% below a price outside its route: {worst.source}"
+    yield Reason(ReasonCode.PRICE_BELOW_REFERENCES, status, message, hint)
 
 
 def _power_reasons(swap: JudgedSwap, powers: tuple[TokenPowers, ...]) -> Iterator[Reason]:

@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
-from collections.abc import Set
+from collections.abc import Mapping, Set
 from typing import TYPE_CHECKING
 
-from swapcli.engine.swap_rehearsal import JudgedSwap, judge_swap, not_rehearsed
+from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.price_references import PricedOrder, plan_references
+from swapcli.engine.swap_rehearsal import JudgedSwap, PriceGuard, judge_swap, not_rehearsed
 from swapcli.errors import MarketError, UpstreamError, VerdictBlocks
 from swapcli.model.network import Network
+from swapcli.model.pool import Pool
 from swapcli.model.warning import QuoteWarning
 from swapcli.payload.verdict import Verdict, VerdictStatus
 from swapcli.payload.verdict_document import render_verdict
@@ -16,17 +19,33 @@ if TYPE_CHECKING:
     from swapcli.engine.compose import QuoteSources
 
 
-def judge(sources: QuoteSources, swap: JudgedSwap, sender: str | None) -> Verdict | None:
+def judge(
+    sources: QuoteSources, swap: JudgedSwap, sender: str | None, known_pools: Mapping[str, Pool]
+) -> Verdict | None:
     """Return the verdict on a swap by `sender`, None if the settings name no node for it.
+
+    `known_pools` (by key) trade its two tokens; those outside its route may give prices to compare with.
 
     Raises `InvalidOption` if a check is asked for and impossible.
     """
     swap = swap._replace(known_tokens=_catalogue_tokens(sources, swap.network))
     try:
         with sources.checking_node(swap.network) as node:
-            return None if node is None else judge_swap(node, swap, sender)
+            return None if node is None else judge_swap(node, swap, sender, _guard(sources, swap, known_pools))
     except UpstreamError as error:
         return not_rehearsed(error)
+
+
+def _guard(sources: QuoteSources, swap: JudgedSwap, known_pools: Mapping[str, Pool]) -> PriceGuard:
+    settings, network, route = sources.settings, swap.network, swap.payload.call.route
+    of_route = {step.pool_key for segment in swap.result.segments for hop in segment.hops for step in hop}
+    ends = (swap.tokens.token_in, swap.tokens.token_out)
+    token_in, token_out = (each._replace(address=network.to_wrapped(each.address)) for each in ends)
+    order = PricedOrder(token_in, token_out, route.amount_in)
+    is_wrapping = token_in.address == token_out.address
+    questions = () if is_wrapping else plan_references(order, network, known_pools, of_route)
+    now_s = int(SYSTEM_CLOCK.now_s())
+    return PriceGuard(questions, now_s, settings.price_guard_ppm, settings.max_price_loss_ppm)
 
 
 def _catalogue_tokens(sources: QuoteSources, network: Network) -> Set[str] | None:

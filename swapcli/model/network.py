@@ -119,6 +119,7 @@ class Network(NamedTuple):
     network), None if there is no such fee. `transfers` are the tokens, by address, whose transfers the user's settings
     describe; settings override probes. `blocked_tokens` are the addresses of tokens that no route trades,
     `revoke_first_tokens` those of tokens that refuse to change an allowance that is not zero.
+    `price_feeds` are the contracts of Chainlink's form that give the USD price of a token, by its address.
     `head_is_proposed` says that nodes call a block the newest before the network has agreed on it. `block_gas_limit` is
     the most gas that a transaction can use, None if routes never come near it. `gas_units_per_evm_gas` are the units
     that the network charges for what costs one unit in an EVM. `router` is the address of the router that payloads are
@@ -163,6 +164,7 @@ class Network(NamedTuple):
     public_nodes: tuple[PublicNode, ...] = ()
     blocked_tokens: frozenset[str] = frozenset()
     revoke_first_tokens: frozenset[str] = frozenset()
+    price_feeds: Mapping[str, str] = MappingProxyType({})
 
     def protocol(self, amm_name: str) -> ProtocolInfo | None:
         """The protocol called `amm_name`, if the network has it."""

@@ -24,6 +24,9 @@ DEFAULT_MAX_IMPACT_PPM = 15 * PPM_PER_PERCENT
 """Price impact from which they usually ask for an explicit confirmation."""
 DEFAULT_SLIPPAGE_WARNING_PPM = 3 * PPM_PER_PERCENT
 """Slippage above which interfaces of exchanges usually warn: traders who order others' swaps can take most of it."""
+DEFAULT_PRICE_GUARD_PPM = 50_000
+DEFAULT_MAX_PRICE_LOSS_PPM = 200_000
+"""A TWAP of half an hour is 5% off on volatile days; a loss of a fifth is never the market's."""
 DEFAULT_MAX_SLIPPAGE_PPM = 20 * PPM_PER_PERCENT
 """Slippage above which a number is more likely to be basis points without their unit than percent."""
 

@@ -20,6 +20,7 @@
 | `transfer_fees_ppm` | `{address: fee_ppm}`: tokens that take a fee of every transfer; 0 says that one does not |
 | `blocked_tokens` | addresses of tokens that no route trades, not even in between |
 | `revoke_first_tokens` | addresses of tokens that refuse to change an allowance that is not zero, as USDT on Ethereum |
+| `price_feeds` | price feeds in USD of Chainlink's form, by the address of the token: {"0x…": "0x…"} |
 | `share_tokens` | addresses of tokens that keep shares, as stETH: a transfer can lose up to two units |
 | `head_is_proposed` | true where the newest block of a node may still be replaced by another proposal; default false |
 | `block_gas_limit` | gas that a transaction can use at most; null where routes never come near it |
@@ -47,13 +48,13 @@ NETWORK_KEYS = (
     "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins", "gas_price_wei", "block_time_s",
     "has_v2", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "sources", "unconfirmed", "router_dialect",
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
-    "revoke_first_tokens",
+    "revoke_first_tokens", "price_feeds",
 )  # fmt: skip
 ADDED_KEYS = (
     "tokens", "protocols", "deployments", "router", "multicall", "l1_fee_oracle", "rpc_urls", "explorer", "stablecoins",
     "gas_price_wei", "block_time_s", "head_is_proposed", "transfer_fees_ppm", "share_tokens", "router_dialect",
     "routers", "block_gas_limit", "gas_units_per_evm_gas", "quoters", "public_rpc_urls", "blocked_tokens",
-    "revoke_first_tokens",
+    "revoke_first_tokens", "price_feeds",
 )  # fmt: skip
 """Keys that may be added to a network of the catalogue."""
 
@@ -131,6 +132,7 @@ def parse_network(mapping: object, where: str) -> Network:
         public_nodes=_replaced_public_nodes(fields) or public_nodes,
         blocked_tokens=frozenset(fields.addresses("blocked_tokens", kind)),
         revoke_first_tokens=frozenset(fields.addresses("revoke_first_tokens", kind)),
+        price_feeds=dict(_read_price_feeds(fields, kind)),
     )
 
 
@@ -168,6 +170,7 @@ def extend_network(network: Network, mapping: object, where: str) -> Network:
         public_nodes=_replaced_public_nodes(fields) or network.public_nodes,
         blocked_tokens=network.blocked_tokens.union(fields.addresses("blocked_tokens", kind)),
         revoke_first_tokens=network.revoke_first_tokens.union(fields.addresses("revoke_first_tokens", kind)),
+        price_feeds={**network.price_feeds, **dict(_read_price_feeds(fields, kind))},
     )
 
 
@@ -386,6 +389,11 @@ def _read_transfers(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str,
     for name, path, value in fields.members("transfer_fees_ppm"):
         fee_ppm = fields.parse(path, value, parse_integer, 0, PPM)
         yield fields.parse_address(path, name, kind), TransferBehaviour.with_fee(fee_ppm)
+
+
+def _read_price_feeds(fields: DefinitionFields, kind: Kind) -> Iterator[tuple[str, str]]:
+    for name, path, value in fields.members("price_feeds"):
+        yield fields.parse_address(path, name, kind), fields.parse_address(path, value, kind)
 
 
 def _merge(first: tuple[str, ...], then: tuple[str, ...]) -> tuple[str, ...]:

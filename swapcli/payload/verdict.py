@@ -33,6 +33,7 @@ class ReasonCode(StrEnum):
     TAXED_ON_TRANSFER = "TAXED_ON_TRANSFER"
     BALANCE_IRREGULAR = "BALANCE_IRREGULAR"
     OWNER_POWERS = "OWNER_POWERS"
+    PRICE_BELOW_REFERENCES = "PRICE_BELOW_REFERENCES"
     NOT_SIMULATED = "NOT_SIMULATED"
 
 
@@ -62,15 +63,35 @@ class TriedSale(NamedTuple):
     expected: int | None
 
 
+class PriceKind(StrEnum):
+    """Where a price outside the route comes from."""
+
+    AVERAGE = "average"
+    """Of a pool over time."""
+    ORACLE = "oracle"
+    FEED = "feed"
+
+
+class PriceReference(NamedTuple):
+    """A price outside the route: of its `source`, what the input is worth in base units of the output, and by how many
+    ppm of that the quote is below it; negative where it is above."""
+
+    kind: PriceKind
+    source: str
+    amount_out: int
+    loss_ppm: int
+
+
 class VerdictFacts(NamedTuple):
     """What the verdict rests on: the block and the sender of the simulation, what the swap paid, None where it failed,
-    the sales that were tried, and what the owners of the tokens can do."""
+    the sales that were tried, what the owners of the tokens can do, and the prices outside the route."""
 
     block: int | None = None
     sender: str | None = None
     received: int | None = None
     sales: tuple[TriedSale, ...] = ()
     powers: tuple[TokenPowers, ...] = ()
+    references: tuple[PriceReference, ...] = ()
 
 
 class Verdict(NamedTuple):

@@ -5,6 +5,7 @@ from __future__ import annotations
 from swapcli.api.json_types import TokenPowersJson, TriedSaleJson, VerdictJson
 from swapcli.evm.token_powers import TokenPowers
 from swapcli.model.network import Kind
+from swapcli.model.swap_terms import PPM_PER_PERCENT
 from swapcli.networks.address import display_address
 from swapcli.payload.verdict import TriedSale, Verdict
 
@@ -24,6 +25,15 @@ def render_verdict(verdict: Verdict) -> VerdictJson:
             "received": _text(facts.received),
             "sales": [_render_sale(sale) for sale in facts.sales],
             "powers": [_render_powers(each) for each in facts.powers],
+            "priceReferences": [
+                {
+                    "kind": each.kind.value,
+                    "source": each.source,
+                    "amountOut": str(each.amount_out),
+                    "lossPercent": each.loss_ppm / PPM_PER_PERCENT,
+                }
+                for each in facts.references
+            ],
         },
     }
 

@@ -25,6 +25,8 @@ VALUES: dict[str, dict[str, object]] = {
     "impact_warning": {"5": 50_000, "2.5": 25_000, "0": 0},
     "max_impact": {"15": 150_000, "100": 1_000_000, "7.5%": 75_000},
     "slippage_warning": {"3": 30_000, "30bps": 3_000, "0": 0},
+    "price_guard": {"3": 30_000, "30bps": 3_000, "0": 0},
+    "max_price_loss": {"30": 300_000, "99.5": 995_000},
     "max_slippage": {"20": 200_000, "100": 1_000_000, "30%": 300_000},
     "max_fee_usd": {"50": 50.0, "0": 0.0, "2.5": 2.5},
     "max_hops": {"1": 1, "16": 16},
@@ -96,6 +98,8 @@ def value_of(settings: Settings, key: str) -> Any:
         "impact_warning": "impact_warning_ppm",
         "max_impact": "max_impact_ppm",
         "slippage_warning": "slippage_warning_ppm",
+        "price_guard": "price_guard_ppm",
+        "max_price_loss": "max_price_loss_ppm",
         "max_slippage": "max_slippage_ppm",
         "gas_price": "gas_price_wei",
     }

@@ -19,6 +19,8 @@ WRONG: dict[str, list[object]] = {
     "impact_warning": ["much", -1, 101, True],
     "max_impact": ["all", -1, 100.1, []],
     "slippage_warning": ["much", -1, 101, True],
+    "price_guard": ["much", -1, 101, True],
+    "max_price_loss": ["much", -1, 101, True],
     "max_slippage": ["all", -1, 100.1, []],
     "max_fee_usd": ["much", -1, 1_000_001, True, [], "$5", "1e3"],
     "max_hops": [0, 17, 1.5, "six", True, [6], "-1", "1" * 100],

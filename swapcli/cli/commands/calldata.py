@@ -84,7 +84,7 @@ def calldata(
     quote, transaction, checked, readings = context.market.check_swap(quote, transaction, terms, checker)
     pools = quote.answer.pools if isinstance(quote.answer, LocalQuote) else None
     ends = traded_tokens(quote.route, transaction, quote.network)
-    built = BuiltSwap(transaction, quote.route, pools, quote.network, ends, quote.state)
+    built = BuiltSwap(transaction, quote.route, pools, quote.network, ends, quote.state, context.market.source)
     verdict = judge_built(session, built, checker.requested.sender if checker else None)
     prepared = PreparedPayload(transaction, quote.network, checked, readings=readings, verdict=verdict)
     warnings = (*quote.warnings, *deadline_warnings(quote.network, terms, quote.state, SYSTEM_CLOCK.now_s()))

@@ -121,7 +121,7 @@ def execute(
     if checked and checked.read_payload:
         network_read = network_read._replace(router_reading=checked.read_payload.reading)
     ends = traded_tokens(route.result, transaction, network_read)
-    built = BuiltSwap(transaction, route.result, pools, network_read, ends, state_source)
+    built = BuiltSwap(transaction, route.result, pools, network_read, ends, state_source, quote_source)
     verdict = judge_built(session, built, checker.requested.sender if checker else None)
     prepared = PreparedPayload(transaction, quote_source.network, checked, readings=readings, verdict=verdict)
     prepared = add_warnings(session, prepared, warnings, with_approval=payload.with_approval)

@@ -28,9 +28,11 @@ def _verdict_facts(verdict: Verdict | None) -> Iterator[Fact]:
     if verdict is None:
         return
     notes = [reason.message for reason in verdict.reasons]
-    if verdict.facts.block is not None and not notes:
+    if verdict.facts.block is not None:
+        count = len(verdict.facts.references)
         sold = "rehearsed with a sale of half of what is bought" if verdict.facts.sales else "rehearsed"
-        notes = [f"{sold}, at block {verdict.facts.block}"]
+        compared = f"compared with {count} price{'s' if count > 1 else ''} outside the route" if count else ""
+        notes += filter(None, [f"{sold}, at block {verdict.facts.block}", compared or "no price outside the route"])
     yield Fact("Verdict", verdict.status.value, printable("; ".join(notes)))
 
 
