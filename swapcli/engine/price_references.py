@@ -213,4 +213,5 @@ def _worth(order: PricedOrder, price_in: _Price | None, price_out: _Price | None
         return None
     (value_in, places_in), (value_out, places_out) = price_in, price_out
     above: int = order.amount_in * value_in * 10 ** (order.token_out.decimals + places_out)
-    return above // (value_out * 10 ** (order.token_in.decimals + places_in))
+    below: int = value_out * 10 ** (order.token_in.decimals + places_in)
+    return above // below
