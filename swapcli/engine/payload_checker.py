@@ -30,6 +30,7 @@ if TYPE_CHECKING:
     from swapcli.model.state_source import StateSource
     from swapcli.model.swap_terms import SwapTerms
     from swapcli.model.transaction import UnsignedTransaction
+    from swapcli.payload.verdict import Verdict
     from swapcli.state.rpc.node import StateOverride
     from swapcli.state.rpc.rpc_node import RpcNode
 
@@ -243,6 +244,36 @@ def in_reading(
         quote=answer.quote._replace(steps=done.steps, amount_out=done.amount_out),
         result=answer.result._replace(output_amount=done.amount_out),
     ), read.payload
+
+
+class BuiltSwap(NamedTuple):
+    """A payload with its route on `pools` (by key), None where they are unknown, the tokens that it trades, and the
+    source of its quote.
+
+    `network` has the reading of the router that the payload is built for.
+    """
+
+    payload: UnsignedTransaction
+    result: RouteResult
+    pools: Mapping[str, Pool] | None
+    network: Network
+    ends: tuple[Token, Token]
+    origin: StateSource
+    source: QuoteSource
+
+
+def judge_built(sources: QuoteSources, built: BuiltSwap, sender: str | None) -> Verdict | None:
+    """Return the verdict on a payload, None if the settings name no node for it. Raises `InvalidOption`."""
+    if not sources.checks_swaps(built.network):
+        return None
+    from swapcli.engine.presign_checks import TradedTokens
+    from swapcli.engine.swap_rehearsal import JudgedSwap
+    from swapcli.engine.verdict import judge
+
+    payload, result, pools, network, ends, origin, source = built
+    tokens = TradedTokens(*ends, network.native)
+    known = source.known_pools({payload.call.route.token_in, payload.call.route.token_out}) or {}
+    return judge(sources, JudgedSwap(payload, result, pools, network, tokens, origin), sender, known)
 
 
 def traded_tokens(result: RouteResult, payload: UnsignedTransaction, network: Network) -> tuple[Token, Token]:

@@ -37,6 +37,7 @@ if TYPE_CHECKING:
     from swapcli.model.swap_terms import SwapTerms
     from swapcli.model.token import Token
     from swapcli.model.transaction import UnsignedTransaction
+    from swapcli.payload.verdict import Verdict
 
     Warn: TypeAlias = Callable[[str], object] | None
 
@@ -287,11 +288,12 @@ class Market:
 
         On EVM networks each is what web3.py and viem send: `to`, `data`, `value` and `chainId`, and with `sender` also
         `from`, `nonce`, `gas` and fees in wei. On Starknet each is a call of an account: `to`, `entrypoint`, `calldata`
-        and `value`. The approvals are those that the sender lacks, or all without a sender.
+        and `value`. The approvals are those that the sender lacks, or all without a sender. A node of the settings
+        rehearses the swap first, unless the setting `check` is "never".
 
-        Raises `InvalidAddress`, `UnsafeRecipient`, `PriceImpactTooHigh`, `SlippageTooHigh`, `ConfigError` if the router
-        is unknown, `InvalidOption` without a node for `sender` or `simulate`, `InsufficientBalance`, `SimulationError`,
-        `UnusualFees` and `UpstreamError`.
+        Raises `VerdictBlocks` for a swap that a rehearsal has shown to be harmful, `InvalidAddress`, `UnsafeRecipient`,
+        `PriceImpactTooHigh`, `SlippageTooHigh`, `ConfigError` if the router is unknown, `InvalidOption` without a node
+        for `sender` or `simulate`, `InsufficientBalance`, `SimulationError`, `UnusualFees` and `UpstreamError`.
         """
         return self._prepare(quote, **terms).transactions
 
@@ -359,6 +361,7 @@ class Market:
                 options = CheckOptions(simulate, max_fee_usd=settings.max_fee_usd, allows_fees=allow_fees)
                 checker = self._new_checker(network, sender, options)
             swap = self.check_swap(quote, payload, terms, checker)
+            verdict = self._judge(swap, checker)
         payload, checked = swap.payload, swap.checked
         on_quote = (*swap.quote.warnings, *deadline_warnings(network, terms, quote.state, SYSTEM_CLOCK.now_s()))
         return PreparedSwap(
@@ -367,7 +370,24 @@ class Market:
             swap_warnings(on_quote, payload, network, settings, checked, swap.readings, with_approval=True),
             checked.simulation if checked else None,
             payload,
+            verdict,
         )
+
+    def _judge(self, swap: CheckedSwap, checker: PayloadChecker | None) -> Verdict | None:
+        """Return the verdict on a swap, None if the settings name no node for it. Raises `VerdictBlocks`."""
+        from swapcli.engine.payload_checker import BuiltSwap, judge_built, traded_tokens
+        from swapcli.engine.quote_results import LocalQuote
+
+        answer, network = swap.quote.answer, swap.quote.network
+        pools = answer.pools if isinstance(answer, LocalQuote) else None
+        ends = traded_tokens(answer.result, swap.payload, network)
+        built = BuiltSwap(swap.payload, answer.result, pools, network, ends, swap.quote.state, self.source)
+        verdict = judge_built(self._sources, built, checker.requested.sender if checker else None)
+        if verdict is not None:
+            from swapcli.engine.verdict import check_verdict
+
+            check_verdict(verdict)
+        return verdict
 
     def check_swap(
         self, quote: SwapQuote, payload: UnsignedTransaction, terms: SwapTerms, checker: PayloadChecker | None

@@ -12,6 +12,7 @@ if TYPE_CHECKING:
     from swapcli.library.swap_quote import SwapQuote
     from swapcli.model.transaction import UnsignedTransaction
     from swapcli.model.warning import QuoteWarning
+    from swapcli.payload.verdict import Verdict
 
 
 class CheckedSwap(NamedTuple):
@@ -31,7 +32,8 @@ class PreparedSwap(NamedTuple):
 
     `transactions` are in the order to send them, the swap last. `quote` has the amounts that they pay: those of the
     quote, or of its replay as the router was seen to read it. `warnings` are those of the quote, the router and the
-    checks. `simulation` is None unless it was requested.
+    checks. `simulation` is None unless it was requested,
+    `verdict` unless a node has rehearsed the swap.
     """
 
     quote: SwapQuote
@@ -39,3 +41,4 @@ class PreparedSwap(NamedTuple):
     warnings: tuple[QuoteWarning, ...]
     simulation: Simulation | None
     payload: UnsignedTransaction
+    verdict: Verdict | None = None

@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
 
+from swapcli import Market
+from swapcli.errors import VerdictBlocks
+from swapcli.payload.verdict import VerdictStatus
 from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
 from tests.chain.odd_tokens import add_token, open_pair
+from tests.chain.settings import url_of
 from tests.chain.test_checks_commands import Client
 from tests.chain.trader import USER, Trader
 from tests.support.chain import restored
@@ -73,3 +78,19 @@ def test_a_check_without_any_node_is_refused(client: Client) -> None:
     ran = client.calldata("DAI", "TRAP", "100", "--check", "--offline")
     assert ran.exit_code == 2
     assert "--check asks a node of an EVM network, but --offline excludes it" in ran.stderr
+
+
+def test_programs_get_the_verdict_and_no_blocked_transaction(
+    client: Client, monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    monkeypatch.setenv("SWAPCLI_CONFIG", str(client.settings))
+    monkeypatch.setenv("XDG_DATA_HOME", str(tmp_path))
+    with Market.live(client.name, rpc_url=url_of(client.trader.chain)) as market:
+        verdict = market.quote("ETH", "USDC", "1.5").prepare(destination=BOB).verdict
+        assert verdict is not None
+        assert (verdict.status, verdict.facts.sender) == (VerdictStatus.OK, BOB)
+        with pytest.raises(VerdictBlocks, match="TRAP cannot be sold again"):
+            market.quote("DAI", "TRAP", "100").transactions(destination=BOB)
+    unchecked = {"check": "never"}
+    with Market.live(client.name, rpc_url=url_of(client.trader.chain), settings=unchecked) as market:
+        assert market.quote("DAI", "TRAP", "100").prepare(destination=BOB).verdict is None

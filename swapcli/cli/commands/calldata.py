@@ -16,13 +16,13 @@ from swapcli.cli.options import (
     SourceOptions,
 )
 from swapcli.cli.output import TRANSACTION_FORMATS
-from swapcli.cli.payload_checker import BuiltSwap, judge_built, open_checker
+from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
 from swapcli.cli.render.payload_json import calldata_document
 from swapcli.cli.session import open_session
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.payload_checker import traded_tokens
+from swapcli.engine.payload_checker import BuiltSwap, judge_built, traded_tokens
 from swapcli.engine.quote_options import require_swap_terms
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.transaction_requests import RenderedTransaction

@@ -21,13 +21,13 @@ from swapcli.cli.options import (
     option,
 )
 from swapcli.cli.output import TRANSACTION_FORMATS
-from swapcli.cli.payload_checker import BuiltSwap, judge_built, open_checker
+from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.render.payload_json import PayloadContext, execute_document
 from swapcli.cli.session import Session, open_session
 from swapcli.encoding.strict_json import parse_json
 from swapcli.engine.clock import SYSTEM_CLOCK
-from swapcli.engine.payload_checker import mark_revocations, route_payloads, traded_tokens
+from swapcli.engine.payload_checker import BuiltSwap, judge_built, mark_revocations, route_payloads, traded_tokens
 from swapcli.engine.quote_figures import compute_payload_figures
 from swapcli.engine.quote_options import require_swap_terms
 from swapcli.engine.transaction_requests import RenderedTransaction
