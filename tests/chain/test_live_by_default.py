@@ -105,3 +105,14 @@ def test_the_library_reads_public_nodes(user: User, monkeypatch: pytest.MonkeyPa
     monkeypatch.setenv("XDG_DATA_HOME", str(user.folder / "data"))
     with Market.open(user.name) as market:
         assert str(market.quote(*PAIR).amount_out) == quoted["outputAmount"]
+
+
+def test_a_public_node_checks_a_swap_where_it_is_asked_for(user: User) -> None:
+    words = ("calldata", *PAIR, "--destination", "0x" + "b0" * 20, "--json")
+    assert "verdict" not in user.run(*words, public=[user.url]).json
+    for options in (("--check",), ("--check", "always")):
+        ran = user.run(*words, *options, public=[NO_NODE, user.url])
+        assert ran.exit_code == 0, ran.stderr
+        verdict = ran.json["verdict"]
+        assert (verdict["status"], verdict["facts"]["block"]) == ("ok", ran.json["state"]["block"])
+        assert verdict["facts"]["sales"]
