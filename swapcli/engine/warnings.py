@@ -91,8 +91,8 @@ def payload_warnings(
         warnings.append(
             QuoteWarning(
                 WarningCode.ROUTER_UNVERIFIED,
-                f"the payload targets the public router {router}, whose code is not published in full: simulate it"
-                " before signing",
+                f"the payload targets the public router {router}, which enforces no deadline, and whose code is not"
+                " published in full: simulate it before signing",
             )
         )
     return tuple(warnings)

@@ -24,9 +24,10 @@ from swapcli.model.transaction import Transaction, UnsignedTransaction
 from swapcli.pools.constant_product import ConstantProduct
 from swapcli.state.rpc.rpc_node import RpcNode
 from tests.chain.contract_fixture import WETH
+from tests.chain.gas import measure, share_within
 from tests.chain.settler_fixture import PROTOCOLS, SettlerTrader
 from tests.chain.trader import INTEGRATOR, USER, V4_FEATURES, Trade, check_outcome, features
-from tests.examples import seeds
+from tests.examples import examples, seeds
 from tests.support.chain import connected
 
 POOR = "0x" + "90" * 20
@@ -162,3 +163,9 @@ def plain_pools(trade: Trade) -> dict[str, Pool]:
         key: replace(pool, has_v2_output=False) if isinstance(pool, ConstantProduct) else pool
         for key, pool in trade.replay.pools_after.items()
     }
+
+
+def test_the_gas_of_most_routes_is_within_ten_percent(trader: SettlerTrader) -> None:
+    """Of routes that the figures were not fitted to."""
+    samples = list(measure(trader, 1_000, examples(24, full=200)))
+    assert share_within(samples) >= examples(80, full=95) / 100

@@ -43,7 +43,7 @@ from tests.chain.universal_fixture import (
     permit2_allowance,
 )
 from tests.contracts.evm import selector
-from tests.examples import seeds
+from tests.examples import examples, seeds
 from tests.support.chain import connected, restored
 
 DEADLINE_S = 1_900_000_000
@@ -92,10 +92,10 @@ def test_release_2_1_0_pays_what_was_quoted_too(trader: Trader, seed: int) -> No
     assert [kind for kind in ("uniswapV2", "uniswapV3", "uniswapV4", "native v4", "v4 path") if not seen[kind]] == []
 
 
-@pytest.mark.slow
 def test_the_gas_of_most_routes_is_within_ten_percent(trader: Trader) -> None:
-    """Of routes that the figures were not fitted to."""
-    assert share_within(list(measure(trader, 1_000, 100))) >= 0.85
+    """Of routes that the figures were not fitted to. Of 24, the share has a standard error of 5%."""
+    samples = list(measure(trader, 1_000, examples(24, full=200)))
+    assert share_within(samples) >= examples(80, full=90) / 100
 
 
 def _has_v4_path(trade: Trade) -> bool:
