@@ -175,3 +175,35 @@ def test_a_settler_that_the_settings_lack_is_dangerous() -> None:
     stdin = json.dumps(document).encode()
     ran = run_swapcli("decode", "-", "--from", ME, "--offline", "--json", stdin=stdin)
     assert ran.json["dangers"] == ["ROUTER_UNKNOWN"]
+
+
+@pytest.mark.parametrize("dialect", ["universal-router", "settler"])
+def test_amounts_and_shares_of_other_routers_are_replayed(dialect: str) -> None:
+    options = CONFIG.get(dialect, ("--router-dialect", dialect))
+    words = (
+        "calldata",
+        "base",
+        "ETH",
+        "USDC",
+        "1500",
+        "--destination",
+        ME,
+        "--json",
+        "--offline",
+        "--max-impact",
+        "100",
+    )
+    document = run_swapcli(*words, *options).json
+    document = {name: document[name] for name in ("network", "to", "value", "calldata")}
+    shown = decode(document, "--json").json
+    assert shown["warnings"] == []
+    if dialect == "universal-router":
+        amounts = sorted(int(swap["amountIn"]) for swap in shown["swaps"] if swap["amountIn"])
+        moved = amounts[-1] * 9 // 10
+        changed = document["calldata"].replace(f"{amounts[-1]:064x}", f"{amounts[-1] - moved:064x}")
+        changed = changed.replace(f"{amounts[0]:064x}", f"{amounts[0] + moved:064x}")
+    else:
+        at = document["calldata"].index("8d68a156") + 8 + 64  # the share of the first UNISWAPV3
+        changed = f"{document['calldata'][:at]}{9_000:064x}{document['calldata'][at + 64 :]}"
+    ran = decode(document | {"calldata": changed}, "--json")
+    assert {warning["code"] for warning in ran.json["warnings"]} & {"ROUTE_WORSE", "ROUTE_BROKEN"}
