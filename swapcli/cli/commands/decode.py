@@ -63,8 +63,9 @@ def decode(
         --destination 0x1111111111111111111111111111111111111111 \\
         | swapcli decode -
 
-    It reads calls of all router dialects, approvals and permits, and compares them with a fresh quote of the same
-    order: recipient, minimum, deadline, value, router, tokens and pools. Each difference is a warning. The exit status
+    It reads calls of all router dialects, approvals and permits, alone, in lists of transactions, or in what swapcli,
+    nodes and wallets print (`swapcli help transactions`), and compares them with a fresh quote of the same order:
+    recipient, minimum, deadline, value, router, tokens and pools. Each difference is a warning. The exit status
     is 7 if one of them makes the payload dangerous to sign: what cannot be named, and what sends tokens elsewhere.
     """
     flags = {**source.flags, "slippage": slippage}
