@@ -77,6 +77,9 @@ class EndpointHandler:
             content, response = await self._run(endpoint, request, get_context(scope).client, receive)
             if response.check is not None:
                 await self._service.checker.run(network.name, response.check)
+            amended = response.amend and await self._service.checker.amend(network.name, response.amend)
+            if amended is not None:
+                content = _encode(amended, endpoint)
         except SwapcliError as error:
             reply = error_response(error, endpoint.error_format)
             if reply is None:

@@ -34,6 +34,15 @@ class BalanceChecker:
             async with asyncio.timeout(TIMEOUT_S):
                 await self._workers[network_name].run(lambda _: check(self._nodes[network_name]))
 
+    async def amend(self, network_name: str, amend: NodeCheck) -> object:
+        """Return the document that `amend` makes; None without a node, or where it does not answer in time."""
+        if network_name not in self._nodes:
+            return None
+        with suppress(UpstreamError, Overloaded, TimeoutError):
+            async with asyncio.timeout(TIMEOUT_S):
+                return await self._workers[network_name].run(lambda _: amend(self._nodes[network_name]))
+        return None
+
     def close(self) -> None:
         """End each thread after its current check."""
         for worker in self._workers.values():

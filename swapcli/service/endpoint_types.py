@@ -58,7 +58,8 @@ class EndpointRequest(NamedTuple):
 
 
 class EndpointResponse(NamedTuple):
-    """A successful response: its JSON-ready document, extra headers, and a check to run before it is sent.
+    """A successful response: its JSON-ready document, extra headers, and a check to run before it is sent. `amend`
+    returns the document with what a node adds to it.
 
     The document of an endpoint with another content type than JSON is its text.
     """
@@ -66,3 +67,4 @@ class EndpointResponse(NamedTuple):
     document: object
     headers: Headers = ()
     check: NodeCheck | None = None
+    amend: NodeCheck | None = None

@@ -52,6 +52,7 @@ from swapcli.service.quote_headers import payload_headers, quote_headers
 
 if TYPE_CHECKING:
     from swapcli.api.json_types import DialectCalldataJson
+    from swapcli.state.rpc.node import StateOverrideNode
 
 _PICTURE_POLICY: Final = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 """A picture that is opened as a page contains names that anyone can give a token. They are escaped; if one were not, it
@@ -152,8 +153,8 @@ def network_calldata(
     """Handle GET /hyperevm/calldata and GET /starknet/calldata."""
     order, answer, payload = _parse_and_build(order_parameters, registry, request)
     document = render_network_calldata(answer.result, payload, request.network)
-    return EndpointResponse(
-        _with_details(document, registry, order, answer), quote_headers(registry, _terms(order), answer)
+    return _detailed_response(
+        registry, order, answer, payload, document, quote_headers(registry, _terms(order), answer)
     )
 
 
@@ -173,9 +174,9 @@ def route_and_calldata(
     if isinstance(payload.call, EncodedCall):
         calldata = _dialect_calldata(payload, request)
         document = render_dialect_route_and_calldata(result, calldata, network, answer.timestamp_ms)
-        return EndpointResponse(_with_details(document, registry, order, answer), headers)
+        return _detailed_response(registry, order, answer, payload, document, headers)
     rendered = render_route_and_calldata(result, payload, network, answer.timestamp_ms)
-    return EndpointResponse(_with_details(rendered, registry, order, answer), headers)
+    return _detailed_response(registry, order, answer, payload, rendered, headers)
 
 
 def route_batch(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
@@ -241,6 +242,33 @@ def _parse_and_build(
 ) -> tuple[OrderRequest, LocalQuote, UnsignedTransaction]:
     order = requests.parse_order(request.query_pairs(), request.network, order_parameters)
     return order, *_quote_and_build(registry, request, order, order_parameters.api_version)
+
+
+def _detailed_response(
+    registry: MarketRegistry,
+    order: OrderRequest,
+    answer: LocalQuote,
+    payload: UnsignedTransaction,
+    document: Mapping[str, Any],
+    headers: Headers,
+) -> EndpointResponse:
+    """Return the response with a transaction. On request its `route` has the figures of the quote, and the verdict of
+    a node on the swap, if there is one for the network."""
+    detailed = _with_details(document, registry, order, answer)
+    if not order.details or answer.network.kind is not Kind.EVM:
+        return EndpointResponse(detailed, headers)
+
+    def amend(node: StateOverrideNode) -> object:
+        from swapcli.engine.presign_checks import TradedTokens
+        from swapcli.engine.swap_rehearsal import JudgedSwap, judge_swap
+        from swapcli.payload.verdict_document import render_verdict
+
+        ends = TradedTokens(answer.order.token_in, answer.order.token_out, answer.network.native)
+        swap = JudgedSwap(payload, answer.result, answer.pools, answer.network, ends, answer.state_source)
+        verdict = render_verdict(judge_swap(node, swap, None))
+        return {**detailed, "route": {**detailed["route"], "verdict": verdict}}
+
+    return EndpointResponse(detailed, headers, amend=amend)
 
 
 def _with_details(
