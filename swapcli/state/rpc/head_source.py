@@ -34,9 +34,8 @@ _MEASURED_BLOCKS: Final = 16
 _EARLIER: Final = 0.125
 """Part of the time between blocks by which a look is early, and the first pause after one that found none."""
 _MIN_PAUSE_S: Final = 0.01
-POLLING_HINT: Final = (
-    "looking for new blocks about when they are due; a node with a ws:// or wss:// address announces them"
-)
+POLLING_HINT: Final = "asking the node when its next block is due; a node with a ws:// or wss:// address is faster"
+"""For the users of nodes without subscriptions."""
 
 
 def poll_interval_s(block_time_s: float | None) -> float:

@@ -13,6 +13,7 @@ import pytest
 
 from swapcli.cli import exit_codes
 from swapcli.encoding.redis_url import RedisUrl
+from swapcli.state.rpc.head_source import POLLING_HINT
 from tests.cli.commands.sync.scene import Scene
 from tests.support.command import run_swapcli
 from tests.support.redis_server import RedisServer
@@ -60,7 +61,7 @@ def test_a_replica_follows_the_published_chain(
         _, notes = process.communicate(timeout=TIMEOUT_S)
         assert service.stop() == 0
     assert process.returncode == 0
-    assert notes == f"note: publishing to {RedisUrl.parse(url).shown}\n"
+    assert notes == f"note: {POLLING_HINT}\nnote: publishing to {RedisUrl.parse(url).shown}\n"
     assert "hunter2" not in service.stderr
 
 

@@ -6,6 +6,7 @@ import json
 import signal
 from random import Random
 
+from swapcli.state.rpc.head_source import POLLING_HINT
 from tests.chain.failure_modes import check_secrets_hidden
 from tests.chain.node.server import hangs_up
 from tests.cli.commands.sync.scene import Scene
@@ -25,7 +26,7 @@ def test_watch_prints_one_json_line_per_block_until_stopped(scene: Scene) -> Non
         until(lambda: scene.stored_market()["block"] == int(scene.small_chain.chain.node.ask("eth_blockNumber"), 16))
         process.send_signal(signal.SIGTERM)
         out, err = process.communicate(timeout=TIMEOUT_S)
-    assert (process.returncode, err) == (0, "")
+    assert (process.returncode, err) == (0, f"note: {POLLING_HINT}\n")
     rest = [json.loads(line)["block"] for line in out.splitlines()]
     assert blocks + rest == sorted(set(blocks + rest))
     assert (blocks + rest)[-1] == scene.stored_market()["block"]
@@ -37,6 +38,7 @@ def test_a_watch_reports_on_stderr_and_survives_failures(scene: Scene) -> None:
         assert process.stdout is not None
         assert process.stderr is not None
         assert process.stdout.readline() == "anvil, synced\n"
+        assert process.stderr.readline() == f"note: {POLLING_HINT}\n"
         scene.proxy.always = hangs_up
         failed = process.stderr.readline()
         scene.proxy.always = None
@@ -83,5 +85,5 @@ def test_a_watch_ends_when_its_output_is_closed(scene: Scene) -> None:
         process.stdout.close()
         scene.small_chain.run_random_activity(Random(9))
         assert process.wait(timeout=TIMEOUT_S) == 0
-        assert process.stderr.read() == ""
+        assert process.stderr.read() == f"note: {POLLING_HINT}\n"
         process.stdout = None
