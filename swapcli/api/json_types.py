@@ -188,11 +188,17 @@ class RouteV2Json(TypedDict):
 
 
 class DetailedRouteV1Json(RouteV1Json, QuoteFieldsJson):
-    """A found route, first generation, with the figures of the quote: on request with `details=true`."""
+    """A found route, first generation, with the figures of the quote: on request with `details=true`. A route with its
+    transaction also has the verdict on that, if a node of the network answers in time."""
+
+    verdict: NotRequired[VerdictJson]
 
 
 class DetailedRouteV2Json(RouteV2Json, QuoteFieldsJson):
-    """A found route, second generation, with the figures of the quote: on request with `details=true`."""
+    """A found route, second generation, with the figures of the quote: on request with `details=true`. A route with its
+    transaction also has the verdict on that, if a node of the network answers in time."""
+
+    verdict: NotRequired[VerdictJson]
 
 
 class PostedTokenJson(TypedDict):
