@@ -154,6 +154,39 @@ class SimulationJson(TypedDict):
     reading: NotRequired[ReadingJson]
 
 
+class SandwichBoundJson(TypedDict):
+    """Below the slippage `limit` no sandwich of the route has a profit; null if none has at any slippage.
+
+    `gas` is that of its two transactions in percent of the order's worth, null if unknown, and `gain` how many percent
+    of what the order loses it gains at most. All are percentages.
+    """
+
+    limit: str | None
+    gas: str | None
+    gain: str
+
+
+class SlippagePartsJson(TypedDict):
+    """What the advised slippage rests on; null is unknown."""
+
+    movement: None
+    sandwich: SandwichBoundJson
+
+
+class AdvisedSlippageJson(TypedDict):
+    """The advised slippage in percent, with its reasons in words. Nothing applies it."""
+
+    value: str
+    reasons: list[str]
+    parts: SlippagePartsJson
+
+
+class AdviceFieldsJson(TypedDict):
+    """The advice on a quote whose state was read from the network."""
+
+    advisedSlippage: NotRequired[AdvisedSlippageJson]
+
+
 class PayloadDocumentJson(QuoteFieldsJson):
     """The transaction of a swap, with the figures of its quote. `transactions` are all to send, in order."""
 
@@ -179,7 +212,7 @@ class CalledRouteV2Json(RouteV2Json, CalldataRouteJson):
     """A route of the second generation, with the amounts and parties of its call."""
 
 
-class CalldataDocumentV1Json(PayloadDocumentJson):
+class CalldataDocumentV1Json(PayloadDocumentJson, AdviceFieldsJson):
     """`swapcli calldata --json`, first generation."""
 
     success: bool
@@ -188,7 +221,7 @@ class CalldataDocumentV1Json(PayloadDocumentJson):
     deadline: NotRequired[int]
 
 
-class CalldataDocumentV2Json(PayloadDocumentJson):
+class CalldataDocumentV2Json(PayloadDocumentJson, AdviceFieldsJson):
     """`swapcli calldata --json`, second generation."""
 
     route: CalledRouteV2Json
@@ -205,7 +238,7 @@ class EncodedSwapJson(CalldataRouteJson):
     deadline: int | None
 
 
-class EncodedCalldataDocumentJson(PayloadDocumentJson):
+class EncodedCalldataDocumentJson(PayloadDocumentJson, AdviceFieldsJson):
     """`swapcli calldata --json` for a router that the interface does not describe: `quote` is its route."""
 
     quote: dict[str, Any]

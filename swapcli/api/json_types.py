@@ -188,17 +188,11 @@ class RouteV2Json(TypedDict):
 
 
 class DetailedRouteV1Json(RouteV1Json, QuoteFieldsJson):
-    """A found route, first generation, with the figures of the quote: on request with `details=true`. A route with its
-    transaction also has the verdict on that, if a node of the network answers in time."""
-
-    verdict: NotRequired[VerdictJson]
+    """A found route, first generation, with the figures of the quote: on request with `details=true`."""
 
 
 class DetailedRouteV2Json(RouteV2Json, QuoteFieldsJson):
-    """A found route, second generation, with the figures of the quote: on request with `details=true`. A route with its
-    transaction also has the verdict on that, if a node of the network answers in time."""
-
-    verdict: NotRequired[VerdictJson]
+    """A found route, second generation, with the figures of the quote: on request with `details=true`."""
 
 
 class PostedTokenJson(TypedDict):
@@ -293,21 +287,14 @@ class CalldataJson(TypedDict):
     integrator_data: NotRequired[str]
 
 
-class JudgedCallJson(CalldataJson):
-    """V1 execute on hyperevm: a call, on request with the verdict on it."""
-
-    verdict: NotRequired[VerdictJson]
-
-
 class ExecuteJson(TypedDict):
-    """V1 execute: a call and its transaction, on request with the verdict on it."""
+    """V1 execute: a call and its transaction."""
 
     route: CalldataRouteJson
     swap_parameters: list[SwapParameterJson]
     calldata: str
     to: str
     value: str
-    verdict: NotRequired[VerdictJson]
 
 
 class StarknetExecuteJson(TypedDict):
@@ -340,7 +327,6 @@ class CalldataV1Json(TypedDict):
     calldata: str
     to: str
     value: str
-    verdict: NotRequired[VerdictJson]
 
 
 class StarknetCalldataV1Json(TypedDict):
@@ -389,7 +375,6 @@ class CalldataV2Json(TypedDict):
     integrator_data: NotRequired[str]
     router_address: str
     meta: MetaJson
-    verdict: NotRequired[VerdictJson]
 
 
 class TransactionJson(TypedDict):
@@ -421,7 +406,6 @@ class DialectCalldataV2Json(DialectCalldataJson):
 
     router_address: str
     meta: MetaJson
-    verdict: NotRequired[VerdictJson]
 
 
 class DialectRouteAndCalldataV2Json(TypedDict):
@@ -457,7 +441,6 @@ class ExecuteRequestJson(TypedDict):
     slippage: float | str
     destination: str
     deadline: NotRequired[int]
-    details: NotRequired[bool]
 
 
 class CalldataRequestJson(TypedDict):
@@ -471,7 +454,6 @@ class CalldataRequestJson(TypedDict):
     excludeProtocols: NotRequired[list[str | int]]
     direct: NotRequired[bool]
     shares: NotRequired[str]
-    details: NotRequired[bool]
 
 
 class CalldataRequestV2Json(TypedDict):
@@ -481,7 +463,6 @@ class CalldataRequestV2Json(TypedDict):
     slippage: float | str
     destination: str
     dialect: NotRequired[str]
-    details: NotRequired[bool]
 
 
 class SignerRequestJson(TypedDict):

@@ -8,7 +8,7 @@ functions return a `ParsedTransaction`, preceded by the `RouteResult` where the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias, cast
+from typing import TYPE_CHECKING, TypeAlias
 
 from swapcli.api.fields import Fields, parse_felts, render_felts
 from swapcli.api.interface_by_network import NetworkCalldata, network_variant
@@ -171,8 +171,7 @@ def _render_transaction(transaction: Transaction, network: Network) -> Transacti
 
 def render_dialect_calldata_v2(calldata: DialectCalldataJson, timestamp_ms: int) -> DialectCalldataV2Json:
     """Render V2 calldata for a router whose calls the interface does not describe."""
-    added = {"router_address": calldata["to"], "meta": render_meta(timestamp_ms)}
-    return cast("DialectCalldataV2Json", {**calldata, **added})
+    return {**calldata, "router_address": calldata["to"], "meta": render_meta(timestamp_ms)}
 
 
 def render_dialect_route_and_calldata(
@@ -186,8 +185,7 @@ def render_dialect_route_and_calldata(
 def render_calldata_v2(payload: UnsignedTransaction, network: Network, timestamp_ms: int) -> CalldataV2Json:
     """Render V2 calldata: a call, with the integrator's data if there is any, and its router."""
     call = render_call(payload.router_call, network)
-    added = {"router_address": display_address(payload.to, network.kind), "meta": render_meta(timestamp_ms)}
-    return cast("CalldataV2Json", {**call, **added})
+    return {**call, "router_address": display_address(payload.to, network.kind), "meta": render_meta(timestamp_ms)}
 
 
 def parse_calldata_v2(document: object, network: Network) -> ParsedTransaction:

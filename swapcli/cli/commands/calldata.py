@@ -2,7 +2,7 @@
 
 # No `from __future__ import annotations`: see `swapcli.startup`.
 
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from swapcli.cli import exit_codes, options
 from swapcli.cli.account_options import check_recipient_option
@@ -19,7 +19,7 @@ from swapcli.cli.output import TRANSACTION_FORMATS
 from swapcli.cli.payload_checker import open_checker
 from swapcli.cli.payload_output import PreparedPayload, add_warnings, parse_deadline, print_payload, shows_full_calldata
 from swapcli.cli.quote_context import QuoteContext, open_quote_context, require_order, split_words
-from swapcli.cli.render.payload_json import calldata_document
+from swapcli.cli.render.payload_json import advised_slippage_field, calldata_document
 from swapcli.cli.session import open_session
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.payload_checker import BuiltSwap, judge_built, traded_tokens
@@ -28,6 +28,9 @@ from swapcli.engine.quote_results import LocalQuote, QuoteResult
 from swapcli.engine.transaction_requests import RenderedTransaction
 from swapcli.engine.warnings import check_impact, check_slippage, deadline_warnings
 from swapcli.model.quote_figures import QuoteFigures
+
+if TYPE_CHECKING:
+    from swapcli.payload.slippage_advice import SlippageAdvice
 
 app = CommandApp()
 
@@ -104,16 +107,28 @@ def _print(
     session, terms, transaction = context.session, context.options.terms, prepared.payload
 
     def build_document(swap: RenderedTransaction) -> dict[str, Any]:
-        return calldata_document(answer, figures, transaction, swap)
+        advice = _advise(answer)
+        document = calldata_document(answer, figures, transaction, swap)
+        return document if advice is None else document | {"advisedSlippage": advised_slippage_field(advice)}
 
     def print_view(transactions: list[RenderedTransaction]) -> None:
         from swapcli.cli.render.payload_view import build_payload_view, format_amount
         from swapcli.cli.render.route_view import build_route_view
-        from swapcli.cli.render.simulation_view import with_simulation
+        from swapcli.cli.render.simulation_view import with_advice, with_simulation
 
         amount_in = format_amount(transaction.call.route.amount_in, answer.order.token_in)
         payload = build_payload_view(transactions, amount_in, full=shows_full_calldata(session, options))
-        route = with_simulation(build_route_view(answer, terms, figures), prepared.checked, prepared.verdict)
+        route = with_advice(build_route_view(answer, terms, figures), _advise(answer))
+        route = with_simulation(route, prepared.checked, prepared.verdict)
         session.output.print_payload(payload, route)
 
     print_payload(session, prepared, figures, options, build_document, print_view)
+
+
+def _advise(answer: QuoteResult) -> "SlippageAdvice | None":
+    """Return the advised slippage; on state that is not real, nothing is loaded for it."""
+    if not answer.state_source.is_live:
+        return None
+    from swapcli.engine.slippage_advice import advise_on
+
+    return advise_on(answer)

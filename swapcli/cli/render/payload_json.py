@@ -6,6 +6,7 @@ from typing import TYPE_CHECKING, Any
 
 from swapcli.api.route import render, render_short
 from swapcli.api.router_call import render_call_route
+from swapcli.api.slippage import format_percent
 from swapcli.api.transaction_responses import render_calldata_v1, render_calldata_v2, render_execute
 from swapcli.engine.quote_results import QuoteResult
 from swapcli.engine.route_document import quote_fields
@@ -18,7 +19,9 @@ from swapcli.networks.address import display_address
 from swapcli.records import NamedTuple
 
 if TYPE_CHECKING:
+    from swapcli.api.document_types import AdvisedSlippageJson
     from swapcli.engine.presign_checks import Simulation
+    from swapcli.payload.slippage_advice import SlippageAdvice
 
 
 def calldata_document(
@@ -99,6 +102,23 @@ def simulation_field(simulation: Simulation, network: Network) -> dict[str, obje
     if simulation.reading is None:
         return found
     return found | {"reading": {"rate": list(simulation.reading.rates), "extra_data": list(simulation.reading.forms)}}
+
+
+def advised_slippage_field(advice: SlippageAdvice) -> AdvisedSlippageJson:
+    """Return the advised slippage with its reasons and their parts."""
+    limit_ppm, gas_ppm, gain_ppm = advice.sandwich
+    return {
+        "value": format_percent(advice.slippage_ppm),
+        "reasons": list(advice.reasons),
+        "parts": {
+            "movement": None,
+            "sandwich": {
+                "limit": None if limit_ppm is None else format_percent(limit_ppm),
+                "gas": None if gas_ppm is None else format_percent(gas_ppm),
+                "gain": format_percent(gain_ppm),
+            },
+        },
+    }
 
 
 def transactions_field(transactions: list[RenderedTransaction]) -> list[dict[str, object]]:

@@ -1,4 +1,4 @@
-"""The result of a simulation among the facts of a view."""
+"""Advice, and the results of a simulation and its verdict, among the facts of a view."""
 
 from __future__ import annotations
 
@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from dataclasses import replace
 from typing import TYPE_CHECKING, TypeVar
 
+from swapcli.api.slippage import format_percent
 from swapcli.cli.render.payload_view import PayloadView, format_amount
 from swapcli.cli.render.quote_facts import Fact
 from swapcli.cli.render.route_view import RouteView
@@ -14,6 +15,7 @@ from swapcli.engine.swap_warnings import FORM_WORDS, RATE_WORDS
 
 if TYPE_CHECKING:
     from swapcli.engine.presign_checks import PayloadCheck
+    from swapcli.payload.slippage_advice import SlippageAdvice
     from swapcli.payload.verdict import Verdict
 
 View = TypeVar("View", RouteView, PayloadView)
@@ -22,6 +24,14 @@ View = TypeVar("View", RouteView, PayloadView)
 def with_simulation(view: View, checked: PayloadCheck | None, verdict: Verdict | None = None) -> View:
     """Return the view with the result of the simulation and the verdict after its facts."""
     return replace(view, facts=(*view.facts, *_facts(checked), *_verdict_facts(verdict)))
+
+
+def with_advice(view: RouteView, advice: SlippageAdvice | None) -> RouteView:
+    """Return the view with the advised slippage after its facts, if there is any."""
+    if advice is None:
+        return view
+    fact = Fact("Advised slippage", f"{format_percent(advice.slippage_ppm)}%", "; ".join(advice.reasons))
+    return replace(view, facts=(*view.facts, fact))
 
 
 def _verdict_facts(verdict: Verdict | None) -> Iterator[Fact]:
