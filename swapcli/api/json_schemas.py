@@ -69,6 +69,7 @@ _FIELD_FORMATS: Final[Mapping[str, Schema]] = {
     "integratorFeePercentageBps": {"type": "integer", "minimum": 0, "maximum": MAX_FEE_BPS},
     "integratorSurplusPercentageBps": {"type": "integer", "minimum": 0, "maximum": MAX_SURPLUS_BPS},
     "statusCode": {"type": "integer", "minimum": 400, "maximum": 599},
+    "status": {"type": "string", "enum": ["ok", "warn", "block"]},
 }  # fmt: skip
 """Formats of values by field name, for fields of the same JSON type."""
 

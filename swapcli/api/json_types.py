@@ -188,11 +188,17 @@ class RouteV2Json(TypedDict):
 
 
 class DetailedRouteV1Json(RouteV1Json, QuoteFieldsJson):
-    """A found route, first generation, with the figures of the quote: on request with `details=true`."""
+    """A found route, first generation, with the figures of the quote: on request with `details=true`. A route with its
+    transaction also has the verdict on that, if a node of the network answers in time."""
+
+    verdict: NotRequired[VerdictJson]
 
 
 class DetailedRouteV2Json(RouteV2Json, QuoteFieldsJson):
-    """A found route, second generation, with the figures of the quote: on request with `details=true`."""
+    """A found route, second generation, with the figures of the quote: on request with `details=true`. A route with its
+    transaction also has the verdict on that, if a node of the network answers in time."""
+
+    verdict: NotRequired[VerdictJson]
 
 
 class PostedTokenJson(TypedDict):
@@ -287,14 +293,21 @@ class CalldataJson(TypedDict):
     integrator_data: NotRequired[str]
 
 
+class JudgedCallJson(CalldataJson):
+    """V1 execute on hyperevm: a call, on request with the verdict on it."""
+
+    verdict: NotRequired[VerdictJson]
+
+
 class ExecuteJson(TypedDict):
-    """V1 execute: a call and its transaction."""
+    """V1 execute: a call and its transaction, on request with the verdict on it."""
 
     route: CalldataRouteJson
     swap_parameters: list[SwapParameterJson]
     calldata: str
     to: str
     value: str
+    verdict: NotRequired[VerdictJson]
 
 
 class StarknetExecuteJson(TypedDict):
@@ -327,6 +340,7 @@ class CalldataV1Json(TypedDict):
     calldata: str
     to: str
     value: str
+    verdict: NotRequired[VerdictJson]
 
 
 class StarknetCalldataV1Json(TypedDict):
@@ -375,6 +389,7 @@ class CalldataV2Json(TypedDict):
     integrator_data: NotRequired[str]
     router_address: str
     meta: MetaJson
+    verdict: NotRequired[VerdictJson]
 
 
 class TransactionJson(TypedDict):
@@ -406,6 +421,7 @@ class DialectCalldataV2Json(DialectCalldataJson):
 
     router_address: str
     meta: MetaJson
+    verdict: NotRequired[VerdictJson]
 
 
 class DialectRouteAndCalldataV2Json(TypedDict):
@@ -441,6 +457,7 @@ class ExecuteRequestJson(TypedDict):
     slippage: float | str
     destination: str
     deadline: NotRequired[int]
+    details: NotRequired[bool]
 
 
 class CalldataRequestJson(TypedDict):
@@ -454,6 +471,7 @@ class CalldataRequestJson(TypedDict):
     excludeProtocols: NotRequired[list[str | int]]
     direct: NotRequired[bool]
     shares: NotRequired[str]
+    details: NotRequired[bool]
 
 
 class CalldataRequestV2Json(TypedDict):
@@ -463,6 +481,7 @@ class CalldataRequestV2Json(TypedDict):
     slippage: float | str
     destination: str
     dialect: NotRequired[str]
+    details: NotRequired[bool]
 
 
 class SignerRequestJson(TypedDict):

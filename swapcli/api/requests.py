@@ -148,12 +148,19 @@ def render_calldata_body(order: OrderRequest, network: Network) -> CalldataReque
         body["direct"] = True
     if order.shares is not SharePrecision.WHOLE:
         body["shares"] = order.shares.value
+    if order.details:
+        body["details"] = True
     return body
 
 
 def parse_body_dialect(document: object, network: Network) -> str | None:
     """Parse the router dialect that the body of a request with a route expects, None without one."""
     return _read_dialect(RequestParameters.from_body(document, network.kind))
+
+
+def parse_body_details(document: object, network: Network) -> bool:
+    """Return whether the body of a request for a transaction asks for details. Raises `InvalidOption`."""
+    return RequestParameters.from_body(document, network.kind).flag("details")
 
 
 def parse_execute_body(document: object, network: Network, accepted: BodyParameters, now_s: int) -> RouteAndTerms:

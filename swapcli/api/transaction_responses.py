@@ -8,7 +8,7 @@ functions return a `ParsedTransaction`, preceded by the `RouteResult` where the 
 from __future__ import annotations
 
 from collections.abc import Sequence
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, cast
 
 from swapcli.api.fields import Fields, parse_felts, render_felts
 from swapcli.api.interface_by_network import NetworkCalldata, network_variant
@@ -171,7 +171,8 @@ def _render_transaction(transaction: Transaction, network: Network) -> Transacti
 
 def render_dialect_calldata_v2(calldata: DialectCalldataJson, timestamp_ms: int) -> DialectCalldataV2Json:
     """Render V2 calldata for a router whose calls the interface does not describe."""
-    return {**calldata, "router_address": calldata["to"], "meta": render_meta(timestamp_ms)}
+    added = {"router_address": calldata["to"], "meta": render_meta(timestamp_ms)}
+    return cast("DialectCalldataV2Json", {**calldata, **added})
 
 
 def render_dialect_route_and_calldata(
@@ -185,7 +186,8 @@ def render_dialect_route_and_calldata(
 def render_calldata_v2(payload: UnsignedTransaction, network: Network, timestamp_ms: int) -> CalldataV2Json:
     """Render V2 calldata: a call, with the integrator's data if there is any, and its router."""
     call = render_call(payload.router_call, network)
-    return {**call, "router_address": display_address(payload.to, network.kind), "meta": render_meta(timestamp_ms)}
+    added = {"router_address": display_address(payload.to, network.kind), "meta": render_meta(timestamp_ms)}
+    return cast("CalldataV2Json", {**call, **added})
 
 
 def parse_calldata_v2(document: object, network: Network) -> ParsedTransaction:

@@ -31,21 +31,30 @@ def judge(
     swap = swap._replace(known_tokens=_catalogue_tokens(sources, swap.network))
     try:
         with sources.checking_node(swap.network) as node:
-            return None if node is None else judge_swap(node, swap, sender, _guard(sources, swap, known_pools))
+            if node is None:
+                return None
+            settings, now_s = sources.settings, int(SYSTEM_CLOCK.now_s())
+            limits = (settings.price_guard_ppm, settings.max_price_loss_ppm)
+            return judge_swap(node, swap, sender, price_guard(swap, known_pools, now_s, limits))
     except UpstreamError as error:
         return not_rehearsed(error)
 
 
-def _guard(sources: QuoteSources, swap: JudgedSwap, known_pools: Mapping[str, Pool]) -> PriceGuard:
-    settings, network, route = sources.settings, swap.network, swap.payload.call.route
+def price_guard(
+    swap: JudgedSwap, known_pools: Mapping[str, Pool], now_s: int, limits_ppm: tuple[int, int]
+) -> PriceGuard:
+    """Return the prices to compare a swap with at a Unix time, and the losses above which to warn and to block.
+
+    `known_pools` (by key) trade its two tokens.
+    """
+    network, route = swap.network, swap.payload.call.route
     of_route = {step.pool_key for segment in swap.result.segments for hop in segment.hops for step in hop}
     ends = (swap.tokens.token_in, swap.tokens.token_out)
     token_in, token_out = (each._replace(address=network.to_wrapped(each.address)) for each in ends)
     order = PricedOrder(token_in, token_out, route.amount_in)
     is_wrapping = token_in.address == token_out.address
     questions = () if is_wrapping else plan_references(order, network, known_pools, of_route)
-    now_s = int(SYSTEM_CLOCK.now_s())
-    return PriceGuard(questions, now_s, settings.price_guard_ppm, settings.max_price_loss_ppm)
+    return PriceGuard(questions, now_s, *limits_ppm)
 
 
 def _catalogue_tokens(sources: QuoteSources, network: Network) -> Set[str] | None:

@@ -136,6 +136,7 @@ _REPLAYED = (
     "The route is recomputed on the current state and encoded from that. A route that now pays less than its slippage"
     " allows is rejected."
 )
+_DETAILED = " With `details` the response has the verdict on its transaction, if a node of the network answers in time."
 _BALANCE_CHECKED = (
     " If a node of the network is configured, a route is also rejected when the wallet `destination` (as the sender)"
     " holds less than the input."
@@ -158,13 +159,13 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
     Endpoint(
         "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
         (json_types.ExecuteJson,), endpoints.execute, _executes_transaction,
-        body=(json_types.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE, description=_REPLAYED,
+        body=(json_types.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE, description=_REPLAYED + _DETAILED,
     ),
     Endpoint(
         "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
-        (json_types.CalldataJson,), endpoints.execute, _executes_call_only,
+        (json_types.JudgedCallJson,), endpoints.execute, _executes_call_only,
         body=(json_types.ExecuteRequestJson,), error_format=ErrorFormat.EXECUTE_DETAILED,
-        description=_REPLAYED + _BALANCE_CHECKED,
+        description=_REPLAYED + _BALANCE_CHECKED + _DETAILED,
     ),
     Endpoint(
         "execute", "POST", "/{network}/execute", V1, "Build calldata from a route",
@@ -176,7 +177,7 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         (json_types.CalldataV1Json, json_types.ExecuteJson, json_types.RouteNotFoundJson),
         endpoints.calldata_v1, is_evm,
         body=(json_types.CalldataRequestJson, json_types.ExecuteRequestJson),
-        description="If the body has a field `route`, calldata is built from that route.",
+        description="If the body has a field `route`, calldata is built from that route." + _DETAILED,
     ),
     Endpoint(
         "calldata", "POST", "/{network}/calldata", V1, "Find a route and build its transaction",
@@ -226,7 +227,8 @@ _NETWORK_ENDPOINTS: tuple[Endpoint, ...] = (
         (json_types.CalldataV2Json, json_types.DialectCalldataV2Json), endpoints.calldata_v2, has_v2,
         body=(json_types.CalldataRequestV2Json,), error_format=ErrorFormat.CALLDATA_V2,
         description="Send the complete response of V2 route; it is valid for a minute after its `meta.timestamp`. For"
-        " a router whose calls have no swap parameters, name its `dialect`: the response then has its transactions.",
+        " a router whose calls have no swap parameters, name its `dialect`: the response then has its transactions."
+        + _DETAILED,
     ),
     Endpoint(
         "routeAndCalldataV2", "GET", "/{network}/v2/routeAndCalldata", V2, "Find a route and build its call",

@@ -30,6 +30,7 @@ from swapcli.api.transaction_responses import (
 )
 from swapcli.encoding.closest import did_you_mean
 from swapcli.engine.dialects import router_dialect
+from swapcli.engine.payloads import pools_for
 from swapcli.engine.quote_figures import compute_figures
 from swapcli.engine.quote_results import LocalQuote
 from swapcli.engine.resolve import find_protocols
@@ -48,11 +49,11 @@ from swapcli.pictures.svg import render_svg
 from swapcli.service.endpoint_types import EndpointRequest, EndpointResponse, NodeCheck
 from swapcli.service.error_responses import Headers
 from swapcli.service.market_registry import MarketRegistry
+from swapcli.service.node_verdicts import BuiltResponse, amend_with_verdict
 from swapcli.service.quote_headers import payload_headers, quote_headers
 
 if TYPE_CHECKING:
     from swapcli.api.json_types import DialectCalldataJson
-    from swapcli.state.rpc.node import StateOverrideNode
 
 _PICTURE_POLICY: Final = ("Content-Security-Policy", "default-src 'none'; style-src 'unsafe-inline'")
 """A picture that is opened as a page contains names that anyone can give a token. They are escaped; if one were not, it
@@ -82,12 +83,12 @@ def execute(registry: MarketRegistry, request: EndpointRequest) -> EndpointRespo
     result, terms = requests.parse_execute_body(
         request.json_body(), request.network, requests.EXECUTE_V1, _now_s(registry)
     )
-    payload, headers = _build(registry, request, result, terms)
-    response = EndpointResponse(render_execute(payload, request.network), headers)
+    built, headers = _build(registry, request, result, terms)
+    document = render_execute(built.payload, request.network)
+    response = _judged_response(registry, request, built, document, headers)
     if not network_variant(request.network.name).execute_checks_balance:
         return response
-    source = _source(registry, request, keys=result.pool_keys)
-    return response._replace(check=_balance_check(payload, result, source))
+    return response._replace(check=_balance_check(built.payload, result, built.source))
 
 
 def _balance_check(payload: UnsignedTransaction, result: RouteResult, source: InMemorySource) -> NodeCheck:
@@ -109,9 +110,22 @@ def calldata_v1(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
     if isinstance(body, OrderRequest):
         answer, payload = _quote_and_build(registry, request, body, ApiVersion.V1)
         document = render_calldata_v1(answer.result, payload, request.network)
-        return EndpointResponse(document, quote_headers(registry, _terms(body), answer))
-    payload, headers = _build(registry, request, *body)
-    return EndpointResponse(_render_posted_calldata(payload, request), headers)
+        ordered = BuiltResponse(
+            payload, answer.result, answer.pools, answer.state_source, registry.open_source(answer.network.name)
+        )
+        return _judged_response(registry, request, ordered, document, quote_headers(registry, _terms(body), answer))
+    built, headers = _build(registry, request, *body)
+    return _judged_response(registry, request, built, _render_posted_calldata(built.payload, request), headers)
+
+
+def _judged_response(
+    registry: MarketRegistry, request: EndpointRequest, built: BuiltResponse, document: Any, headers: Headers
+) -> EndpointResponse:
+    """Return the response to a posted body, on request with the verdict of a node, if there is one for the network."""
+    if not requests.parse_body_details(request.json_body(), request.network):
+        return EndpointResponse(document, headers)
+    amend = amend_with_verdict(registry, built, lambda verdict: {**document, "verdict": verdict})
+    return EndpointResponse(document, headers, amend=amend)
 
 
 def _render_posted_calldata(payload: UnsignedTransaction, request: EndpointRequest) -> object:
@@ -134,11 +148,14 @@ def calldata_v2(registry: MarketRegistry, request: EndpointRequest) -> EndpointR
     if result.api_version is not ApiVersion.V2:
         raise InvalidRoute("route.meta is missing: V2 calldata takes the complete response of V2 route")
     dialect = requests.parse_body_dialect(request.json_body(), request.network)
-    payload, headers = _build(registry, request, result, terms, dialect)
-    now_ms = registry.now_ms()
-    if isinstance(payload.call, EncodedCall):
-        return EndpointResponse(render_dialect_calldata_v2(_dialect_calldata(payload, request), now_ms), headers)
-    return EndpointResponse(render_calldata_v2(payload, request.network, now_ms), headers)
+    built, headers = _build(registry, request, result, terms, dialect)
+    payload, now_ms = built.payload, registry.now_ms()
+    document = (
+        render_dialect_calldata_v2(_dialect_calldata(payload, request), now_ms)
+        if isinstance(payload.call, EncodedCall)
+        else render_calldata_v2(payload, request.network, now_ms)
+    )
+    return _judged_response(registry, request, built, document, headers)
 
 
 def _dialect_calldata(payload: UnsignedTransaction, request: EndpointRequest) -> DialectCalldataJson:
@@ -161,8 +178,8 @@ def network_calldata(
 def signer_calldata(registry: MarketRegistry, request: EndpointRequest) -> EndpointResponse:
     """Handle GET /citrea/calldata."""
     result, terms = requests.parse_signer_body(request.json_body(), request.network)
-    payload, headers = _build(registry, request, result, terms)
-    return EndpointResponse(render_signer_calldata(payload), headers)
+    built, headers = _build(registry, request, result, terms)
+    return EndpointResponse(render_signer_calldata(built.payload), headers)
 
 
 def route_and_calldata(
@@ -255,19 +272,15 @@ def _detailed_response(
     """Return the response with a transaction. On request its `route` has the figures of the quote, and the verdict of
     a node on the swap, if there is one for the network."""
     detailed = _with_details(document, registry, order, answer)
-    if not order.details or answer.network.kind is not Kind.EVM:
+    if not order.details:
         return EndpointResponse(detailed, headers)
 
-    def amend(node: StateOverrideNode) -> object:
-        from swapcli.engine.presign_checks import TradedTokens
-        from swapcli.engine.swap_rehearsal import JudgedSwap, judge_swap
-        from swapcli.payload.verdict_document import render_verdict
-
-        ends = TradedTokens(answer.order.token_in, answer.order.token_out, answer.network.native)
-        swap = JudgedSwap(payload, answer.result, answer.pools, answer.network, ends, answer.state_source)
-        verdict = render_verdict(judge_swap(node, swap, None))
-        return {**detailed, "route": {**detailed["route"], "verdict": verdict}}
-
+    built = BuiltResponse(
+        payload, answer.result, answer.pools, answer.state_source, registry.open_source(answer.network.name)
+    )
+    amend = amend_with_verdict(
+        registry, built, lambda verdict: {**detailed, "route": {**detailed["route"], "verdict": verdict}}
+    )
     return EndpointResponse(detailed, headers, amend=amend)
 
 
@@ -389,7 +402,7 @@ def _build(
     posted: RouteResult,
     terms: SwapTerms,
     dialect: str | None = None,
-) -> tuple[UnsignedTransaction, Headers]:
+) -> tuple[BuiltResponse, Headers]:
     """Build the transaction of a posted route, and its headers. An integrator in the route needs a key here, too."""
     _check_dialect(request.network, dialect, is_payload=True)
     named = posted.integrator
@@ -399,7 +412,8 @@ def _build(
     source = _source(registry, request, keys=result.pool_keys)
     registry.check_recipient(source, terms.recipient)
     payload = source.build(result, terms, issued_ms=issued_ms)
-    return payload, payload_headers(registry, source, result, terms, payload)
+    built = BuiltResponse(payload, result, pools_for(result, source.market), source.state_source, source)
+    return built, payload_headers(registry, source, result, terms, payload)
 
 
 def _check_dialect(network: Network, expected: str | None, *, is_payload: bool) -> None:

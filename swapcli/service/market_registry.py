@@ -17,7 +17,9 @@ from swapcli.model.network import Network
 from swapcli.model.order import DEFAULT_MAX_HOPS
 from swapcli.model.swap_terms import (
     DEFAULT_IMPACT_WARNING_PPM,
+    DEFAULT_MAX_PRICE_LOSS_PPM,
     DEFAULT_MAX_SLIPPAGE_PPM,
+    DEFAULT_PRICE_GUARD_PPM,
     DEFAULT_ROUTE_TTL_S,
     DEFAULT_SLIPPAGE_WARNING_PPM,
     SwapTerms,
@@ -38,8 +40,9 @@ class MarketRegistry:
     the networks named in `followed`. State older than `max_age_s` is not quoted; if that is None, state read from a
     node expires after `route_ttl_s`. `gas_price_wei` None uses each market's own. Responses warn about a price impact
     above `impact_warning_ppm` and a slippage above `slippage_warning_ppm`; the page asks for consent to one above
-    `max_slippage_ppm`. `allowed_recipients` are addresses of any case that may be recipients though they are tokens,
-    pools or routers. With `reuse_searches`, searches start from those of similar orders before.
+    `max_slippage_ppm`. Verdicts warn and block above the two `price_limits_ppm` below other prices.
+    `allowed_recipients` are addresses of any case that may be recipients though they are tokens, pools or routers. With
+    `reuse_searches`, searches start from those of similar orders before.
     """
 
     def __init__(
@@ -57,6 +60,7 @@ class MarketRegistry:
         impact_warning_ppm: int = DEFAULT_IMPACT_WARNING_PPM,
         slippage_warning_ppm: int = DEFAULT_SLIPPAGE_WARNING_PPM,
         max_slippage_ppm: int = DEFAULT_MAX_SLIPPAGE_PPM,
+        price_limits_ppm: tuple[int, int] = (DEFAULT_PRICE_GUARD_PPM, DEFAULT_MAX_PRICE_LOSS_PPM),
         allowed_recipients: Iterable[str] = (),
         reuse_searches: bool = True,
     ) -> None:
@@ -69,6 +73,7 @@ class MarketRegistry:
         self.impact_warning_ppm = impact_warning_ppm
         self.slippage_warning_ppm = slippage_warning_ppm
         self.max_slippage_ppm = max_slippage_ppm
+        self.price_limits_ppm = price_limits_ppm
         self._allowed_recipients = frozenset(int(address, 16) for address in allowed_recipients)
         self.issued_routes = IssuedRoutes()
         self._reuse_searches = reuse_searches

@@ -126,7 +126,10 @@ def _shares() -> Parameter:
 
 
 def _details() -> Parameter:
-    text = "Whether the route also has the figures of the quote, its state and its warnings: `QuoteFields`."
+    text = (
+        "Whether the route also has the figures of the quote, its state and its warnings: `QuoteFields`. Beside its"
+        " transaction it then has the `Verdict` on that, too, if a node of the network answers in time."
+    )
     return Parameter("details", {**BOOLEAN, "default": False}, text)
 
 

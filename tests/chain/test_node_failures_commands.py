@@ -213,7 +213,9 @@ def test_a_spare_node_takes_over_with_one_warning(user: CommandLineUser) -> None
     assert answer["market"]["source"].startswith(f"http://127.0.0.1:{user.chain.node.port}: ")
     shown = f"http://127.0.0.1:{user.proxy.server_port}/…"
     words = "unknown key … at and /v2/…?key=…"
-    assert ran.stderr == f"note: {shown} answered with status 401: {words}; asking {direct} from now on\n"
+    note, warning = ran.stderr.splitlines()
+    assert note == f"note: {shown} answered with status 401: {words}; asking {direct} from now on"
+    assert warning.endswith("days old: prices have moved since")
     check_secrets_hidden(ran.stderr)
     assert user.proxy.headers[-1]["X-Key"] == f"Bearer {SECRET}"
     ran = run_swapcli("config", "show", "--json", env=env)

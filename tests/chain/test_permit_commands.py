@@ -101,10 +101,11 @@ def test_approvals_that_suffice_are_left_out(client: Client) -> None:
     router, quoted = trader.world.network.router or "", json.loads(client.route("USDC", "DAI", "2000"))["outputAmount"]
     cases: list[tuple[list[Transaction], list[str]]] = [([build_approval(usdc.address, router, AMOUNT)], [])]
     if is_permit2(client):
+        now_s = int(trader.chain.node.ask("eth_getBlockByNumber", "latest", False)["timestamp"], 16)
         token, permitted, expired = (
             build_approval(usdc.address, PERMIT2, AMOUNT),
-            build_permit2_approval(Approval(usdc.address, router, AMOUNT, expiration_s=int(time()) + 7_200)),
-            build_permit2_approval(Approval(usdc.address, router, AMOUNT, expiration_s=int(time()) + 60)),
+            build_permit2_approval(Approval(usdc.address, router, AMOUNT, expiration_s=now_s + 7_200)),
+            build_permit2_approval(Approval(usdc.address, router, AMOUNT, expiration_s=now_s + 60)),
         )
         cases = [
             ([token], ["approve-permit2"]),

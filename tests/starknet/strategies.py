@@ -41,4 +41,10 @@ SWAPS = st.builds(
     extra_data=st.just(b""),
     extra_felts=st.lists(FELTS, max_size=6).map(tuple),
 )
-CALLS = st.builds(RouterCall, ROUTES, st.lists(SWAPS, min_size=1, max_size=8).map(tuple), integrator_data=st.just(b""))
+CALLS = st.builds(
+    RouterCall,
+    ROUTES,
+    st.lists(SWAPS, min_size=1, max_size=8).map(tuple),
+    integrator_data=st.just(b""),
+    deadline_s=st.none(),
+)
