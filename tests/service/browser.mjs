@@ -8,7 +8,7 @@ const require = createRequire(new URL("../contracts/package.json", import.meta.u
 const {chromium} = require("playwright-core");
 const axe = readFileSync(require.resolve("axe-core/axe.min.js"), "utf8");
 
-const {browser, profile, url, hostileUrl} = JSON.parse(process.argv[2]);
+const {browser, profile, url, hostileUrl, judged} = JSON.parse(process.argv[2]);
 const NATIVE = "0x0000000000000000000000000000000000000000", USDC = "0x833589fCD6eDb6E08f4c7C32D4f71b54bdA02913";
 const RECIPIENT = "0x1111111111111111111111111111111111111111", KEY = "no-such-key-7f3a";
 const WIDTHS = [390, 768, 1280];
@@ -148,6 +148,8 @@ check("a recipient that loses the output is refused or warned of", async () => {
   };
   await build("0xca11bde05977b3631167028862be2a173976ca11");
   await page.getByText("is the multicall contract: what it receives would be lost").waitFor();
+  await setView(390);
+  assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), []);
   assert.equal(await page.locator("#payload-calldata").count(), 0);
   await build("0x000000000000000000000000000000000000dEaD");
   await page.getByText("what it receives is burned").waitFor();
@@ -168,6 +170,36 @@ check("a high slippage needs a tick, and basis points are read", async () => {
   await page.locator("#ask").click();
   await page.locator("#quote dl").filter({hasText: "with 0.3% slippage"}).waitFor();
   assert.equal(await page.locator("#consent").count(), 0);
+});
+
+check("a transaction has the verdict of a node", async () => {
+  const build = async network => {
+    await openQuote(`${judged.url}/?network=${network}&in=${NATIVE}&out=${judged.dollar}&amount=1&slippage=0.5`);
+    await page.locator("#recipient").fill(RECIPIENT);
+    await page.getByRole("button", {name: "Build transaction"}).click();
+  };
+  await build("plain");
+  await page.getByText("A node has rehearsed this swap").waitFor();
+  await page.locator("#payload-calldata").waitFor();
+  await build("priced");
+  await page.getByRole("list", {name: "Reasons"}).filter({hasText: "below a price outside its route: price feeds"}).waitFor();
+  await page.locator("#payload-calldata").waitFor();
+  await build("lost");
+  await page.getByText("Do not sign this transaction.").waitFor();
+  assert.match(await page.getByRole("list", {name: "Reasons"}).innerText(), /^Nothing is deployed at the router's address 0x\w+\. \S.*\.$/);
+  assert.equal(await page.locator("#payload-calldata").count(), 0);
+  await setView(390, "light");
+  assert.deepEqual(await violations(), []);
+  assert.deepEqual(await page.evaluate(misfits, [MIN_FIELD_PX, MIN_HEIGHT_PX]), []);
+  await page.getByLabel("Show it all the same").check();
+  await page.locator("#payload-calldata").waitFor();
+  await page.getByLabel("Show it all the same").uncheck();
+  assert.equal(await page.locator("#payload-calldata").count(), 0);
+  await openQuote();
+  await page.locator("#recipient").fill(RECIPIENT);
+  await page.getByRole("button", {name: "Build transaction"}).click();
+  await page.getByText("No node has checked this transaction.").waitFor();
+  await page.locator("#payload-calldata").waitFor();
 });
 
 check("every network has a quote and a transaction", async () => {
@@ -354,7 +386,7 @@ check("hostile names stay text", async () => {
 
 check("no request leaves the service, and no script fails", async () => {
   const origins = new Set(requests.map(each => new URL(each)).filter(each => !["data:", "blob:", "about:"].includes(each.protocol)).map(each => each.origin));
-  assert.deepEqual([...origins].sort(), [url, hostileUrl].sort());
+  assert.deepEqual([...origins].sort(), [url, hostileUrl, judged.url].sort());
   assert.deepEqual(problems, []);
 });
 

@@ -6,6 +6,8 @@ import json
 import re
 import shutil
 import subprocess
+from collections.abc import Iterator
+from contextlib import ExitStack, contextmanager
 from html.parser import HTMLParser
 from pathlib import Path
 from typing import Any
@@ -16,12 +18,19 @@ from hypothesis import strategies as st
 
 from swapcli.config.settings import ServiceSettings
 from swapcli.engine.clock import SYSTEM_CLOCK
+from swapcli.engine.sources.in_memory import InMemorySource
+from swapcli.model.market import MarketState
 from swapcli.service import html_pages
 from swapcli.service.app import create_app
 from swapcli.service.html_pages import CONTENT_TYPE, HtmlPage, accepts_html, docs_page, quote_page
 from swapcli.service.market_registry import MarketRegistry
+from swapcli.state.rpc.rpc_node import RpcNode
+from tests.chain.anvil import CHAIN_ID
+from tests.chain.test_service_verdict import priced_market
 from tests.support.service import build_app, send_requests, serve_app
 from tests.support.testnet import DAI, LONELY, USDC, WETH, build_market_document, build_testnet_market
+
+__all__ = ["priced_market"]
 
 FOLDER = Path(html_pages.__file__).with_name("html")
 SCRIPT = Path(__file__).with_name("browser.mjs")
@@ -190,12 +199,36 @@ def find_chromium() -> str:
     return path
 
 
-def test_the_pages_work_in_chromium(service_url: str, tmp_path: Path, subtests: pytest.Subtests) -> None:
+@contextmanager
+def judged_service(market: MarketState, node_url: str) -> Iterator[dict[str, str]]:
+    """Serve one market with a node as three networks: "priced" has feeds whose prices are far from its own, "plain" has
+    none, and "lost" has no router where it should be."""
+    priced = market.network._replace(name="priced")
+    plain = priced._replace(name="plain", price_feeds={})
+    lost = plain._replace(name="lost", router="0x" + "99" * 20)
+    registry = MarketRegistry([priced, plain, lost], {}, followed=["priced", "plain", "lost"])
+    with ExitStack() as stack:
+        nodes = {}
+        for network in (priced, plain, lost):
+            registry.set_source(InMemorySource(market._replace(network=network), SYSTEM_CLOCK))
+            node = RpcNode(node_url, redacted_url="a node", chain_id=CHAIN_ID, timeout_s=20)
+            nodes[network.name] = node
+            stack.callback(node.close)
+        url = stack.enter_context(serve_app(create_app(registry, ServiceSettings(), nodes=nodes)))
+        yield {"url": url, "dollar": next(each.address for each in market.tokens.values() if each.symbol == "USDC")}
+
+
+def test_the_pages_work_in_chromium(
+    service_url: str, priced_market: tuple[MarketState, str], tmp_path: Path, subtests: pytest.Subtests
+) -> None:
     """Run all checks in one browser, since starting it costs more than most of them."""
     setup = {"browser": find_chromium(), "profile": str(tmp_path / "profile"), "url": service_url}
-    with serve_app(create_app(hostile_registry(), ServiceSettings())) as hostile_url:
+    with (
+        serve_app(create_app(hostile_registry(), ServiceSettings())) as hostile_url,
+        judged_service(*priced_market) as judged,
+    ):
         ran = subprocess.run(
-            ["node", str(SCRIPT), json.dumps({**setup, "hostileUrl": hostile_url})],
+            ["node", str(SCRIPT), json.dumps({**setup, "hostileUrl": hostile_url, "judged": judged})],
             text=True,
             capture_output=True,
             check=False,

@@ -2,6 +2,8 @@ const MAX_OPTIONS = 60;  // more is slower to read than to type a letter
 const MAX_LARGE = 14;  // characters of the largest type that fit a line of a phone
 const STATE_WORDS = {live: "read from a node", synced: "synced from a node", recorded: "recorded from the chain",
   modelled: "modelled, not live prices", synthetic: "synthetic, not real prices"};
+const VERDICT_WORDS = {ok: "A node has rehearsed this swap, and a sale of what it buys: both work.",
+  warn: "Think about this before you sign:"};
 
 const byId = id => document.getElementById(id);
 const form = byId("order"), result = byId("quote");
@@ -339,14 +341,14 @@ async function build(recipient, consent, answer) {
     consent.focus();
     return;
   }
-  const body = JSON.stringify({route, slippage: Number(order.slippage), destination: recipient.value.trim()});
+  const body = JSON.stringify({route, slippage: Number(order.slippage), destination: recipient.value.trim(), details: true});
   answer.replaceChildren(element("p", {class: "note"}, "Building …"));
   try {
     const reply = await send(`${encodeURIComponent(order.network)}/calldata`,
       {method: "POST", headers: {"Content-Type": "application/json", ...keyHeaders(byId("key").value)}, body});
     const message = failure(reply);
     if (message) throw new Error(message);
-    answer.replaceChildren(...newWarnings(route, reply.response.headers), ...payload(reply.document, order));
+    answer.replaceChildren(...newWarnings(route, reply.response.headers), ...judged(reply.document.verdict, payload(reply.document, order)));
   } catch (error) {
     answer.replaceChildren(element("p", {class: "bad"}, error.message));
   }
@@ -357,6 +359,21 @@ function newWarnings(route, headers) {
   const known = (route.warnings ?? []).map(({code}) => code), words = {RECIPIENT_BURNS: "The recipient has no key: what it receives is burned."};
   const codes = (headers.get("X-Swap-Warnings") ?? "").split(",").map(warning => warning.split(";")[0].trim());
   return codes.filter(code => code && !known.includes(code)).map(code => element("p", {class: "bad"}, words[code] ?? printable(code)));
+}
+
+/** Return the verdict of a node on a transaction, and its fields; if the verdict blocks it, they follow a tick. */
+function judged(verdict, fields) {
+  if (!verdict) return [element("p", {class: "note"}, "No node has checked this transaction."), ...fields];
+  const isWorst = reason => reason.status === "block";
+  const reasons = [...verdict.reasons].sort((one, other) => isWorst(other) - isWorst(one))
+    .map(({message, hint}) => element("li", {}, sentence(message), " ", sentence(hint)));
+  const list = reasons.length ? element("ul", {class: "warnings", "aria-label": "Reasons"}, ...reasons) : null;
+  const words = VERDICT_WORDS[verdict.status];
+  if (words) return [element("p", {class: "note"}, words), list, ...fields].filter(Boolean);
+  const shown = element("div", {class: "stack"}), box = element("input", {id: "override", type: "checkbox"});
+  box.addEventListener("change", () => shown.replaceChildren(...box.checked ? fields : []));
+  return [element("p", {class: "bad"}, "Do not sign this transaction."), list,
+    element("label", {class: "check"}, box, "Show it all the same"), shown].filter(Boolean);
 }
 
 /** Return the fields of a transaction, each to copy. Starknet has the felts of a call instead. */
