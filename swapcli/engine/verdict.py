@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING
 from swapcli.engine.clock import SYSTEM_CLOCK
 from swapcli.engine.price_references import PricedOrder, plan_references
 from swapcli.engine.swap_rehearsal import JudgedSwap, PriceGuard, judge_swap, not_rehearsed
-from swapcli.errors import MarketError, UpstreamError, VerdictBlocks
+from swapcli.errors import MarketError, UnknownNetwork, UpstreamError, VerdictBlocks
 from swapcli.model.network import Network
 from swapcli.model.pool import Pool
 from swapcli.model.warning import QuoteWarning
@@ -28,7 +28,7 @@ def judge(
 
     Raises `InvalidOption` if a check is asked for and impossible.
     """
-    swap = swap._replace(known_tokens=_catalogue_tokens(sources, swap.network))
+    swap = swap._replace(known_tokens=catalogue_tokens(swap.network))
     try:
         with sources.checking_node(swap.network) as node:
             if node is None:
@@ -57,13 +57,14 @@ def price_guard(
     return PriceGuard(questions, now_s, *limits_ppm)
 
 
-def _catalogue_tokens(sources: QuoteSources, network: Network) -> Set[str] | None:
+def catalogue_tokens(network: Network) -> Set[str] | None:
     """Return the addresses of the tokens of a network's embedded market, None without one."""
     from swapcli.engine.open_market import open_market
+    from swapcli.networks.catalogue import find_network
 
     try:
-        return open_market(network.name, sources.find_network).market.tokens.keys()
-    except MarketError:
+        return open_market(network.name, find_network).market.tokens.keys()
+    except (MarketError, UnknownNetwork):
         return None
 
 

@@ -51,12 +51,12 @@ def amend_with_verdict(
         from swapcli.engine.payload_checker import traded_tokens
         from swapcli.engine.presign_checks import TradedTokens
         from swapcli.engine.swap_rehearsal import JudgedSwap, judge_swap
-        from swapcli.engine.verdict import price_guard
+        from swapcli.engine.verdict import catalogue_tokens, price_guard
         from swapcli.payload.verdict_document import render_verdict
 
         described = result._replace(input_token=token_in, output_token=token_out)
         ends = TradedTokens(*traded_tokens(described, payload, network), network.native)
-        swap = JudgedSwap(payload, described, pools, network, ends, origin)
+        swap = JudgedSwap(payload, described, pools, network, ends, origin, catalogue_tokens(network))
         guard = price_guard(swap, known, now_s, registry.price_limits_ppm)
         return amend(render_verdict(judge_swap(node, swap, None, guard)))
 

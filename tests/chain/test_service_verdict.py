@@ -12,9 +12,12 @@ from jsonschema_rs import Draft202012Validator
 
 from swapcli.model.market import MarketState
 from swapcli.model.order import ZERO_ADDRESS
+from swapcli.model.token import Token
 from swapcli.payload.verdict import VerdictStatus
 from tests.chain.contract_fixture import WETH
+from tests.chain.market_reader import read_market
 from tests.chain.node.evm_node import deploy_multicall
+from tests.chain.odd_tokens import open_pair
 from tests.chain.settings import url_of
 from tests.chain.test_wallet_check import DETAILED, PLAIN, Service, market, node_at
 from tests.chain.trader import USER, Trader
@@ -130,7 +133,9 @@ def test_a_posted_route_has_a_verdict_on_request(
         document = posted(service, state, path, {"route": route, "details": True})
         plain = posted(service, state, path, {"route": route, "details": False})
         alone = posted(Service(state, {}), state, path, {"route": route, "details": True})
-    assert document["verdict"]["status"] == "ok"
+    # The catalogue of hyperevm does not have the tokens of this chain, which anyone mints.
+    expected = ["OWNER_POWERS"] if DETAILED in path else []
+    assert [each["code"] for each in document["verdict"]["reasons"]] == expected
     assert document["verdict"]["facts"]["sales"]
     assert problems(document, schema) == []
     assert set(document) - {"verdict"} == set(plain) == set(alone)
@@ -184,3 +189,24 @@ def test_the_settings_of_the_service_say_what_is_far(priced_market: tuple[Market
         service.registry.price_limits_ppm = (900_000, 950_000)
         verdict = ask(service, state, "true")["route"]["verdict"]
     assert (verdict["status"], verdict["reasons"]) == ("ok", [])
+
+
+def test_the_owner_of_a_token_outside_the_catalogue_is_a_reason(shared_trader: Trader) -> None:
+    with restored(shared_trader) as trader:
+        world = trader.world
+        coin = trader.chain.deploy(compile_solidity("traps.sol", "tokens.sol")["PausableCoin"], "ODD")
+        world.contracts["ODD"], world.tokens["ODD"] = coin, Token(coin.address, "ODD", "ODD", 18)
+        open_pair(world, "ODD", WETH)
+        block = int(trader.chain.node.ask("eth_blockNumber"), 16)
+        state = read_market(world)._replace(block=block)
+        order = {"amount": "1000000000000000", "tokenInAddress": ZERO_ADDRESS, "tokenOutAddress": coin.address}
+        with node_at(url_of(trader.chain)) as nodes:
+            service = Service(state, nodes)
+            bodies = {**order, "slippage": "0.5", "destination": USER, "details": "true"}
+            found = {
+                name: asyncio.run(service.ask("GET", f"/{name}/{path}", params=bodies)).json()["route"]["verdict"]
+                for name, path in ((PLAIN, "routeAndCalldata"), (DETAILED, "calldata"))
+            }
+    assert found[PLAIN]["status"] == "ok", "there is no catalogue of its tokens"
+    assert found[DETAILED]["status"] == "warn"
+    assert [each["code"] for each in found[DETAILED]["reasons"]] == ["OWNER_POWERS"]
