@@ -154,6 +154,16 @@ class SimulationJson(TypedDict):
     reading: NotRequired[ReadingJson]
 
 
+class MovementJson(TypedDict):
+    """How many percent the output of the route fell at most within `windowS` seconds, at this number of `blocks` of the
+    last `historyS` seconds."""
+
+    fall: str
+    windowS: int
+    historyS: int
+    blocks: int
+
+
 class SandwichBoundJson(TypedDict):
     """Below the slippage `limit` no sandwich of the route has a profit; null if none has at any slippage.
 
@@ -169,7 +179,7 @@ class SandwichBoundJson(TypedDict):
 class SlippagePartsJson(TypedDict):
     """What the advised slippage rests on; null is unknown."""
 
-    movement: None
+    movement: MovementJson | None
     sandwich: SandwichBoundJson
 
 

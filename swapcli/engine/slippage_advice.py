@@ -1,27 +1,50 @@
-"""The slippage that is advised for a quote, where its state was read from the network itself."""
+"""The slippage that is advised for a quote on state that was read from the network itself."""
 
 from __future__ import annotations
 
+from contextlib import suppress
 from typing import TYPE_CHECKING
 
+from swapcli.engine.dialects import execution_of
 from swapcli.engine.quote_results import LocalQuote, QuoteResult
+from swapcli.errors import SwapcliError
 from swapcli.model.units import PPM
+from swapcli.routing.replay import replay
 
 if TYPE_CHECKING:
+    from swapcli.engine.sources.quote_source import QuoteSource
     from swapcli.payload.slippage_advice import SlippageAdvice
 
 
-def advise_on(answer: QuoteResult) -> SlippageAdvice | None:
-    """Return the advice for a quote; None on state that is not real, for a service's quote, and for wrapping."""
-    if not isinstance(answer, LocalQuote) or not answer.state_source.is_live:
+def advise_on(answer: QuoteResult, source: QuoteSource, window_s: int) -> SlippageAdvice | None:
+    """Return the advice for a quote of a source; None for a service's quote, and for wrapping.
+
+    Its pools may move for `window_s` until it is mined.
+    """
+    if not isinstance(answer, LocalQuote):
         return None
     quote = answer.quote
     if all(answer.pools[step.pool].is_wrapper for step in quote.steps):
         return None
-    from swapcli.payload.slippage_advice import advise_slippage, bound_sandwich
+    from swapcli.payload.slippage_advice import advise_slippage, bound_sandwich, measure_movement
 
-    gas_unit_ppm = _gas_unit_ppm(answer)
-    return advise_slippage(bound_sandwich(quote.steps, answer.pools, quote.amount_in, quote.amount_out, gas_unit_ppm))
+    bound = bound_sandwich(quote.steps, answer.pools, quote.amount_in, quote.amount_out, _gas_unit_ppm(answer))
+    return advise_slippage(measure_movement(_past_outputs(answer, source), window_s), bound)
+
+
+def _past_outputs(answer: LocalQuote, source: QuoteSource) -> list[tuple[int, int]]:
+    """Return the outputs of the route on earlier states of its pools, by Unix time."""
+    quote, execution, outputs = answer.quote, execution_of(answer.network), []
+    wrappers = {step.pool for step in quote.steps if answer.pools[step.pool].is_wrapper}
+    with suppress(SwapcliError):
+        for times_s, past in source.past_pools({step.pool for step in quote.steps} - wrappers):
+            pools = {**past, **{key: answer.pools[key] for key in wrappers}}
+            with suppress(SwapcliError):  # the route could not sell so much then
+                amount_out = replay(pools, quote.route, quote.amount_in, execution).amount_out
+                outputs += [(time_s, amount_out) for time_s in times_s]
+    if answer.state_source.timestamp is not None:
+        outputs.append((answer.state_source.timestamp, quote.amount_out))
+    return outputs
 
 
 def _gas_unit_ppm(answer: LocalQuote) -> float | None:

@@ -27,6 +27,8 @@ MIN_ADVISED_PPM: Final = V1_SLIPPAGE.min_ppm
 MAX_BOUND_PPM: Final = V2_SLIPPAGE.max_ppm
 """No more can be asked for."""
 
+_GRAIN_PPM: Final = 100
+"""Advice is in hundredths of a percent."""
 _TRANSACTION_GAS: Final = 21_000
 """What every transaction costs, whatever it does."""
 _TRANSACTIONS: Final = 2
@@ -56,22 +58,59 @@ class SandwichBound(NamedTuple):
     gain_ppm: int
 
 
+class Movement(NamedTuple):
+    """How far the output of a route fell within `window_s`, at most, in ppm: at this number of `blocks`, the first and
+    the last `history_s` apart."""
+
+    fall_ppm: int
+    window_s: int
+    history_s: int
+    blocks: int
+
+
 class SlippageAdvice(NamedTuple):
-    """The slippage that is advised for an order, in ppm, with the reasons in words."""
+    """The slippage that is advised for an order, in ppm, with the reasons in words.
+
+    `movement` is None if it is unknown.
+    """
 
     slippage_ppm: int
     reasons: tuple[str, ...]
+    movement: Movement | None
     sandwich: SandwichBound
 
 
-def advise_slippage(sandwich: SandwichBound) -> SlippageAdvice:
-    """Return the advice for a route with this bound."""
+def advise_slippage(movement: Movement | None, sandwich: SandwichBound) -> SlippageAdvice:
+    """Return the advice for a route: enough for its movement; if that is unknown, what is safe from sandwiches, but no
+    more than the default."""
     limit_ppm = MAX_BOUND_PPM if sandwich.limit_ppm is None else sandwich.limit_ppm
-    advised_ppm = max(MIN_ADVISED_PPM, min(limit_ppm, DEFAULT_SLIPPAGE_PPM))
-    reasons = ["how far the pools move is unknown: no store has their changes", _describe(sandwich)]
+    if movement is None:
+        needed_ppm = min(limit_ppm, DEFAULT_SLIPPAGE_PPM) // _GRAIN_PPM * _GRAIN_PPM
+    else:
+        needed_ppm = -(-movement.fall_ppm // _GRAIN_PPM) * _GRAIN_PPM
+    advised_ppm = min(max(MIN_ADVISED_PPM, needed_ppm), MAX_BOUND_PPM)
+    reasons = [_describe_movement(movement), _describe_bound(sandwich)]
     if advised_ppm > limit_ppm > 0:
         reasons.append("the advice is above that: smaller orders are safer")
-    return SlippageAdvice(advised_ppm, tuple(reasons), sandwich)
+    return SlippageAdvice(advised_ppm, tuple(reasons), movement, sandwich)
+
+
+def measure_movement(outputs: Sequence[tuple[int, int]], window_s: int) -> Movement | None:
+    """Return the largest fall between two outputs of a route within the window; None if no two are so close.
+
+    `outputs` are Unix times and outputs in base units (> 0), in any order.
+    """
+    ordered = sorted(outputs)
+    falls = [
+        (before - after) * PPM / before
+        for position, (time_s, after) in enumerate(ordered)
+        for earlier_s, before in ordered[:position]
+        if time_s - earlier_s <= window_s
+    ]
+    if not falls:
+        return None
+    times_s = {time_s for time_s, _ in ordered}
+    return Movement(max(0, ceil(max(falls))), window_s, max(times_s) - min(times_s), len(times_s))
 
 
 def bound_sandwich(
@@ -194,7 +233,7 @@ def _try_sandwich(pool: Pool, swap: _Swap, undisturbed: int, front: int) -> tupl
     return (back - front) / loss if loss > 0 else -inf, _DEEPEST_LOSS * loss > undisturbed
 
 
-def _describe(bound: SandwichBound) -> str:
+def _describe_bound(bound: SandwichBound) -> str:
     if bound.limit_ppm is None:
         cost = "the gas of its two transactions" if bound.gain_ppm else "the pools' fees"
         return f"a sandwich of this route pays more for {cost} than it can take"
@@ -204,3 +243,13 @@ def _describe(bound: SandwichBound) -> str:
         f"at {format_percent(bound.limit_ppm)}% or less no sandwich of this route has a profit after the pools' fees"
         " and the gas of its two transactions"
     )
+
+
+def _describe_movement(movement: Movement | None) -> str:
+    if movement is None:
+        return "how far the pools move is unknown: no store has their recent changes"
+    seen = f"at {movement.blocks} blocks of the last {movement.history_s} s"
+    if not movement.fall_ppm:
+        return f"the output of this route did not fall {seen}"
+    fall = format_percent(movement.fall_ppm)
+    return f"the output of this route fell by up to {fall}% within {movement.window_s} s, {seen}"

@@ -8,10 +8,10 @@ from __future__ import annotations
 
 import json
 import sqlite3
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from types import TracebackType
-from typing import Self
+from typing import TYPE_CHECKING, Self
 
 from swapcli.errors import ConfigError, MarketError
 from swapcli.model.market import MarketState, Provenance
@@ -35,6 +35,10 @@ from swapcli.store.sqlite_errors import damaged_store, translate_errors
 from swapcli.store.stored_block_header import StoredBlock
 from swapcli.store.summary import StoreSummary, summarize_store
 from swapcli.store.transfers import read_transfers, write_transfers
+
+if TYPE_CHECKING:
+    from swapcli.model.past_pools import PastPools
+    from swapcli.model.pool import Pool
 
 MAX_CANDIDATE_POOLS, MAX_CANDIDATE_POOLS_OF_MANY = 600, 420
 """Pools over which one order is quoted, the second number in a store of at least `_MANY_POOLS`. A transaction has room
@@ -228,6 +232,22 @@ class Store:
         """Make all reads inside the `with` see the same block, even if another process writes."""
         with read_transaction(self._connection, self.path):
             yield
+
+    def read_past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
+        """Return the states of these pools at the blocks of `read_blocks`, newest first; some if there are many.
+
+        Empty if one of them is not stored.
+        """
+        from swapcli.store.past_states import read_past_states
+
+        with read_transaction(self._connection, self.path):
+            return read_past_states(self._connection, undo_log.read_blocks(self._connection), keys, self._parse_rows)
+
+    def _parse_rows(self, rows: Sequence[Row]) -> list[Pool]:
+        ids = sorted(_token_ids_of(rows), key=int)
+        tokens = self._connection.execute(f"{_SELECT_TOKENS} WHERE id IN ({','.join(ids)})")
+        parser = PoolRowParser({row[0]: parse_token(row) for row in tokens})
+        return [parser.parse(row) for row in rows]
 
     def read_market(self) -> MarketState:
         """Read the whole market. It equals the one that was written if `networks` still knows the same network."""

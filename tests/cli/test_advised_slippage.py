@@ -3,21 +3,25 @@
 from __future__ import annotations
 
 import json
+import time
 from pathlib import Path
 from typing import Any
 
 import pytest
 
 from swapcli.api.slippage import V1_SLIPPAGE, parse_slippage_ppm
+from swapcli.markets.format import parse_market
+from swapcli.store import create_store
 from tests.support.command import run_swapcli
-from tests.support.testnet import build_market_document
+from tests.support.testnet import DIRECT_V2, build_market_document, raise_unknown_network
 
+ROUTER = "0x2222222222222222222222222222222222222223"
 WALLET = "0x9999999999999999999999999999999999999999"
 
 
 def calldata(folder: Path, amount: str, *options: str, provenance: str = "recorded", gas_price_wei: int = 10**9) -> str:
     document = build_market_document(provenance=provenance, gas_price_wei=str(gas_price_wei))
-    document["network"]["router"] = "0x2222222222222222222222222222222222222223"
+    document["network"]["router"] = ROUTER
     file = folder / "market.json"
     file.write_text(json.dumps(document))
     order = ("testnet", "ETH", "USDC", amount, "--market", str(file), "--destination", WALLET, "--max-impact", "90")
@@ -58,3 +62,28 @@ def test_dearer_gas_never_lowers_the_advice(tmp_path: Path, amount: str) -> None
     values = [parse_slippage_ppm(advice["value"]) for advice in advised]
     assert values == sorted(values)
     assert values[0] >= V1_SLIPPAGE.min_ppm
+
+
+def test_a_synced_store_shows_how_far_the_output_fell(tmp_path: Path) -> None:
+    """The pool pays a hundredth less in the second of three blocks, and as much as before in the third."""
+    document = build_market_document(provenance="synced", gas_price_wei=str(10**9))
+    document["network"]["router"] = ROUTER
+    market = parse_market(json.dumps(document), networks=raise_unknown_network).market
+    now_s = int(time.time())
+    direct = market.pools[DIRECT_V2]
+    with create_store(str(tmp_path / "testnet.sqlite"), market.network, raise_unknown_network) as store:
+        for number, reserve in enumerate((2_000_000, 1_980_000, 2_000_000)):
+            with store.write_block(1_000 + number, f"0x{number:x}", now_s - 30 + 10 * number) as writer:
+                writer.put_tokens(market.tokens.values())
+                reserves = [str(1_000 * 10**18), str(reserve * 10**6)]
+                writer.put_pools([direct.from_state(direct.identity, {"reserves": reserves})])
+    ran = run_swapcli(
+        "calldata", "testnet", "ETH", "USDC", "1", "--store", str(tmp_path), "--destination", WALLET, "--json"
+    )
+    advice = ran.json["advisedSlippage"]
+    assert advice["parts"]["movement"] == {"fall": "1.0001", "windowS": 60, "historyS": 20, "blocks": 3}
+    assert advice["value"] == "1.01"
+    assert (
+        advice["reasons"][0]
+        == "the output of this route fell by up to 1.0001% within 60 s, at 3 blocks of the last 20 s"
+    )

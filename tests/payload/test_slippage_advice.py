@@ -12,7 +12,13 @@ from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
 from swapcli.model.quote import Route, Segment, Swap
 from swapcli.model.units import PPM
-from swapcli.payload.slippage_advice import MAX_BOUND_PPM, SandwichBound, advise_slippage, bound_sandwich
+from swapcli.payload.slippage_advice import (
+    MAX_BOUND_PPM,
+    SandwichBound,
+    advise_slippage,
+    bound_sandwich,
+    measure_movement,
+)
 from swapcli.routing.replay import Replay, replay
 from tests.support.pools import UNIT, build_concentrated, build_constant_product, build_solidly_stable, build_token
 
@@ -126,7 +132,7 @@ def test_higher_fees_never_lower_the_bound_or_the_advice(
         done = replay({pool.key: pool}, path([[pool]]), amount_in)
         found = bound(done, {pool.key: pool}, amount_in, gas_ppm)
         limit_ppm = MAX_BOUND_PPM if found.limit_ppm is None else found.limit_ppm
-        advised.append((limit_ppm, advise_slippage(found).slippage_ppm))
+        advised.append((limit_ppm, advise_slippage(None, found).slippage_ppm))
     (low, advised_low), (high, advised_high) = advised
     assert low <= high
     assert advised_low <= advised_high
@@ -139,8 +145,37 @@ def test_advice_above_the_bound_says_so(pool: Pool, size: float, gas_ppm: float)
         done = replay(pools, path([[pool]]), amount_in)
     except PoolError:
         assume(False)
-    advice = advise_slippage(bound(done, pools, amount_in, gas_ppm))
+    advice = advise_slippage(None, bound(done, pools, amount_in, gas_ppm))
     limit_ppm = advice.sandwich.limit_ppm
     is_above = limit_ppm is not None and advice.slippage_ppm > limit_ppm
     assert any("safer" in reason for reason in advice.reasons) == is_above
     assert advice.slippage_ppm >= V1_SLIPPAGE.min_ppm
+
+
+@given(
+    st.lists(st.tuples(st.integers(0, 300), st.integers(10**6, 10**24)), min_size=1, max_size=30),
+    st.integers(0, 120),
+)
+def test_advice_is_enough_for_every_fall_in_the_window(outputs: list[tuple[int, int]], window_s: int) -> None:
+    movement = measure_movement(outputs, window_s)
+    ordered = sorted(outputs)
+    falls = [
+        (before, after)
+        for position, (earlier_s, before) in enumerate(ordered)
+        for time_s, after in ordered[position + 1 :]
+        if time_s - earlier_s <= window_s
+    ]
+    assert (movement is None) == (not falls)
+    advised_ppm = advise_slippage(movement, SandwichBound(None, 0, 0)).slippage_ppm
+    for before, after in falls:
+        assert advised_ppm == MAX_BOUND_PPM or after * PPM >= before * (PPM - advised_ppm)
+
+
+@given(st.lists(st.integers(10**9, 2 * 10**9), min_size=2, max_size=20), st.integers(0, 500_000))
+def test_a_lower_newest_output_never_lowers_the_advice(outputs: list[int], lower_ppm: int) -> None:
+    lower = [*outputs[:-1], outputs[-1] * (PPM - lower_ppm) // PPM]
+    one, other = (
+        advise_slippage(measure_movement(list(enumerate(each)), 60), SandwichBound(None, 0, 0)).slippage_ppm
+        for each in (outputs, lower)
+    )
+    assert one <= other

@@ -15,6 +15,7 @@ from swapcli.errors import MarketError, MarketUnavailable
 from swapcli.model.market import MarketState, Provenance
 from swapcli.model.token import Token
 from swapcli.store import Store, StoredBlock
+from swapcli.store.past_states import MAX_PAST_ROWS
 from swapcli.store.undo_log import MAX_UNDO_BLOCKS
 from tests.store.build import TOKENS, create, imported, is_sound, pool, reopen, rows
 from tests.support.pools import build_wide_market
@@ -155,6 +156,34 @@ def test_only_the_newest_blocks_can_be_rewound(tmp_path: Path) -> None:
         store.rewind_to(last - MAX_UNDO_BLOCKS)
         assert store.read_market().block == last - MAX_UNDO_BLOCKS
     assert rows(tmp_path / "store", "SELECT * FROM undo_pools") == []
+
+
+@settings(max_examples=30)
+@given(st.lists(CHANGES, min_size=1, max_size=8), st.sets(st.integers(0, 5), min_size=1))
+def test_past_pools_are_those_of_their_blocks(changes: list[Change], numbers: set[int]) -> None:
+    keys = {pool(number).key for number in numbers}
+    with TemporaryDirectory() as folder, create(Path(folder) / "store") as store:
+        for number, change in enumerate(changes, 1):
+            write(store, number, change)
+        seen = {time_s: past.pools for past in store.read_past_pools(keys) for time_s in past.times_s}
+    expected = {}
+    for number in range(len(changes), 0, -1):
+        _, pools = apply_changes(changes[:number])
+        if not keys <= pools.keys():
+            break
+        expected[number * 10] = {key: pools[key] for key in keys}
+    assert seen == expected
+
+
+def test_few_of_many_past_pools_are_read(tmp_path: Path) -> None:
+    with create(tmp_path / "store") as store:
+        for number in range(1, MAX_UNDO_BLOCKS + 10):
+            write(store, number, Change(dict.fromkeys(range(6), number), {}))
+        past = store.read_past_pools([pool(k).key for k in range(6)])
+        assert 6 * len(past) <= MAX_PAST_ROWS
+        assert past[0].times_s == ((MAX_UNDO_BLOCKS + 9) * 10,)
+        for times_s, pools in past:
+            assert set(pools.values()) == {pool(k, times_s[0] // 10, PAIRS[k]) for k in range(6)}
 
 
 def write_half(store: Store) -> None:

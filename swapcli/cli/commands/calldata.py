@@ -107,7 +107,7 @@ def _print(
     session, terms, transaction = context.session, context.options.terms, prepared.payload
 
     def build_document(swap: RenderedTransaction) -> dict[str, Any]:
-        advice = _advise(answer)
+        advice = _advise(context, answer)
         document = calldata_document(answer, figures, transaction, swap)
         return document if advice is None else document | {"advisedSlippage": advised_slippage_field(advice)}
 
@@ -118,17 +118,17 @@ def _print(
 
         amount_in = format_amount(transaction.call.route.amount_in, answer.order.token_in)
         payload = build_payload_view(transactions, amount_in, full=shows_full_calldata(session, options))
-        route = with_advice(build_route_view(answer, terms, figures), _advise(answer))
+        route = with_advice(build_route_view(answer, terms, figures), _advise(context, answer))
         route = with_simulation(route, prepared.checked, prepared.verdict)
         session.output.print_payload(payload, route)
 
     print_payload(session, prepared, figures, options, build_document, print_view)
 
 
-def _advise(answer: QuoteResult) -> "SlippageAdvice | None":
+def _advise(context: QuoteContext, answer: QuoteResult) -> "SlippageAdvice | None":
     """Return the advised slippage; on state that is not real, nothing is loaded for it."""
     if not answer.state_source.is_live:
         return None
     from swapcli.engine.slippage_advice import advise_on
 
-    return advise_on(answer)
+    return advise_on(answer, context.market.source, context.options.terms.ttl_s)

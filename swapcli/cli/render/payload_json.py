@@ -106,12 +106,19 @@ def simulation_field(simulation: Simulation, network: Network) -> dict[str, obje
 
 def advised_slippage_field(advice: SlippageAdvice) -> AdvisedSlippageJson:
     """Return the advised slippage with its reasons and their parts."""
-    limit_ppm, gas_ppm, gain_ppm = advice.sandwich
+    movement, (limit_ppm, gas_ppm, gain_ppm) = advice.movement, advice.sandwich
     return {
         "value": format_percent(advice.slippage_ppm),
         "reasons": list(advice.reasons),
         "parts": {
-            "movement": None,
+            "movement": None
+            if movement is None
+            else {
+                "fall": format_percent(movement.fall_ppm),
+                "windowS": movement.window_s,
+                "historyS": movement.history_s,
+                "blocks": movement.blocks,
+            },
             "sandwich": {
                 "limit": None if limit_ppm is None else format_percent(limit_ppm),
                 "gas": None if gas_ppm is None else format_percent(gas_ppm),

@@ -59,6 +59,7 @@ from swapcli.routing.replay import Replay, replay
 if TYPE_CHECKING:
     from swapcli.engine.health import Health
     from swapcli.engine.pool_listing import PoolSelection
+    from swapcli.model.past_pools import PastPools
     from swapcli.model.price_basis import PriceBasis
     from swapcli.model.transaction import UnsignedTransaction
     from swapcli.routing.competing_routes import KnownRoute
@@ -212,6 +213,11 @@ class InMemorySource:
     def known_pools(self, tokens: Collection[str]) -> Mapping[str, Pool]:
         """As `QuoteSource.known_pools`."""
         return {key: pool for key, pool in self.market.pools.items() if set(tokens).issubset(pool.tokens)}
+
+    def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
+        """As `QuoteSource.past_pools`: it keeps none."""
+        del keys
+        return ()
 
     def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
         """As `QuoteSource.select_pools`."""

@@ -56,6 +56,7 @@ from swapcli.state.rpc.node import BudgetedNode, Node
 
 if TYPE_CHECKING:
     from swapcli.engine.pool_listing import PoolSelection
+    from swapcli.model.past_pools import PastPools
 
 _MAX_ATTEMPTS = 3
 _MAX_MISMATCHES = 6
@@ -153,6 +154,10 @@ class LiveSource:
     def known_pools(self, tokens: Collection[str]) -> Mapping[str, Pool] | None:
         """As `QuoteSource.known_pools`."""
         return self._pool_source.known_pools(tokens)
+
+    def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
+        """As `QuoteSource.past_pools`."""
+        return self._pool_source.past_pools(keys)
 
     def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
         """As `QuoteSource.select_pools`, with the state of the block."""

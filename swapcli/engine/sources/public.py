@@ -26,6 +26,7 @@ if TYPE_CHECKING:
     from swapcli.engine.sources.live import LiveSource
     from swapcli.engine.sources.pool_source import PoolSource
     from swapcli.engine.sources.quote_source import QuoteSource
+    from swapcli.model.past_pools import PastPools
 
 T = TypeVar("T")
 
@@ -110,6 +111,10 @@ class PublicSource:
     def known_pools(self, tokens: Collection[str]) -> Mapping[str, Pool] | None:
         """As `QuoteSource.known_pools`."""
         return self._known.known_pools(tokens)
+
+    def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
+        """As `QuoteSource.past_pools`."""
+        return self._known.past_pools(keys)
 
     def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
         """As `QuoteSource.select_pools`."""

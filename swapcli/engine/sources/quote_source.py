@@ -22,6 +22,7 @@ if TYPE_CHECKING:
     from swapcli.engine.health import Health
     from swapcli.engine.pool_listing import PoolSelection
     from swapcli.engine.sources.in_memory import InMemorySource
+    from swapcli.model.past_pools import PastPools
     from swapcli.model.transaction import UnsignedTransaction
 
 
@@ -79,6 +80,9 @@ class QuoteSource(Protocol):
 
         None for a service.
         """
+
+    def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
+        """Return the states of these pools at recent blocks, newest first; empty without a synced store of them."""
 
     def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
         """Return the deepest pools that trade all of these tokens, by address, at most `limit` of them if it is given.

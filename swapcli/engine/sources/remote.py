@@ -42,6 +42,7 @@ if TYPE_CHECKING:
     from swapcli.config import Secret
     from swapcli.engine.pool_listing import PoolSelection
     from swapcli.engine.sources.in_memory import InMemorySource
+    from swapcli.model.past_pools import PastPools
 
 NO_ANSWER = 0
 """The health status of a service that did not respond."""
@@ -189,6 +190,11 @@ class RemoteSource:
     def known_pools(self, tokens: Collection[str]) -> None:
         """As `QuoteSource.known_pools`."""
         del tokens
+
+    def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
+        """As `QuoteSource.past_pools`: it keeps none."""
+        del keys
+        return ()
 
     def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
         """As `QuoteSource.select_pools`: raise `InvalidOption`."""

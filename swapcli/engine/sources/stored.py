@@ -28,6 +28,7 @@ from swapcli.store import Store
 
 if TYPE_CHECKING:
     from swapcli.engine.pool_listing import PoolSelection
+    from swapcli.model.past_pools import PastPools
     from swapcli.routing.search_memory import SearchMemory
 
 _HEALTH_POOLS = 200
@@ -118,6 +119,10 @@ class StoreSource:
         """As `QuoteSource.known_pools`."""
         keys, _ = self.store.find_pools(tokens, None)
         return self.store.read_pools(keys).pools
+
+    def past_pools(self, keys: Collection[str]) -> tuple[PastPools, ...]:
+        """As `QuoteSource.past_pools`."""
+        return self.store.read_past_pools(keys)
 
     def select_pools(self, tokens: Collection[str], limit: int | None) -> PoolSelection:
         """As `QuoteSource.select_pools`."""
