@@ -37,9 +37,12 @@ def knows_pool(_: Trader, token: Contract, place: Place) -> None:
     token.send("setPool", place.contract.address)
 
 
-def has_hook(trader: Trader, token: Contract, place: Place) -> None:
-    hook = trader.chain.deploy(SOURCES["RefusingHook"], place.contract.address)
-    token.send("setHook", hook.address)
+def has_hook(name: str) -> Callable[[Trader, Contract, Place], None]:
+    def set_hook(trader: Trader, token: Contract, place: Place) -> None:
+        hook = trader.chain.deploy(SOURCES[name], place.contract.address)
+        token.send("setHook", hook.address)
+
+    return set_hook
 
 
 TRAPS = {
@@ -48,7 +51,10 @@ TRAPS = {
     "no sale above a limit": Kind("SmallSalesCoin", (UNIT,), knows_pool),
     "no sale in the block of the purchase": Kind("CooldownCoin", before=knows_pool),
     "no sale through routers": Kind("ForgetfulCoin"),
-    "a hook that refuses sales": Kind("CallingCoin", before=has_hook),
+    "a hook that refuses sales": Kind("CallingCoin", before=has_hook("RefusingHook")),
+    "a hook that sells first": Kind("CallingCoin", before=has_hook("SellingHook")),
+    "a hook that burns the gas of sales": Kind("CallingCoin", before=has_hook("BurningHook")),
+    "a hook that refuses with much data": Kind("CallingCoin", before=has_hook("ShoutingHook")),
     "tax on sale": Kind("FeeCoin", (0, 30_000, 0), knows_pool),
     "tiny tax on sale": Kind("FeeCoin", (0, 500, 0), knows_pool),
     "all is taxed on sale": Kind("FeeCoin", (0, 1_000_000, 0), knows_pool),
@@ -85,10 +91,10 @@ def trader(hostile_trader: Trader) -> Iterator[Trader]:
         yield trader
 
 
-def judge_purchase(trader: Trader, node: RpcNode, token: Contract, kind: Kind) -> Verdict:
+def judge_purchase(trader: Trader, node: RpcNode, token: Contract, kind: Kind, decimals: int = 18) -> Verdict:
     """The verdict on buying a token for DAI, in a pair of both."""
     world = trader.world
-    world.contracts["ODD"], world.tokens["ODD"] = token, Token(token.address, "ODD", "ODD", 18)
+    world.contracts["ODD"], world.tokens["ODD"] = token, Token(token.address, "ODD", "ODD", decimals)
     place = open_pair(world, "ODD")
     kind.before(trader, token, place)
     trader.market = read_market(world)
@@ -133,6 +139,22 @@ def test_a_power_that_is_not_used_is_a_fact_only(trader: Trader, node: RpcNode, 
 
 def test_a_token_that_returns_nothing_is_ok(trader: Trader, node: RpcNode) -> None:
     assert bought(trader, node, Kind("SilentCoin")).status is VerdictStatus.OK
+
+
+@pytest.mark.parametrize("decimals", [0, 36, 77, 255])
+@pytest.mark.parametrize("is_trap", [False, True])
+def test_decimals_change_no_verdict(trader: Trader, node: RpcNode, decimals: int, is_trap: bool) -> None:
+    token = trader.chain.deploy(SOURCES["FineCoin"], "ODD", decimals)
+    assert token.call("decimals") == (decimals,)
+    kind = Kind("FineCoin", before=knows_pool) if is_trap else Kind("FineCoin")
+    verdict = judge_purchase(trader, node, token, kind, decimals)
+    assert verdict.status is (VerdictStatus.BLOCK if is_trap else VerdictStatus.OK), verdict
+    assert all(len(reason.message) < 1_000 for reason in verdict.reasons)
+
+
+def test_a_token_that_calls_nobody_yet_is_ok(trader: Trader, node: RpcNode) -> None:
+    """The very token whose hooks are traps."""
+    assert bought(trader, node, Kind("CallingCoin")).status is VerdictStatus.OK
 
 
 def proxy_of(trader: Trader, kind: str, implementation: Contract) -> str:

@@ -312,3 +312,99 @@ contract PlainCoin {
         return true;
     }
 }
+
+interface IPair {
+    function token0() external view returns (address);
+    function getReserves() external view returns (uint112, uint112, uint32);
+    function swap(uint256 out0, uint256 out1, address to, bytes calldata data) external;
+}
+
+/// Sells new tokens to the pool before anyone else's sale arrives there.
+contract SellingHook is IHook {
+    IPair private immutable _pool;
+
+    constructor(IPair pool) {
+        _pool = pool;
+    }
+
+    function onTransfer(address, address to, uint256) external {
+        if (to != address(_pool)) return;
+        (uint256 reserve0, uint256 reserve1, ) = _pool.getReserves();
+        bool isFirst = _pool.token0() == msg.sender;
+        LedgerCoin(msg.sender).mint(to, 9 * (isFirst ? reserve0 : reserve1));
+        uint256 taken = (isFirst ? reserve1 : reserve0) * 8 / 10;
+        _pool.swap(isFirst ? 0 : taken, isFirst ? taken : 0, address(this), "");
+    }
+}
+
+/// Burns all the gas of what goes to a pool.
+contract BurningHook is IHook {
+    address private immutable _pool;
+
+    constructor(address pool) {
+        _pool = pool;
+    }
+
+    function onTransfer(address, address to, uint256) external view {
+        while (to == _pool) {}
+    }
+}
+
+/// Refuses what goes to a pool, with as much data as gas pays for.
+contract ShoutingHook is IHook {
+    address private immutable _pool;
+
+    constructor(address pool) {
+        _pool = pool;
+    }
+
+    function onTransfer(address, address to, uint256) external view {
+        if (to != _pool) return;
+        assembly {
+            revert(0, 200000)
+        }
+    }
+}
+
+/// Counts in as many decimals as its maker says; whether it goes to its pool is the maker's choice, too.
+contract FineCoin {
+    string public symbol;
+    uint8 public immutable decimals;
+    address public pool;
+    mapping(address => uint256) public balanceOf;
+    mapping(address => mapping(address => uint256)) public allowance;
+
+    constructor(string memory symbol_, uint8 decimals_) {
+        (symbol, decimals) = (symbol_, decimals_);
+    }
+
+    function setPool(address pool_) external {
+        pool = pool_;
+    }
+
+    /// As a constructor does.
+    function mint(address to, uint256 amount) external {
+        balanceOf[to] += amount;
+    }
+
+    function approve(address spender, uint256 amount) external returns (bool) {
+        allowance[msg.sender][spender] = amount;
+        return true;
+    }
+
+    function transfer(address to, uint256 amount) external returns (bool) {
+        return _transfer(msg.sender, to, amount);
+    }
+
+    function transferFrom(address from, address to, uint256 amount) external returns (bool) {
+        allowance[from][msg.sender] -= amount;
+        return _transfer(from, to, amount);
+    }
+
+    function _transfer(address from, address to, uint256 amount) private returns (bool) {
+        require(to != pool, "closed");
+        balanceOf[from] -= amount;
+        balanceOf[to] += amount;
+        return true;
+    }
+}
