@@ -32,6 +32,8 @@ _GRAIN_PPM: Final = 100
 _TRANSACTION_GAS: Final = 21_000
 """What every transaction costs, whatever it does."""
 _TRANSACTIONS: Final = 2
+_MOST_GAS_PPM: Final = 1e12
+"""A million times the order: no sandwich takes that, and infinite gas would be no number in what follows."""
 _FIRST_PART: Final = 4**8
 """The smallest sandwich that is tried sells so small a part of what the order sells in the pool."""
 _GROWTH: Final = 4
@@ -123,7 +125,8 @@ def bound_sandwich(
     swaps = _merge(steps)
     flow = _trace_flow(steps, pools, amount_in)
     swap_gas = min(pools[swap.pool].swap_gas for swap in swaps)
-    gas_ppm = None if gas_unit_ppm is None else gas_unit_ppm * _TRANSACTIONS * (_TRANSACTION_GAS + swap_gas)
+    gas_units = _TRANSACTIONS * (_TRANSACTION_GAS + swap_gas)
+    gas_ppm = None if gas_unit_ppm is None else min(gas_unit_ppm * gas_units, _MOST_GAS_PPM)
     gain, limit_ppm = 0.0, float(MAX_BOUND_PPM)
     for swap in sorted(swaps, key=lambda swap: -flow.spent[swap.token_in] * swap.amount_in):
         gain = max(gain, _most_gain(pools[swap.pool], swap, flow) * amount_out)

@@ -37,6 +37,7 @@ def test_a_plain_swap_is_ok_with_the_facts_in_every_format(client: Client) -> No
     assert ran.exit_code == 0, ran.stderr
     verdict = ran.json["verdict"]
     assert (verdict["status"], verdict["reasons"]) == ("ok", [])
+    assert float(ran.json["advisedSlippage"]["value"]) >= 0.1
     facts = verdict["facts"]
     assert (facts["block"], facts["sender"].lower()) == (client.block(), BOB)
     assert facts["received"] == ran.json["route"]["outputAmount"]

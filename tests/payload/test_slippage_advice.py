@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
+import random
 from collections.abc import Sequence
+from math import inf
 
+import pytest
 from hypothesis import assume, given
 from hypothesis import strategies as st
 
 from swapcli.api.slippage import V1_SLIPPAGE
 from swapcli.errors import PoolError
 from swapcli.model.pool import Pool
-from swapcli.model.quote import Route, Segment, Swap
+from swapcli.model.quote import Route, Segment, Step, Swap
 from swapcli.model.units import PPM
 from swapcli.payload.slippage_advice import (
     MAX_BOUND_PPM,
@@ -19,7 +22,9 @@ from swapcli.payload.slippage_advice import (
     bound_sandwich,
     measure_movement,
 )
-from swapcli.routing.replay import Replay, replay
+from swapcli.pools import FAMILIES
+from swapcli.routing.replay import Replay, replay, swap_exactly
+from tests.support.extreme_families import build_extreme_pool
 from tests.support.pools import UNIT, build_concentrated, build_constant_product, build_solidly_stable, build_token
 
 A, B, C = (build_token(number) for number in range(3))
@@ -179,3 +184,25 @@ def test_a_lower_newest_output_never_lowers_the_advice(outputs: list[int], lower
         for each in (outputs, lower)
     )
     assert one <= other
+
+
+@pytest.mark.parametrize("name", FAMILIES)
+def test_no_state_that_a_family_accepts_breaks_advice(name: str) -> None:
+    rng, tokens = random.Random(name), [build_token(number, decimals) for number, decimals in enumerate((18, 6, 8, 0))]
+    advised = 0
+    for number in range(20):
+        pool = build_extreme_pool(rng, number, name, [*tokens, *map(build_token, range(4, 8))])
+        for amount_in in (1, 10**6, 10**18, 2**200) if pool else ():
+            assert pool is not None
+            token_in, token_out = rng.sample(pool.tokens, 2)
+            try:
+                amount_out, _ = swap_exactly(pool, token_in, token_out, amount_in)
+            except PoolError:
+                continue
+            step = Step(pool.key, token_in, token_out, 10**6, amount_in, amount_out)
+            for gas_unit_ppm in (None, 0.0, 1e-300, 1.0, inf):
+                found = bound_sandwich([step], {pool.key: pool}, amount_in, amount_out, gas_unit_ppm)
+                assert found.limit_ppm is None or 0 <= found.limit_ppm < MAX_BOUND_PPM
+                assert 0 <= found.gain_ppm <= PPM
+                advised += 1
+    assert advised
