@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 # Two shared cores: a deadline would test the machine. Sharing one market between examples is intended.
 settings.register_profile(
     "fixed",
-    max_examples=30,
+    max_examples=20,
     deadline=None,
     derandomize=True,
     database=None,

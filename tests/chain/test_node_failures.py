@@ -122,7 +122,7 @@ def test_a_permanent_failure_gives_correct_data_or_one_error(bench: Bench, mode:
 @pytest.mark.parametrize("mode", MODES, ids=lambda mode: mode.name)
 def test_what_passes_is_waited_out_wherever_it_strikes(bench: Bench, mode: FailureMode) -> None:
     takes_long = mode.timeout_s < TIMEOUT_S
-    for untroubled in (1,) if takes_long else range(7):
+    for untroubled in (1,) if takes_long else range(examples(3, full=7)):
         bench.proxy.failures = [failures.passes_on] * untroubled + [mode.build(Random(untroubled))] * (ATTEMPTS - 1)
         assert end_of(bench, mode, bench.multicall if untroubled % 2 else None) in mode.outcomes_if_temporary
 

@@ -202,7 +202,7 @@ MISBEHAVIOURS = (
 
 
 @pytest.mark.parametrize("misbehaviour", MISBEHAVIOURS, ids=lambda each: each.name)
-@pytest.mark.parametrize("bad_count", [1, 2])
+@pytest.mark.parametrize("bad_count", [1, pytest.param(2, marks=pytest.mark.slow)])
 def test_the_others_read_the_share_of_a_bad_node(
     local_chain: TestChain,
     proxies: list[Proxy],
