@@ -1,8 +1,8 @@
 """Rehearses a swap on a node after a block: approvals, the swap, and then trials with what was bought.
 
-As `simulation`, but in two round trips at most times, whoever the recipient is: the contract of
-`swapcli.evm.simulation` replaces the code of the sender, of the recipient and of a wallet that nobody owns, so that
-each of them can act after the swap. The sender is always granted enough native currency. The same round trips read the
+Like `simulation`, but mostly in two round trips, and for any recipient: the contract of `swapcli.evm.simulation`
+replaces the code of the sender, of the recipient and of a wallet that nobody owns, so that each of them can act after
+the swap. The sender is always granted enough native currency. The same round trips read the
 code of the traded tokens, and what their standard slots and functions say.
 """
 

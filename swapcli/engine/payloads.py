@@ -168,7 +168,7 @@ def build_transaction(
 
 
 def _pays_caller(network: Network, terms: SwapTerms, integrator: Integrator | None) -> bool:
-    """Return whether the wrapped native token may be called itself, which pays whoever calls it.
+    """Return whether the wrapped native token may be called directly, without a router: it pays its caller.
 
     The interface describes payloads of its dialects as calls of the router.
     """

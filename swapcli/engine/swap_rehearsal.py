@@ -320,7 +320,7 @@ def _power_reasons(swap: JudgedSwap, powers: tuple[TokenPowers, ...]) -> Iterato
     for each in powers:
         if each.token == bought and each.token not in swap.known_tokens:
             can = ", ".join(each.names)
-            message = f"{each.symbol} is not of the catalogue, and its owner may be able to: {can}"
+            message = f"{each.symbol} is not in the catalogue, and its owner may be able to: {can}"
             yield Reason(ReasonCode.OWNER_POWERS, VerdictStatus.WARN, message, "make sure that you trust its owner")
 
 

@@ -101,7 +101,8 @@ def payload_warnings(
 def deadline_warnings(network: Network, terms: SwapTerms, state: StateSource, now_s: float) -> Iterator[QuoteWarning]:
     """Yield a warning about a requested deadline that the router does not enforce, and one about clocks that differ.
 
-    This project's router enforces one unless it is of an earlier version. Every router enforces that of a permit.
+    This project's router enforces a deadline from the version with `swapBefore` on. Every router enforces the deadline
+    of a permit.
     """
     if terms.permit:
         return

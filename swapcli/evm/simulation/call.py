@@ -101,7 +101,7 @@ def encode_simulate(swap: SimulatedCall, allowances: Sequence[int] = ()) -> byte
 
     Contracts refuse the signature of a sender who has the simulation's code: approvals stand in for what it permits.
 
-    Raises `InvalidInput` for a value that does not fit.
+    Raises `InvalidInput` for a value out of range.
     """
     return bytes.fromhex(SIMULATE + encode_fields(Dynamic(encode_swap(swap, allowances))))
 

@@ -54,13 +54,13 @@ class Rehearsal(NamedTuple):
 
 
 def encode_look(calls: Sequence[Transaction]) -> bytes:
-    """Return the calldata of `look`, which makes calls. Raises `InvalidInput` for a value that does not fit."""
+    """Return the calldata of `look`, which makes calls. Raises `InvalidInput` for a value out of range."""
     entries = encode_list([Dynamic(encode_preparation(call)) for call in calls])
     return bytes.fromhex(LOOK + encode_fields(entries))
 
 
 def decode_look(answer: bytes, count: int) -> list[bytes]:
-    """Decode what so many calls of `look` returned: nothing where one failed. Raises `InvalidInput`."""
+    """Decode what `count` calls of `look` returned: nothing where one failed. Raises `InvalidInput`."""
     reader = AbiReader(answer)
     reader.offset(WORD, "outputs")
     found = reader.uint(16, "outputs length")
@@ -79,7 +79,7 @@ FAILED_TRIAL: Final = TrialRun(False, (0, 0), b"")
 def encode_rehearse(swap: SimulatedCall, allowances: Sequence[int], trials: Sequence[Trial]) -> bytes:
     """Return the calldata of `rehearse`, with the approvals that `encode_simulate` makes.
 
-    Raises `InvalidInput` for a value that does not fit.
+    Raises `InvalidInput` for a value out of range.
     """
     return bytes.fromhex(
         REHEARSE
